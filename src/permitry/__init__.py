@@ -1,0 +1,89 @@
+"""permitry decides, before a tool call of an LLM agent runs, whether it may run: allow, confirm or block.
+
+>>> from permitry import AuthContext, ToolCall, create_default_authorization_policy
+>>> policy = create_default_authorization_policy()
+>>> policy.decide(ToolCall("write_file", {"path": "a.txt"}), AuthContext(is_plan_mode=True)).verdict.value
+'block'
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from permitry.confirm.channel import CallbackChannel as CallbackChannel
+    from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
+    from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory
+    from permitry.confirm.request import ToolConfirmationRequest as ToolConfirmationRequest
+    from permitry.confirm.response import ToolConfirmationResponse as ToolConfirmationResponse
+    from permitry.core.call import PayloadKind as PayloadKind
+    from permitry.core.call import ToolCall as ToolCall
+    from permitry.core.context import AuthContext as AuthContext
+    from permitry.core.context import AuthContextBuilder as AuthContextBuilder
+    from permitry.core.decision import Decision as Decision
+    from permitry.core.decision import Explanation as Explanation
+    from permitry.core.decision import Phase as Phase
+    from permitry.core.decision import Verdict as Verdict
+    from permitry.core.policy import AuthorizationPolicy as AuthorizationPolicy
+    from permitry.core.rule import AuthorizationRule as AuthorizationRule
+    from permitry.core.rule import Question as Question
+    from permitry.core.spec import ToolSpec as ToolSpec
+    from permitry.core.spec import ToolTraits as ToolTraits
+    from permitry.core.template import Template as Template
+    from permitry.dispatch.registry import ToolRegistry as ToolRegistry
+    from permitry.dispatch.result import ToolResult as ToolResult
+    from permitry.errors import ConfigError as ConfigError
+    from permitry.errors import PermitryError as PermitryError
+    from permitry.handler import Blocked as Blocked
+    from permitry.handler import Pending as Pending
+    from permitry.handler import Ready as Ready
+    from permitry.handler import ToolHandler as ToolHandler
+    from permitry.rules import create_default_authorization_policy as create_default_authorization_policy
+    from permitry.session import Session as Session
+
+# Names are loaded on first use (PEP 562): `import permitry` itself costs next to nothing.
+_HOMES = {
+    "AuthContext": "core.context",
+    "AuthContextBuilder": "core.context",
+    "AuthorizationPolicy": "core.policy",
+    "AuthorizationRule": "core.rule",
+    "Blocked": "handler",
+    "CallbackChannel": "confirm.channel",
+    "ConfigError": "errors",
+    "ConfirmationRequestFactory": "confirm.request",
+    "Decision": "core.decision",
+    "Explanation": "core.decision",
+    "PayloadKind": "core.call",
+    "Pending": "handler",
+    "PermitryError": "errors",
+    "Phase": "core.decision",
+    "Question": "core.rule",
+    "Ready": "handler",
+    "Session": "session",
+    "Template": "core.template",
+    "ToolCall": "core.call",
+    "ToolConfirmationRequest": "confirm.request",
+    "ToolConfirmationResponse": "confirm.response",
+    "ToolHandler": "handler",
+    "ToolRegistry": "dispatch.registry",
+    "ToolRejectionNotifier": "confirm.notifier",
+    "ToolResult": "dispatch.result",
+    "ToolSpec": "core.spec",
+    "ToolTraits": "core.spec",
+    "Verdict": "core.decision",
+    "create_default_authorization_policy": "rules",
+    "load_policy": "config.load",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 -- one table says it all
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -1,0 +1,1 @@
+"""The record of every decision, answer and run."""

@@ -1,0 +1,110 @@
+"""Where the record goes: an append-only file, or memory."""
+
+import datetime as dt
+import json
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.errors import AuditError
+
+__all__ = ["AuditRecord", "JsonlRecorder", "MemoryRecorder", "Recorder", "decision_fields"]
+
+AuditRecord = Mapping[str, object]
+
+
+class Recorder(Protocol):
+    """A sink for the record. When `record` returns, the record is as durable as the sink can make it."""
+
+    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+        """Keep one event: `decided`, `asked`, `answered`, `started` or `finished`.
+
+        Raises: `AuditError` when the record cannot be kept.
+        """
+        ...
+
+
+def decision_fields(decision: Decision) -> dict[str, object]:
+    """Return a decision as the record keeps it."""
+    return {
+        "verdict": decision.verdict.value,
+        "rule": decision.rule_id,
+        "phase": decision.phase.value,
+        "reason": decision.reason,
+        "source": decision.source,
+        "errors": [str(error) for error in decision.errors],
+        "policy_version": decision.policy_version,
+    }
+
+
+def _fields(event: str, call: ToolCall, details: Mapping[str, object]) -> dict[str, object]:
+    return {"event": event, "call_id": call.call_id, "tool": call.tool, "digest": call.digest, **details}
+
+
+@attrs.define
+class MemoryRecorder:
+    """Keeps the last `limit` records in memory; for tests and for hosts that keep a record of their own."""
+
+    limit: int = 10_000
+    records: deque[AuditRecord] = attrs.field(init=False)
+
+    @records.default
+    def _empty(self) -> deque[AuditRecord]:
+        return deque(maxlen=self.limit)
+
+    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+        """Keep one event."""
+        self.records.append(_fields(event, call, details))
+
+
+def _utc_now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+
+
+@attrs.define
+class JsonlRecorder:
+    """Appends one JSON line per event to a file only its owner may read, and syncs it to the disk.
+
+    Opening creates missing folders. `clock` gives the text of the time.
+
+    Raises: `AuditError` when the file cannot be opened or written.
+    """
+
+    path: str
+    clock: Callable[[], str] = _utc_now
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _file: int = attrs.field(init=False, repr=False)
+
+    @_file.default
+    def _opened(self) -> int:
+        try:
+            os.makedirs(os.path.dirname(os.path.abspath(self.path)), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120, PTH100 -- pathlib costs more to import than this module
+            return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
+
+    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+        """Keep one event; when this returns, it is on the disk."""
+        fields = {"at": self.clock(), **_fields(event, call, details)}
+        line = (json.dumps(fields) + "\n").encode()
+        try:
+            with self._lock:
+                _write_all(self._file, line)
+                os.fsync(self._file)
+        except OSError as error:
+            raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Close the file; later records fail."""
+        os.close(self._file)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]

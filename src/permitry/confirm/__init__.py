@@ -1,0 +1,1 @@
+"""Asking a human: the request, the response, the channel between, and the ledger of open questions."""

@@ -1,0 +1,47 @@
+"""How a question reaches a human."""
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import attrs
+
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+
+__all__ = ["AsyncConfirmationChannel", "CallbackChannel", "ConfirmationChannel", "UnattendedChannel"]
+
+
+class ConfirmationChannel(Protocol):
+    """A way to ask. An answer of None means that nobody answered."""
+
+    def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return the answer; may wait for as long as the human takes."""
+        ...
+
+
+@runtime_checkable
+class AsyncConfirmationChannel(ConfirmationChannel, Protocol):
+    """A channel that can also be awaited; `ToolHandler.ahandle` prefers that."""
+
+    async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return the answer."""
+        ...
+
+
+@attrs.frozen
+class UnattendedChannel:
+    """The channel of a session nobody watches: no question is ever answered."""
+
+    def ask(self, request: ToolConfirmationRequest) -> None:
+        """Return None."""
+
+
+@attrs.frozen
+class CallbackChannel:
+    """Asks by calling a function."""
+
+    callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None]
+
+    def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return what the function answers."""
+        return self.callback(request)

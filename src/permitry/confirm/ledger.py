@@ -1,0 +1,65 @@
+"""The ledger: which questions are open, and that each is answered once, in time, for one call."""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.errors import LedgerError
+
+__all__ = ["ConfirmationLedger", "OpenQuestion"]
+
+
+def _new_id() -> str:
+    return secrets.token_urlsafe(9)
+
+
+@attrs.frozen
+class OpenQuestion:
+    """A call that waits for an answer; `deadline` is on the ledger's clock."""
+
+    pending_id: str
+    call: ToolCall
+    decision: Decision
+    deadline: float
+
+
+@attrs.define
+class ConfirmationLedger:
+    """Open questions by pending id, in memory. Each can be claimed once, before its deadline.
+
+    `lifetime` is in seconds. `clock` gives seconds and never runs backwards; `new_id` gives unguessable ids.
+    """
+
+    lifetime: float = 3600.0
+    clock: Callable[[], float] = time.monotonic
+    new_id: Callable[[], str] = _new_id
+    _open: dict[str, OpenQuestion] = attrs.field(factory=dict, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def open(self, call: ToolCall, decision: Decision) -> OpenQuestion:
+        """Note a question and return it with its id."""
+        question = OpenQuestion(self.new_id(), call, decision, self.clock() + self.lifetime)
+        with self._lock:
+            self._open[question.pending_id] = question
+        return question
+
+    def claim(self, pending_id: str) -> OpenQuestion:
+        """Close a question and return it; this succeeds once per id.
+
+        Raises: `LedgerError` when the id is unknown, already answered, or past its deadline.
+        """
+        with self._lock:
+            question = self._open.pop(pending_id, None)
+        if question is None:
+            raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
+        if self.clock() > question.deadline:
+            raise LedgerError(f"the answer to `{pending_id}` came too late; the call stays blocked")
+        return question
+
+    def __len__(self) -> int:
+        return len(self._open)

@@ -1,0 +1,36 @@
+"""What the model is told when a call did not run."""
+
+import attrs
+
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.decision import Decision
+
+__all__ = ["ToolRejectionNotifier"]
+
+
+@attrs.frozen
+class ToolRejectionNotifier:
+    """Words for the model: a call did not run, what the user says about it, and how to go on.
+
+    Source: seed 003, "ToolRejectionNotifier".
+    """
+
+    def rejected(self, tool: str, response: ToolConfirmationResponse) -> str:
+        """Return the text for a call the user declined, with the user's guidance or without."""
+        guidance = response.instructions.strip()
+        said = f"The user says: {guidance}" if guidance else "The user gave no reason."
+        return (
+            f"The user declined the call of `{tool}`; it did not run.\n{said}\n"
+            "Treat it as not done: follow the guidance, or ask before you try something else."
+        )
+
+    def blocked(self, tool: str, decision: Decision) -> str:
+        """Return the text for a call the policy blocked; it names no rule."""
+        return f"The call of `{tool}` was blocked. {decision.message or 'It did not run.'}"
+
+    def unanswered(self, tool: str) -> str:
+        """Return the text for a call that nobody confirmed in time."""
+        return (
+            f"The call of `{tool}` needs the user's confirmation, and nobody gave one; it did not run.\n"
+            "Go on without it, or stop and say what you need."
+        )

@@ -1,0 +1,86 @@
+"""What a human is shown when a call needs confirmation."""
+
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision, Phase
+from permitry.core.spec import ArgumentRole, ToolSpec
+
+__all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]
+
+_PATH_ROLES = (ArgumentRole.WRITE_PATH, ArgumentRole.READ_PATH)
+_PATH_NAMES = ("filepath", "file_path", "path")
+
+
+@attrs.frozen
+class SuggestedGrant:
+    """An approval the human could have remembered; `scope` is `session`."""
+
+    scope: str
+    tool: str
+    label: str
+
+
+@attrs.frozen
+class ToolConfirmationRequest:
+    """One question to a human: what would run, what it would change, and why it is asked.
+
+    `preview` is a unified diff for writes and edits. `digest` names the call the answer is bound to.
+    `suggested_grants` is empty when a restriction asks: such a call is asked about every time.
+    """
+
+    tool: str
+    arguments: Mapping[str, object]
+    path: str | None = None
+    preview: str | None = None
+    reason: str = ""
+    suggested_grants: tuple[SuggestedGrant, ...] = ()
+    call_id: str | None = None
+    digest: str = ""
+
+
+def _no_preview(_: ToolCall) -> str | None:
+    return None
+
+
+@attrs.frozen
+class ConfirmationRequestFactory:
+    """Turns a call and the decision to ask into a request.
+
+    Source: seed 003, "ConfirmationRequestFactory".
+    """
+
+    preview: Callable[[ToolCall], str | None] = _no_preview
+
+    def create(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> ToolConfirmationRequest:
+        """Return the request for `call`."""
+        return ToolConfirmationRequest(
+            tool=call.tool,
+            arguments=call.arguments,
+            path=_path(call, spec),
+            preview=self.preview(call),
+            reason=_reason(decision),
+            suggested_grants=_suggestions(call, decision),
+            call_id=call.call_id,
+            digest=call.digest,
+        )
+
+
+def _reason(decision: Decision) -> str:
+    if decision.rule_id is None:
+        return "no rule allows this tool"
+    return f"{decision.reason or 'the rule says so'} (rule `{decision.rule_id}`)"
+
+
+def _path(call: ToolCall, spec: ToolSpec | None) -> str | None:
+    declared = [] if spec is None else [name for name, role in spec.roles.items() if role in _PATH_ROLES]
+    values = (call.arguments.get(name) for name in (*declared, *_PATH_NAMES))
+    return next((value for value in values if isinstance(value, str)), None)
+
+
+def _suggestions(call: ToolCall, decision: Decision) -> tuple[SuggestedGrant, ...]:
+    if decision.phase is Phase.RESTRICTION:
+        return ()
+    return (SuggestedGrant("session", call.tool, f"do not ask about `{call.tool}` again in this session"),)

@@ -1,0 +1,39 @@
+"""A human's answer to a confirmation request."""
+
+from collections.abc import Mapping
+
+import attrs
+
+__all__ = ["ToolConfirmationResponse"]
+
+_is_bool = attrs.validators.instance_of(bool)
+
+
+@attrs.frozen
+class ToolConfirmationResponse:
+    """A human's answer. Only `approved` without `abort` lets a call run.
+
+    `skip_future` asks not to be asked about the tool again, and counts only with an approval. `abort` ends the
+    session. `instructions` are the human's words to the model. `arguments` replace the call's own, and the edited
+    call is decided again.
+
+    Raises: `TypeError` when a flag is not a bool.
+
+    Source: seed 003, "ToolRejectionNotifier" and "Confirmation processing".
+    """
+
+    approved: bool = attrs.field(validator=_is_bool)
+    skip_future: bool = attrs.field(default=False, validator=_is_bool)
+    abort: bool = attrs.field(default=False, validator=_is_bool)
+    instructions: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
+    arguments: Mapping[str, object] | None = attrs.field(default=None, kw_only=True)
+
+    @property
+    def is_approval(self) -> bool:
+        """Whether the call may run."""
+        return self.approved and not self.abort
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether the tool goes on the ignore list."""
+        return self.skip_future and self.is_approval

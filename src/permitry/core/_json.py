@@ -1,0 +1,132 @@
+"""Strict JSON: parse without surprises, freeze against later change, and print in one canonical form."""
+
+import json
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NoReturn, TypeAlias
+
+from permitry.errors import CallError
+
+MAX_DEPTH = 64
+MAX_BYTES = 1_048_576
+
+JsonValue: TypeAlias = "str | int | float | bool | tuple[JsonValue, ...] | Mapping[str, JsonValue] | None"
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is known only after looking
+    """Return the value of JSON `text`, refusing what JSON does not define.
+
+    Raises: `CallError` for a syntax error, a duplicate key, NaN or Infinity, or nesting Python cannot parse.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise CallError(f"not valid JSON: {error.msg} at column {error.colno}") from error
+    except RecursionError as error:
+        raise CallError(f"nested deeper than {MAX_DEPTH} levels") from error
+    except ValueError as error:
+        if isinstance(error, CallError):
+            raise
+        raise CallError(f"not valid JSON: {error}") from error
+
+
+def freeze_object(value: object) -> Mapping[str, JsonValue]:
+    """Return a deep, read-only copy of the JSON object `value`; later changes to `value` do not reach it.
+
+    Raises: `CallError` for anything that is not a plain JSON object, deeper than 64 levels or over 1 MiB.
+    """
+    if not isinstance(value, Mapping):
+        raise CallError(f"arguments must be a JSON object, not {_kind(value)}")
+    frozen = _Freezer().freeze(value, "arguments", 1)
+    if not isinstance(frozen, Mapping):  # pragma: no cover -- a mapping freezes to a mapping
+        raise CallError("arguments must be a JSON object")
+    return frozen
+
+
+def canonical_json(value: JsonValue) -> str:
+    """Return the one canonical text of a frozen value: sorted keys, no blanks, ASCII only.
+
+    `1` and `1.0` differ, as they do for the tool that receives them.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
+
+
+def thaw(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json
+    """Return a fresh, mutable copy of a frozen value: plain dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [thaw(item) for item in value]
+    return value
+
+
+class _Freezer:
+    """Copies a value once, counting what it copies, so that shared references cannot explode."""
+
+    def __init__(self) -> None:
+        self._left = MAX_BYTES
+
+    def freeze(self, value: object, place: str, depth: int) -> JsonValue:
+        if type(value) in _PLAIN:
+            return self._scalar(value, place)
+        if depth > MAX_DEPTH:
+            raise CallError(f"`{place}` is nested deeper than {MAX_DEPTH} levels")
+        if isinstance(value, Mapping):
+            return self._mapping(value, place, depth)
+        if isinstance(value, list | tuple):
+            self._spend(2)
+            return tuple(self.freeze(item, f"{place}[{i}]", depth + 1) for i, item in enumerate(value))
+        raise CallError(f"`{place}` is {_kind(value)}, which JSON cannot hold")
+
+    def _mapping(self, value: Mapping[Any, object], place: str, depth: int) -> JsonValue:
+        self._spend(2)
+        frozen: dict[str, JsonValue] = {}
+        for key, item in value.items():
+            if type(key) is not str:
+                raise CallError(f"`{place}` has a key that is {_kind(key)}; keys must be strings")
+            self._text(key, place)
+            frozen[key] = self.freeze(item, f"{place}.{key}", depth + 1)
+        return MappingProxyType(frozen)
+
+    def _scalar(self, value: Any, place: str) -> JsonValue:  # noqa: ANN401 -- narrowed by the caller
+        if type(value) is str:
+            self._text(value, place)
+        elif type(value) is float and not math.isfinite(value):
+            raise CallError(f"`{place}` is {value}, which JSON cannot hold")
+        else:
+            self._spend(1)
+        frozen: JsonValue = value
+        return frozen
+
+    def _text(self, value: str, place: str) -> None:
+        self._spend(len(value) + 2)
+        if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+            raise CallError(f"`{place}` holds half of a surrogate pair, which is not text")
+
+    def _spend(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise CallError(f"the arguments are larger than {MAX_BYTES} bytes")
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise CallError(f"the key `{key}` occurs twice in one object")
+            seen.add(key)
+    return result
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise CallError(f"{name} is not JSON")
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", int: "a number", float: "a number"}
+    return names.get(type(value), f"a `{type(value).__name__}`")

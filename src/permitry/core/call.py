@@ -1,0 +1,116 @@
+"""A tool call: what a model asked for, checked, frozen, and named by a digest."""
+
+import enum
+import functools
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, freeze_object, parse_json, thaw
+from permitry.errors import CallError
+
+__all__ = ["PayloadKind", "ToolCall"]
+
+_MAX_NAME = 256
+
+
+class PayloadKind(enum.Enum):
+    """The shape in which a call's payload arrived."""
+
+    FUNCTION = "function"
+    CUSTOM = "custom"
+    LOCAL_SHELL = "local_shell"
+    UNIFIED_EXEC = "unified_exec"
+    MCP = "mcp"
+
+
+def _checked_name(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
+    word = field.name.replace("_", " ")
+    if value is None and field.default is None:
+        return
+    if not isinstance(value, str) or not value:
+        raise CallError(f"the {word} must be a non-empty string")
+    if len(value) > _MAX_NAME:
+        raise CallError(f"the {word} is longer than {_MAX_NAME} characters")
+    if not value.isprintable() or value != value.strip():
+        raise CallError(f"the {word} {value!r} holds blanks at an end, or invisible characters")
+    if field.name == "server" and "/" in value:
+        raise CallError(f"the server {value!r} holds a slash, which separates server and tool")
+
+
+@attrs.frozen(eq=False)
+class ToolCall:
+    """A tool call as a model made it; immutable all the way down.
+
+    `arguments` is a read-only JSON object; `thawed()` gives a tool its own copy. `call_id` is the provider's id,
+    or None. `server` names the MCP server of the tool; the name `mcp:server/tool` means the same.
+
+    Raises: `CallError` for a bad name, non-JSON values, NaN, non-string keys, depth over 64, size over 1 MiB.
+    """
+
+    name: str = attrs.field(validator=_checked_name)
+    arguments: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=freeze_object)
+    call_id: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
+    kind: PayloadKind = attrs.field(
+        default=PayloadKind.FUNCTION, kw_only=True, validator=attrs.validators.instance_of(PayloadKind)
+    )
+    server: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
+    origin: str | None = attrs.field(default=None, kw_only=True)
+    canonical: str = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        canonical = canonical_json(self.arguments)
+        if len(canonical) > MAX_BYTES:
+            raise CallError(f"the arguments are larger than {MAX_BYTES} bytes")
+        object.__setattr__(self, "canonical", canonical)
+        # One tool has one identity: `mcp:docs/search` and (docs, search) must meet the same rules.
+        if self.server is None and self.name.startswith("mcp:"):
+            server, slash, name = self.name.removeprefix("mcp:").partition("/")
+            if not (server and slash and name):
+                raise CallError(f"the tool name {self.name!r} must read `mcp:server/tool`")
+            object.__setattr__(self, "server", server)
+            object.__setattr__(self, "name", name)
+        if self.server is not None and self.kind is PayloadKind.FUNCTION:
+            object.__setattr__(self, "kind", PayloadKind.MCP)
+
+    @classmethod
+    def from_json(cls, name: str, text: str, **rest: Any) -> "ToolCall":  # noqa: ANN401 -- passed on to __init__
+        """Return the call whose arguments are JSON `text`; duplicate keys and NaN are refused.
+
+        Raises: `CallError`.
+        """
+        return cls(name, parse_json(text), **rest)
+
+    @property
+    def tool(self) -> str:
+        """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
+        return self.name if self.server is None else f"mcp:{self.server}/{self.name}"
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """The SHA-256 (hex) of kind, server, name and canonical arguments; the call id is not part of it."""
+        head = canonical_json((self.kind.value, self.server, self.name))
+        return hashlib.sha256(f"{head}{self.canonical}".encode()).hexdigest()
+
+    def thawed(self) -> dict[str, Any]:
+        """Return a fresh, mutable copy of the arguments."""
+        copy: dict[str, Any] = thaw(self.arguments)
+        return copy
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ToolCall):
+            return NotImplemented
+        return (self.digest, self.call_id, self.origin) == (other.digest, other.call_id, other.origin)
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.call_id, self.origin))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.name, self.thawed(), (self.call_id, self.kind, self.server, self.origin))
+
+
+def _rebuild(name: str, arguments: dict[str, Any], rest: tuple[Any, ...]) -> ToolCall:
+    call_id, kind, server, origin = rest
+    return ToolCall(name, arguments, call_id=call_id, kind=kind, server=server, origin=origin)

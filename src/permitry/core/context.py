@@ -1,0 +1,200 @@
+"""The immutable context of one question: everything a rule may look at besides the call."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import attrs
+
+from permitry.core.template import Template
+
+__all__ = ["AuthContext", "AuthContextBuilder", "AuthState"]
+
+_PLAN = "plan"
+_YOLO = "yolo"
+_is_bool = attrs.validators.instance_of(bool)
+_is_str = attrs.validators.instance_of(str)
+
+
+def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise TypeError("`tool_ignore_list` must be a list of names, not one string")
+    return tuple(value)
+
+
+def _set_of_labels(value: Iterable[str]) -> frozenset[str]:
+    return frozenset(value)
+
+
+def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
+    return MappingProxyType(dict(value))
+
+
+class AuthState(Protocol):
+    """The mutable state a context is read from; `Session` is one, and a host may bring its own."""
+
+    @property
+    def is_plan_mode(self) -> bool:
+        """Whether a plan is being written."""
+        ...
+
+    @property
+    def yolo_mode(self) -> bool:
+        """Whether the user asked not to be asked at all."""
+        ...
+
+    @property
+    def tool_ignore_list(self) -> Iterable[str]:
+        """The tools the user does not want to be asked about."""
+        ...
+
+    @property
+    def active_template(self) -> Template | None:
+        """The template in force, or None."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """The host's word for its mode."""
+        ...
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent that calls."""
+        ...
+
+    @property
+    def workspace(self) -> str | None:
+        """The root folder of the work, or None."""
+        ...
+
+    @property
+    def attended(self) -> bool:
+        """Whether somebody is there to answer."""
+        ...
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often each tool has run."""
+        ...
+
+    @property
+    def labels(self) -> Iterable[str]:
+        """The taint labels of the session."""
+        ...
+
+
+@attrs.frozen
+class AuthContext:
+    """Everything a rule may look at besides the call itself; never changes.
+
+    `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
+    either sets the other; plan wins the name when both hold. `counts` maps tool names to calls already run.
+
+    Raises: `TypeError` when a flag is not a bool or a list is one string: a truthy mistake must not widen access.
+
+    Source: seed 003, "AuthContext (Immutable Context)".
+    """
+
+    is_plan_mode: bool = attrs.field(default=False, validator=_is_bool)
+    yolo_mode: bool = attrs.field(default=False, validator=_is_bool)
+    tool_ignore_list: tuple[str, ...] = attrs.field(default=(), converter=_tuple_of_names)
+    active_template: Template | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.instance_of(Template))
+    )
+    mode: str = attrs.field(default="default", kw_only=True, validator=_is_str)
+    agent: str = attrs.field(default="main", kw_only=True, validator=_is_str)
+    workspace: str | None = attrs.field(default=None, kw_only=True)
+    attended: bool = attrs.field(default=True, kw_only=True, validator=_is_bool)
+    counts: Mapping[str, int] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
+    labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, converter=_set_of_labels)
+
+    def __attrs_post_init__(self) -> None:
+        # INVARIANT: (mode == "plan") == is_plan_mode, and mode == "yolo" only with yolo_mode.
+        if self.is_plan_mode or self.mode == _PLAN:
+            object.__setattr__(self, "is_plan_mode", True)
+            object.__setattr__(self, "mode", _PLAN)
+        elif self.mode == _YOLO:
+            object.__setattr__(self, "yolo_mode", True)
+        elif self.yolo_mode and self.mode == "default":
+            object.__setattr__(self, "mode", _YOLO)
+
+    @classmethod
+    def from_state(cls, state: AuthState) -> "AuthContext":
+        """Return the context of this moment; later changes of `state` do not reach it.
+
+        Source: seed 003, "Created from StateManager via `from_state()` factory method".
+        """
+        return cls(
+            is_plan_mode=state.is_plan_mode,
+            yolo_mode=state.yolo_mode,
+            tool_ignore_list=tuple(state.tool_ignore_list),
+            active_template=state.active_template,
+            mode=state.mode,
+            agent=state.agent,
+            workspace=state.workspace,
+            attended=state.attended,
+            counts=state.counts,
+            labels=frozenset(state.labels),
+        )
+
+
+@attrs.define
+class AuthContextBuilder:
+    """A fluent way to write down a context in a test; every step returns the builder.
+
+    >>> AuthContextBuilder().in_plan_mode().ignoring("bash").build().is_plan_mode
+    True
+
+    Source: seed 003, "Context Builders".
+    """
+
+    _fields: dict[str, Any] = attrs.field(factory=dict, init=False)
+
+    def in_plan_mode(self) -> "AuthContextBuilder":
+        """Set plan mode."""
+        return self._with(is_plan_mode=True)
+
+    def in_yolo_mode(self) -> "AuthContextBuilder":
+        """Set YOLO mode."""
+        return self._with(yolo_mode=True)
+
+    def in_mode(self, mode: str) -> "AuthContextBuilder":
+        """Set the host's word for its mode."""
+        return self._with(mode=mode)
+
+    def ignoring(self, *tools: str) -> "AuthContextBuilder":
+        """Add names to the ignore list."""
+        return self._with(tool_ignore_list=(*self._fields.get("tool_ignore_list", ()), *tools))
+
+    def using(self, template: Template) -> "AuthContextBuilder":
+        """Make a template the active one."""
+        return self._with(active_template=template)
+
+    def as_agent(self, agent: str) -> "AuthContextBuilder":
+        """Set the name of the agent that calls."""
+        return self._with(agent=agent)
+
+    def in_workspace(self, workspace: str) -> "AuthContextBuilder":
+        """Set the workspace root."""
+        return self._with(workspace=workspace)
+
+    def unattended(self) -> "AuthContextBuilder":
+        """Say that nobody is there to answer."""
+        return self._with(attended=False)
+
+    def counting(self, **counts: int) -> "AuthContextBuilder":
+        """Set how often tools have run."""
+        return self._with(counts=counts)
+
+    def labelled(self, *labels: str) -> "AuthContextBuilder":
+        """Set the taint labels."""
+        return self._with(labels=frozenset(labels))
+
+    def build(self) -> AuthContext:
+        """Return the immutable context."""
+        return AuthContext(**self._fields)
+
+    def _with(self, **fields: object) -> "AuthContextBuilder":
+        self._fields.update(fields)
+        return self

@@ -1,0 +1,1 @@
+"""The registry of tools, and the one door through which they run."""

@@ -1,0 +1,138 @@
+"""Every exception permitry raises.
+
+::
+
+    PermitryError
+    ├── CallError            (ValueError)   a tool call that is no call: bad name, bad JSON, too deep, too large
+    ├── ConfigError          (ValueError)   rule files that cannot be used; carries every problem with its place
+    ├── RuleError            (ValueError)   a rule that cannot be part of a policy (a bad rule, not a failing one)
+    ├── RegistryError                       misuse of the tool registry
+    │   ├── UnknownToolError (LookupError)  no tool of that name
+    │   └── ReplayError                     an authorization that was not minted here, or was already used
+    ├── LedgerError                         an answer without a question: unknown, already used, or late
+    ├── AuditError                          the record cannot be written
+    ├── AdapterError                        a host or framework did something an adapter cannot carry
+    ├── GoldenMismatchError                 a golden case that does not hold
+    ├── CallBlockedError                    raise-style form of a BLOCK; carries the decision
+    └── ToolError                           a tool's failure, told to the model
+        └── FatalToolError                  a tool's failure that ends the run
+
+A block is a `Decision`, not an exception: `CallBlockedError` exists only for hosts that want one raised.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+__all__ = [
+    "AdapterError",
+    "AuditError",
+    "CallBlockedError",
+    "CallError",
+    "ConfigError",
+    "FatalToolError",
+    "GoldenMismatchError",
+    "LedgerError",
+    "PermitryError",
+    "Problem",
+    "RegistryError",
+    "ReplayError",
+    "RuleError",
+    "ToolError",
+    "UnknownToolError",
+]
+
+
+class PermitryError(Exception):
+    """The root of everything permitry raises on purpose."""
+
+
+class CallError(PermitryError, ValueError):
+    """A tool call that cannot be judged because it is not a valid call."""
+
+
+class Problem(NamedTuple):
+    """One mistake in a configuration file: where it is, what it is, and the way out.
+
+    Lines and columns are 1-based; `span` is the number of characters to underline; `text` is the line itself.
+    """
+
+    path: str
+    line: int
+    column: int
+    span: int
+    message: str
+    hint: str = ""
+    text: str = ""
+
+    def __str__(self) -> str:
+        """Return the problem with its source line, a caret line, and the hint."""
+        lines = [f"{self.path}:{self.line}:{self.column}: {self.message}"]
+        if self.text:
+            gutter = f"{self.line:>5} | "
+            shown = self.text.replace("\t", " ")
+            lines += [gutter + shown, " " * (len(gutter) + self.column - 1) + "^" * max(1, self.span)]
+        if self.hint:
+            lines.append(f"      hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class ConfigError(PermitryError, ValueError):
+    """Configuration that cannot be used. All problems of all files are collected before it is raised."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """Return every problem, in the order of the files and lines."""
+        count = len(self.problems)
+        total = f"{count} problem{'' if count == 1 else 's'}; nothing was loaded"
+        return "\n".join([*map(str, self.problems), total])
+
+
+class RuleError(PermitryError, ValueError):
+    """A rule that cannot be part of a policy: no priority, a wrong band, a duplicate id."""
+
+
+class RegistryError(PermitryError):
+    """The tool registry was used in a way it does not allow."""
+
+
+class UnknownToolError(RegistryError, LookupError):
+    """No tool of that name is registered."""
+
+
+class ReplayError(RegistryError):
+    """An `AuthorizedCall` that was not minted for this registry, or was already used."""
+
+
+class LedgerError(PermitryError):
+    """An answer that fits no open question: unknown, already answered, or late."""
+
+
+class AuditError(PermitryError):
+    """The record could not be written; nothing runs without a record."""
+
+
+class AdapterError(PermitryError):
+    """A host or framework did something its adapter cannot carry."""
+
+
+class GoldenMismatchError(PermitryError):
+    """A golden case that does not hold."""
+
+
+class CallBlockedError(PermitryError):
+    """A blocked call, for hosts that want an exception; `decision` holds the verdict in full."""
+
+    def __init__(self, decision: object) -> None:
+        self.decision = decision
+        super().__init__(decision)
+
+
+class ToolError(PermitryError):
+    """A failure of a tool that the model may read and act on."""
+
+
+class FatalToolError(ToolError):
+    """A failure of a tool after which the run cannot go on."""

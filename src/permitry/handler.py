@@ -1,0 +1,328 @@
+"""`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
+
+import asyncio
+import difflib
+import itertools
+import threading
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from permitry.audit.record import MemoryRecorder, Recorder, decision_fields
+from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChannel, UnattendedChannel
+from permitry.confirm.ledger import ConfirmationLedger, OpenQuestion
+from permitry.confirm.notifier import ToolRejectionNotifier
+from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Explanation, Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.template import Template
+from permitry.dispatch.registry import AuthorizedCall, ToolRegistry
+from permitry.dispatch.result import ToolResult
+from permitry.errors import CallError, LedgerError, ReplayError
+from permitry.rules import create_default_authorization_policy
+from permitry.session import Session
+
+__all__ = ["Blocked", "Pending", "Ready", "ToolHandler"]
+
+_NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
+
+
+@attrs.frozen
+class Ready:
+    """A call that may run now: hand the outcome to `ToolHandler.run`."""
+
+    call: ToolCall
+    decision: Decision
+    authorized: AuthorizedCall
+
+
+@attrs.frozen
+class Blocked:
+    """A call that does not run; `result` is what the model is told. `ends_session` when the user aborted."""
+
+    call: ToolCall
+    decision: Decision
+    result: ToolResult
+    ends_session: bool = False
+
+
+@attrs.frozen
+class Pending:
+    """A call that waits for a human: answer it with `ToolHandler.resolve(pending_id, response)`."""
+
+    pending_id: str
+    call: ToolCall
+    decision: Decision
+    request: ToolConfirmationRequest
+
+
+@attrs.frozen
+class _RunRecord:
+    """Tells the recorder and the session of a run."""
+
+    recorder: Recorder
+    session: Session
+
+    def started(self, call: ToolCall) -> None:
+        self.recorder.record("started", call)
+        self.session.count(call.tool)
+
+    def finished(self, call: ToolCall, result: ToolResult, *, seconds: float, error: str | None) -> None:
+        self.recorder.record("finished", call, ok=result.ok, seconds=round(seconds, 6), error=error)
+
+
+@attrs.define
+class ToolHandler:
+    """The facade in front of the tool registry: no call runs but through here.
+
+    Everything it is made of can be given; the defaults are the six built-in rules, an empty registry, nobody to
+    ask, and a record in memory. Thread-safe.
+
+    Source: seed 003, "Refactored ToolHandler (Facade)".
+    """
+
+    session: Session = attrs.field(factory=Session)
+    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy)
+    notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
+    registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
+    factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
+    channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True)
+    ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True)
+    recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True)
+    _outcomes: dict[tuple[str | None, str], Ready | Blocked | Pending] = attrs.field(factory=dict, init=False)
+    _numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
+    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
+
+    @factory.default
+    def _factory_with_previews(self) -> ConfirmationRequestFactory:
+        return ConfirmationRequestFactory(self.registry.preview)
+
+    # Asking the policy ------------------------------------------------------------------------------------------
+
+    @property
+    def active_template(self) -> Template | None:
+        """The template whose tools need no confirmation now."""
+        return self.session.active_template
+
+    def set_active_template(self, template: Template | None) -> None:
+        """Make `template` the active one, or none."""
+        self.session.active_template = template
+
+    def decide(self, call: ToolCall) -> Decision:
+        """Return the policy's decision for `call` in the session as it is now. Pure: nothing is recorded or asked."""
+        return self.policy.decide(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+
+    def explain(self, call: ToolCall) -> Explanation:
+        """Return the decision for `call` with every rule's part in it."""
+        return self.policy.explain(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+
+    def should_confirm(self, tool_name: str) -> bool:
+        """Return whether the tool may not run unasked: True for CONFIRM and for BLOCK."""
+        return self.decide(ToolCall(tool_name)).verdict is not Verdict.ALLOW
+
+    def is_tool_blocked(self, tool_name: str) -> bool:
+        """Return whether the tool is blocked: no answer can make it run."""
+        return self.decide(ToolCall(tool_name)).verdict is Verdict.BLOCK
+
+    def create_confirmation_request(self, tool_name: str, args: Mapping[str, object]) -> ToolConfirmationRequest:
+        """Return the question a human would be asked about this call."""
+        call = ToolCall(tool_name, args)
+        return self.factory.create(call, self.decide(call), self.registry.get(call.tool))
+
+    def process_confirmation(self, response: ToolConfirmationResponse, tool_name: str) -> bool:
+        """Return whether the answer lets a tool run, for a host that dispatches by itself.
+
+        An approval with `skip_future` puts the tool on the ignore list; a rejection never remembers anything, and
+        its text for the model is appended to `session.messages`.
+        """
+        if response.is_remembered:
+            self.session.ignore(tool_name)
+        if not response.is_approval:
+            self.session.messages.append(self.notifier.rejected(tool_name, response))
+        return response.is_approval
+
+    # The way of a call ------------------------------------------------------------------------------------------
+
+    def handle(self, call: ToolCall) -> ToolResult:
+        """Decide, ask if need be, run if permitted, and return what the model is to be told."""
+        outcome = self.begin(call)
+        return self.run(self.ask(outcome) if isinstance(outcome, Pending) else outcome)
+
+    async def ahandle(self, call: ToolCall) -> ToolResult:
+        """Do what `handle` does without blocking the event loop while a human thinks or a tool works."""
+        outcome = self.begin(call)
+        return await self.arun(await self.aask(outcome) if isinstance(outcome, Pending) else outcome)
+
+    def begin(self, call: ToolCall) -> Ready | Blocked | Pending:
+        """Decide and record; the same call id with the same call gives the same outcome, without a second decision.
+
+        A call without an id gets one, and is a call of its own each time.
+        """
+        if call.call_id is None:
+            call = attrs.evolve(call, call_id=f"call-{next(self._numbers)}")
+        key = (call.call_id, call.digest)
+        with self._lock:
+            if key not in self._outcomes:
+                self._outcomes[key] = self._begin(call)
+            return self._outcomes[key]
+
+    def ask(self, pending: Pending) -> Ready | Blocked:
+        """Put the question to the channel, wait, and resolve it; a channel that fails is no answer."""
+        try:
+            response = self.channel.ask(pending.request)
+        except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
+            return self._unanswered(pending, f"{type(error).__name__}: {error}")
+        return self._answered(pending, response)
+
+    async def aask(self, pending: Pending) -> Ready | Blocked:
+        """Do what `ask` does; an async channel is awaited, another one asked in a thread."""
+        try:
+            if isinstance(self.channel, AsyncConfirmationChannel):
+                response = await self.channel.aask(pending.request)
+            else:
+                response = await asyncio.to_thread(self.channel.ask, pending.request)
+        except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
+            return self._unanswered(pending, f"{type(error).__name__}: {error}")
+        return self._answered(pending, response)
+
+    def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
+        """Answer an open question, once, and return what follows.
+
+        Edited arguments are decided again, and so is the call itself: a restriction that has come into force since
+        the question was asked still blocks.
+
+        Raises: `LedgerError` when the id is unknown, already answered, or late.
+        """
+        with self._lock:
+            question = self.ledger.claim(pending_id)
+            outcome = self._settled(question, response)
+            self._outcomes[question.call.call_id, question.call.digest] = outcome
+            return outcome
+
+    def run(self, outcome: Ready | Blocked) -> ToolResult:
+        """Dispatch a `Ready`, or return what the model is told about a `Blocked`.
+
+        Raises: `FatalToolError` from the tool; `AuditError` when the end of a run could not be recorded.
+        """
+        if isinstance(outcome, Blocked):
+            return outcome.result
+        try:
+            return self.registry.dispatch(outcome.authorized)
+        except ReplayError:
+            return _replayed(outcome)
+
+    async def arun(self, outcome: Ready | Blocked) -> ToolResult:
+        """Do what `run` does on the event loop."""
+        if isinstance(outcome, Blocked):
+            return outcome.result
+        try:
+            return await self.registry.adispatch(outcome.authorized)
+        except ReplayError:
+            return _replayed(outcome)
+
+    # Steps --------------------------------------------------------------------------------------------------------
+
+    def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
+        decision = self.decide(call)
+        if decision.verdict is not Verdict.BLOCK and call.tool not in self.registry:
+            decision = _no_such_tool(call, self.registry)
+        details = {"arguments": call.thawed(), "mode": AuthContext.from_state(self.session).mode}
+        if not self._record("decided", call, **decision_fields(decision), **details):
+            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+        match decision.verdict:
+            case Verdict.BLOCK:
+                return Blocked(call, decision, ToolResult(False, self.notifier.blocked(call.tool, decision)))
+            case Verdict.CONFIRM:
+                return self._pending(call, decision)
+            case Verdict.ALLOW:
+                return self._ready(call, decision)
+
+    def _pending(self, call: ToolCall, decision: Decision) -> Pending | Blocked:
+        request = self.factory.create(call, decision, self.registry.get(call.tool))
+        question = self.ledger.open(call, decision)
+        if not self._record("asked", call, pending_id=question.pending_id):
+            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+        return Pending(question.pending_id, call, decision, request)
+
+    def _ready(self, call: ToolCall, decision: Decision) -> Ready:
+        authorized = self.registry._authorize(call, _RunRecord(self.recorder, self.session))  # noqa: SLF001 -- the one minting place
+        return Ready(call, decision, authorized)
+
+    def _settled(self, question: OpenQuestion, response: ToolConfirmationResponse) -> Ready | Blocked:
+        call, decision = question.call, question.decision
+        answer = {"approved": response.is_approval, "instructions": response.instructions}
+        if not self._record("answered", call, pending_id=question.pending_id, **answer):
+            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+        if not response.is_approval:
+            told = ToolResult(False, self.notifier.rejected(call.tool, response))
+            return Blocked(call, decision, told, ends_session=response.abort)
+        if response.arguments is not None:
+            try:
+                call = attrs.evolve(call, arguments=response.arguments)
+            except CallError as error:
+                return Blocked(call, decision, ToolResult(False, f"The edited arguments cannot be used: {error}"))
+        return self._decided_again(call, question, response)
+
+    def _decided_again(
+        self, call: ToolCall, question: OpenQuestion, response: ToolConfirmationResponse
+    ) -> Ready | Blocked:
+        # INVARIANT: law 1. The answer is for these very arguments, and no answer lifts a BLOCK.
+        now = self.decide(call)
+        decision = now if call.digest != question.call.digest or now.verdict is Verdict.BLOCK else question.decision
+        if decision is not question.decision and not self._record(
+            "decided", call, **decision_fields(decision), arguments=call.thawed(), edited=True
+        ):
+            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+        if decision.verdict is Verdict.BLOCK:
+            return Blocked(call, decision, ToolResult(False, self.notifier.blocked(call.tool, decision)))
+        if response.is_remembered and question.decision.phase is not Phase.RESTRICTION:
+            self.session.ignore(call.tool)
+        return self._ready(call, decision)
+
+    def _answered(self, pending: Pending, response: object) -> Ready | Blocked:
+        if response is None:
+            return self._unanswered(pending, None)
+        if not isinstance(response, ToolConfirmationResponse):
+            return self._unanswered(pending, f"the channel answered {response!r}, not a ToolConfirmationResponse")
+        try:
+            return self.resolve(pending.pending_id, response)
+        except LedgerError as error:
+            return self._unanswered(pending, str(error))
+
+    def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
+        told = ToolResult(False, self.notifier.unanswered(pending.call.tool))
+        blocked = Blocked(pending.call, pending.decision, told)
+        with self._lock:
+            try:
+                self.ledger.claim(pending.pending_id)
+            except LedgerError:
+                # Late, or answered elsewhere in the meantime; then that answer stands and this one counts for nothing.
+                return blocked
+            self._outcomes[pending.call.call_id, pending.call.digest] = blocked
+        self._record("answered", pending.call, pending_id=pending.pending_id, approved=False, error=error)
+        return blocked
+
+    def _record(self, event: str, call: ToolCall, **details: object) -> bool:
+        """Return whether the event is on record; without a record nothing may run."""
+        try:
+            self.recorder.record(event, call, **details)
+        except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
+            return False
+        return True
+
+
+def _no_such_tool(call: ToolCall, registry: ToolRegistry) -> Decision:
+    names = sorted(spec.name for spec in registry)
+    near = difflib.get_close_matches(call.tool, names, n=1)
+    hint = f"Did you mean `{near[0]}`? " if near else ""
+    message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
+    return Decision(Verdict.BLOCK, None, Phase.INPUT, f"no tool `{call.tool}` is registered", message)
+
+
+def _replayed(outcome: Ready) -> ToolResult:
+    return ToolResult(
+        False, f"The call `{outcome.call.call_id}` has already been handled; give every call an id of its own."
+    )

@@ -1,0 +1,40 @@
+"""The rule `plan-mode`."""
+
+from typing import ClassVar
+
+import attrs
+
+from permitry.core.decision import Verdict
+from permitry.core.rule import BuiltInRule, Question
+
+__all__ = ["PlanModeBlockingRule"]
+
+
+@attrs.frozen
+class PlanModeBlockingRule(BuiltInRule):
+    """Blocks every call that is not known to be read-only while a plan is being written.
+
+    Phase: restriction, priority 100. Nothing in a later phase can undo it. An unknown tool counts as writing.
+
+    Source: seed 003, "Plan Mode Overrides".
+    """
+
+    id: ClassVar[str] = "plan-mode"
+    effect: ClassVar[Verdict] = Verdict.BLOCK
+    reason: ClassVar[str] = "plan mode is on and the call is not known to be read-only"
+    message: ClassVar[str | None] = (
+        "Plan mode is on: nothing may be changed yet, and this call did not run. "
+        "Use read-only tools to finish the plan, then present it with `present_plan`."
+    )
+
+    def priority(self) -> int:
+        """Return 100."""
+        return 100
+
+    def matches(self, question: Question) -> bool:
+        """Return whether plan mode is on and the call may change something."""
+        return question.context.is_plan_mode and not question.is_read_only
+
+    def near_miss(self, question: Question) -> str | None:
+        """Return the plan mode that is off, for a call that may change something."""
+        return None if question.is_read_only else "is_plan_mode = false"

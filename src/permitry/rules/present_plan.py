@@ -1,0 +1,30 @@
+"""The rule `present-plan`."""
+
+from typing import ClassVar
+
+import attrs
+
+from permitry.core.rule import BuiltInRule, Question
+
+__all__ = ["PresentPlanRule"]
+
+
+@attrs.frozen
+class PresentPlanRule(BuiltInRule):
+    """Lets the agent present its plan in every mode.
+
+    Phase: override, priority 0. Holds for the agent's own `present_plan`, never for a server's tool of that name.
+
+    Source: seed 003, "PresentPlanRule".
+    """
+
+    id: ClassVar[str] = "present-plan"
+    reason: ClassVar[str] = "presenting a plan changes nothing"
+
+    def priority(self) -> int:
+        """Return 0."""
+        return 0
+
+    def matches(self, question: Question) -> bool:
+        """Return whether the call presents a plan."""
+        return question.is_own_tool and question.call.name == "present_plan"

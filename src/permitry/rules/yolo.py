@@ -1,0 +1,34 @@
+"""The rule `yolo`."""
+
+from typing import ClassVar
+
+import attrs
+
+from permitry.core.rule import BuiltInRule, Question
+
+__all__ = ["YoloModeRule"]
+
+
+@attrs.frozen
+class YoloModeRule(BuiltInRule):
+    """Lets every call run that no restriction holds back, while YOLO mode is on.
+
+    Phase: permission, priority 300. Plan mode and every other restriction come before it.
+
+    Source: seed 003, "YoloModeRule".
+    """
+
+    id: ClassVar[str] = "yolo"
+    reason: ClassVar[str] = "YOLO mode is on"
+
+    def priority(self) -> int:
+        """Return 300."""
+        return 300
+
+    def matches(self, question: Question) -> bool:
+        """Return whether YOLO mode is on."""
+        return question.context.yolo_mode
+
+    def near_miss(self, question: Question) -> str | None:  # noqa: ARG002 -- the mode is all there is to miss
+        """Return the YOLO mode that is off."""
+        return "yolo_mode = false"
