@@ -53,7 +53,8 @@ class CallError(PermitryError, ValueError):
 class Problem(NamedTuple):
     """One mistake in a configuration file: where it is, what it is, and the way out.
 
-    Lines and columns are 1-based; `span` is the number of characters to underline; `text` is the line itself.
+    Lines and columns are 1-based, and 0 where the problem is the file itself; `span` is the number of characters to
+    underline; `text` is the line itself.
     """
 
     path: str
@@ -66,7 +67,8 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         """Return the problem with its source line, a caret line, and the hint."""
-        lines = [f"{self.path}:{self.line}:{self.column}: {self.message}"]
+        place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        lines = [f"{place}: {self.message}"]
         if self.text:
             gutter = f"{self.line:>5} | "
             shown = self.text.replace("\t", " ")

@@ -28,7 +28,7 @@ class Template:
     name: str
     allowed_tools: tuple[str, ...] = attrs.field(default=(), converter=_names)
     description: str = attrs.field(default="", kw_only=True)
-    extends: tuple["Template", ...] = attrs.field(default=(), kw_only=True, converter=tuple)
+    extends: tuple["Template", ...] = attrs.field(default=(), kw_only=True)
     _patterns: tuple[Pattern, ...] = attrs.field(init=False, repr=False, eq=False)
 
     @_patterns.default

@@ -1,0 +1,1 @@
+"""Rule files: their schema, the strict loader, the shipped catalogue, and the layers rules come from."""

@@ -1,0 +1,22 @@
+"""The rule sets that come with permitry, by name: `permitry:base` and so on."""
+
+from pathlib import Path
+
+__all__ = ["PREFIX", "shipped_names", "shipped_path"]
+
+PREFIX = "permitry:"
+
+_HERE = Path(__file__).resolve().parent
+_PACKAGED = _HERE / "shipped"
+# In a checkout the sets stand at the top of the repository; the wheel carries them beside this file.
+_FOLDER = _PACKAGED if _PACKAGED.is_dir() else _HERE.parents[2] / "rules"
+
+
+def shipped_names() -> list[str]:
+    """Return the names of all shipped sets, sorted, each with its `permitry:` prefix."""
+    return sorted(f"{PREFIX}{path.stem}" for path in _FOLDER.glob("*.toml"))
+
+
+def shipped_path(name: str) -> Path:
+    """Return the file of a shipped set, existing or not; `name` has its prefix."""
+    return _FOLDER / f"{name.removeprefix(PREFIX)}.toml"

@@ -1,0 +1,245 @@
+"""The strict loader: rule files in, rules and templates out, or every problem of every file at once."""
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+from pydantic import BaseModel, ValidationError
+
+from permitry.config.build import RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
+from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+from permitry.config.diagnostics import SourceText, nearest, syntax_problem
+from permitry.config.locate import KeyPath, locate
+from permitry.config.schema import Header, RuleTable, TemplateTable
+from permitry.config.translate import problems_of, type_problem
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.template import Template
+from permitry.errors import ConfigError, Problem
+from permitry.rules import create_default_authorization_policy
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["Origin", "RuleSet", "load_policy", "load_rules"]
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@attrs.frozen
+class Origin:
+    """A rule file to load: a path or a shipped set's name, and how far it is trusted.
+
+    The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice. Only an
+    admin origin may use priorities below 100.
+    """
+
+    name: str
+    is_trusted: bool = True
+    is_admin: bool = False
+
+
+@attrs.frozen
+class RuleSet:
+    """What rule files say: rules in the order of files and lines, templates by name, and what was left out."""
+
+    rules: tuple[ConfiguredRule, ...] = ()
+    templates: Mapping[str, Template] = attrs.field(factory=dict)
+    files: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def policy(self) -> AuthorizationPolicy:
+        """Return the policy of these rules and the six built-in ones."""
+        return create_default_authorization_policy(self.rules)
+
+
+def load_policy(*names: str) -> AuthorizationPolicy:
+    """Return the policy of the named rule files (paths, or `permitry:…`), what they extend, and the built-in rules.
+
+    Raises: `ConfigError` with every problem of every file.
+    """
+    return load_rules(Origin(name) for name in names).policy()
+
+
+def load_rules(origins: Iterable[Origin]) -> RuleSet:
+    """Return what the files of `origins`, and all they extend, say together.
+
+    Raises: `ConfigError` with every problem of every file; then nothing is loaded.
+    """
+    loader = _Loader()
+    for origin in origins:
+        loader.load(origin)
+    return loader.result()
+
+
+class _Loader:
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.rules: list[tuple[RuleDraft, Origin]] = []
+        self.ids: dict[str, RuleDraft] = {}
+        self.templates: dict[str, tuple[TemplateDraft, Origin]] = {}
+        self.names: dict[Path, str] = {}
+        self.open: list[Path] = []
+
+    def load(self, origin: Origin) -> None:
+        path = shipped_path(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
+        if (problem := _missing(origin.name, path)) is not None:
+            message, hint = problem
+            self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
+        else:
+            self.file(path.resolve(), origin)
+
+    def file(self, path: Path, origin: Origin) -> None:
+        if path in self.names:
+            return
+        self.names[path] = origin.name
+        self.open.append(path)
+        parsed = self.parsed(path, origin.name)
+        if parsed is not None:
+            source, data = parsed
+            self.header(source, data, path, origin)
+            self.tables(source, data, origin)
+        self.open.pop()
+
+    def parsed(self, path: Path, name: str) -> tuple[SourceText, dict[str, Any]] | None:
+        text = ""
+        try:
+            text = path.read_bytes().decode()
+            data = tomllib.loads(text)
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            hint = "save the file as UTF-8"
+            self.problems.append(Problem(name, line, 1, 1, f"byte {error.object[error.start]:#04x} is not UTF-8", hint))
+        except tomllib.TOMLDecodeError as error:
+            if text.startswith("\ufeff"):
+                message, hint = "the file begins with a byte order mark", "save it as UTF-8 without one"
+                self.problems.append(Problem(name, 1, 1, 1, message, hint))
+            else:
+                self.problems.append(syntax_problem(name, text, error))
+        except (OSError, RecursionError) as error:
+            self.problems.append(Problem(name, 0, 0, 0, f"cannot be read: {error}", "check the file"))
+        else:
+            return SourceText(name, locate(text)), data
+        return None
+
+    def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
+        rest = {key: value for key, value in data.items() if key not in ("template", "rule")}
+        self.validated(source, (), rest, Header)
+        # Also when the header is wrong elsewhere: what the extended files hold is reported in the same run.
+        extends = data.get("extends")
+        for i, name in enumerate(extends if isinstance(extends, list) else ()):
+            if isinstance(name, str) and name.strip():
+                self.extend(source, ("extends", i), name, path, origin)
+
+    def extend(self, source: SourceText, place: KeyPath, name: str, path: Path, origin: Origin) -> None:
+        shipped = name.startswith(PREFIX)
+        target = shipped_path(name) if shipped else path.parent / name
+        if not shipped and Path(name).is_absolute():
+            message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
+        elif (problem := _missing(name, target)) is not None:
+            message, hint = problem
+        elif target.resolve() in self.open:
+            told = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
+            message, hint = f"rule files extend each other in a circle: {told}", "cut one of the links"
+        else:
+            shown = name if shipped else _shown(target, origin.name)
+            self.file(target.resolve(), attrs.evolve(origin, name=shown))
+            return
+        self.problems.append(source.problem(place, message, hint))
+
+    def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
+        for name, value in self.table_of_tables(source, data):
+            table = self.validated(source, ("template", name), value, TemplateTable)
+            if table is not None:
+                self.template(TemplateDraft(source, ("template", name), table), origin)
+        for i, value in enumerate(self.list_of_tables(source, data)):
+            rule = self.validated(source, ("rule", i), value, RuleTable)
+            if rule is not None:
+                self.rule(RuleDraft(source, ("rule", i), rule, origin.is_admin), origin)
+
+    def table_of_tables(self, source: SourceText, data: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+        tables = data.get("template", {})
+        if isinstance(tables, dict):
+            return tables.items()
+        self.problems.append(type_problem(source, ("template",), "a table", tables, "write `[template.NAME]`"))
+        return ()
+
+    def list_of_tables(self, source: SourceText, data: dict[str, Any]) -> Iterable[Any]:
+        rules = data.get("rule", [])
+        if isinstance(rules, list):
+            return rules
+        hint = "write `[[rule]]` with two brackets, once for each rule"
+        self.problems.append(type_problem(source, ("rule",), "a list of tables", rules, hint))
+        return ()
+
+    def validated(self, source: SourceText, path: KeyPath, value: object, model: type[Model]) -> Model | None:
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            self.problems += problems_of(source, path, error, model)
+            return None
+
+    def template(self, draft: TemplateDraft, origin: Origin) -> None:
+        first = self.templates.setdefault(draft.name, (draft, origin))[0]
+        if first is not draft:
+            hint = f"the first is at {first.source.source(first.path)}; rename one of the two"
+            message = f"the template `{draft.name}` is defined twice"
+            self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
+
+    def rule(self, draft: RuleDraft, origin: Origin) -> None:
+        first = self.ids.setdefault(draft.table.id, draft)
+        if first is not draft:
+            hint = f"the first is at {first.source.source((*first.path, 'id'))}; rename one of the two"
+            message = f"two rules have the id `{draft.table.id}`"
+            self.problems.append(draft.source.problem((*draft.path, "id"), message, hint))
+        self.rules.append((draft, origin))
+
+    def result(self) -> RuleSet:
+        templates, problems = build_templates({name: draft for name, (draft, _) in self.templates.items()})
+        self.problems += problems
+        for draft, _ in self.rules:
+            self.problems += rule_problems(draft, templates)
+        if self.problems:
+            order = list(self.names.values())
+            raise ConfigError(sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column)))
+        kept = [build_rule(draft) for draft, origin in self.rules if origin.is_trusted or _restricts(draft)]
+        trusted = {name: templates[name] for name, (_, origin) in self.templates.items() if origin.is_trusted}
+        return RuleSet(tuple(kept), trusted, tuple(self.names.values()), tuple(self.notices()))
+
+    def notices(self) -> Iterator[str]:
+        for draft, origin in self.rules:
+            if not origin.is_trusted and not _restricts(draft):
+                place = draft.source.source(draft.path)
+                yield f"{place}: permission `{draft.table.id}` dropped: the project is not trusted"
+        for template, origin in self.templates.values():
+            if not origin.is_trusted:
+                place = template.source.source(template.path)
+                yield f"{place}: template `{template.name}` dropped: the project is not trusted"
+
+
+def _restricts(draft: RuleDraft) -> bool:
+    return draft.table.effect != Verdict.ALLOW.value
+
+
+def _missing(name: str, path: Path) -> tuple[str, str] | None:
+    """Return message and hint when `path`, named `name` by the user, is no file."""
+    if path.is_file():
+        return None
+    if name.startswith(PREFIX):
+        return f"there is no shipped rule set `{name}`", nearest(name, shipped_names())
+    if path.is_dir():
+        return f"`{name}` is a folder", "name a rule file in it"
+    if path.exists():
+        return f"`{name}` is no regular file", "name a rule file"
+    siblings = [entry.name for entry in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+    return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
+
+
+def _shown(target: Path, beside: str) -> str:
+    """Return `target` the way the user names files: relative, when the file that extends it is."""
+    return str(target) if Path(beside).is_absolute() else os.path.relpath(target)
+
+
+def _index(order: list[str], name: str) -> int:
+    return order.index(name) if name in order else len(order)

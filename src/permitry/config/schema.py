@@ -1,0 +1,190 @@
+"""The shape of a rule file. What the JSON Schema says and what the loader accepts come from these models."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from permitry.core.decision import Verdict
+from permitry.rules import BUILT_IN_RULES
+from permitry.rules.configured import TRAIT_SELECTORS
+
+__all__ = ["ExampleTable", "Header", "RuleFile", "RuleTable", "TemplateTable", "WhenTable", "rule_file_schema"]
+
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_BUILT_IN_IDS = frozenset(rule.id for rule in BUILT_IN_RULES)
+_SYNONYMS = {
+    "deny": "block", "forbid": "block", "reject": "block", "ask": "confirm", "prompt": "confirm",
+    "ask_user": "confirm", "permit": "allow", "approve": "allow",
+}  # fmt: skip
+
+
+def _refuse(message: str, hint: str) -> PydanticCustomError:
+    return PydanticCustomError("permitry", "{message}", {"message": message, "hint": hint})
+
+
+def _checked_id(value: str) -> str:
+    if not _KEBAB.fullmatch(value):
+        near = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
+        hint = f"write `{near}`" if near else "use lower-case words joined by hyphens, such as `no-secrets`"
+        raise _refuse(f"the id `{value}` is not kebab-case", hint)
+    if value in _BUILT_IN_IDS:
+        raise _refuse(
+            f"the id `{value}` belongs to a built-in rule", "choose another id; built-in rules stay as they are"
+        )
+    return value
+
+
+def _checked_effect(value: object) -> object:
+    effects = [verdict.value for verdict in Verdict]
+    if isinstance(value, str) and value not in effects:
+        meant = _SYNONYMS.get(value.lower())
+        hint = f"permitry says `{meant}`" if meant else "choose `allow`, `confirm` or `block`"
+        raise _refuse(f"unknown effect `{value}`", hint)
+    return value
+
+
+def _checked_name(value: str) -> str:
+    if not value.strip():
+        raise _refuse("a tool name is empty", 'name a tool, or write "*" for every tool')
+    if value != value.strip() or not value.isprintable():
+        raise _refuse(f"the tool name `{value}` holds blanks at an end or invisible characters", "remove them")
+    if set(value) & set("[]{}"):
+        raise _refuse(
+            f"the pattern `{value}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
+        )
+    if value.startswith("mcp:") and ("/" not in value or value.endswith("/") or value.startswith("mcp:/")):
+        raise _refuse(f"`{value}` names a server but no tool", "write `mcp:server/tool`, or `mcp:server/*` for all")
+    return value
+
+
+def _checked_selector(value: str) -> str:
+    if value.startswith("@") and value not in TRAIT_SELECTORS:
+        raise _refuse(f"unknown trait selector `{value}`", f"known: {', '.join(TRAIT_SELECTORS)}")
+    return _checked_name(value)
+
+
+def _checked_pattern(value: str) -> str:
+    if value.startswith("@"):
+        raise _refuse(f"a template lists names, not the trait selector `{value}`", "name the tools")
+    return _checked_name(value)
+
+
+def _without_repeats(value: list[str]) -> list[str]:
+    if not value:
+        raise _refuse("an empty list selects nothing", "name at least one, or leave the key out")
+    repeated = next((item for i, item in enumerate(value) if item in value[:i]), None)
+    if repeated is not None:
+        raise _refuse(f"`{repeated}` is listed twice", "remove one of the two")
+    return value
+
+
+def _without_repeats_if_given(value: list[str] | None) -> list[str] | None:
+    return None if value is None else _without_repeats(value)
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise _refuse("the text is empty", "write a sentence, or leave the key out")
+    return value
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _as_example(value: object) -> object:
+    return {"tool": value} if isinstance(value, str) else value
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
+
+
+_Text = Annotated[str, AfterValidator(_not_blank)]
+_Words = Annotated[
+    list[_Text],
+    BeforeValidator(_listed),
+    AfterValidator(_without_repeats),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+
+
+class WhenTable(_Table):
+    """Conditions beside the tool name; all that are given must hold."""
+
+    mode: _Words | None = Field(None, description="The session's mode: plan, yolo, default, or a word of the host.")
+    agent: _Words | None = Field(None, description="The agent that calls; `*` and `?` are wildcards.")
+    template: _Words | None = Field(None, description="The active template, or one it extends.")
+
+
+class ExampleTable(_Table):
+    """A call for `match` and `no_match`; a condition that is not given is taken to hold."""
+
+    tool: Annotated[str, AfterValidator(_checked_name)]
+    mode: str | None = None
+    agent: str | None = None
+    template: str | None = None
+
+
+_Examples = list[
+    Annotated[
+        ExampleTable,
+        BeforeValidator(_as_example),
+        WithJsonSchema({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/ExampleTable"}]}),
+    ]
+]
+
+
+class RuleTable(_Table):
+    """One `[[rule]]`."""
+
+    id: Annotated[str, AfterValidator(_checked_id)] = Field(description="Kebab-case, unique, stable for ever.")
+    effect: Annotated[Literal["allow", "confirm", "block"], BeforeValidator(_checked_effect)] = Field(
+        description="What a match leads to."
+    )
+    priority: int | None = Field(
+        None, ge=0, le=399, description="block and confirm: 100 to 199; allow: 200 to 399. Defaults 150, 160, 250."
+    )
+    tools: Annotated[
+        list[Annotated[str, AfterValidator(_checked_selector)]] | None, AfterValidator(_without_repeats_if_given)
+    ] = Field(None, description='Names, globs, "mcp:server/tool", @reads, @writes. Left out: every tool.')
+    reason: _Text | None = Field(None, description="Why, for the operator.")
+    message: _Text | None = Field(None, description="What the model is told.")
+    when: WhenTable | None = Field(None, description="Conditions beside the tool name.")
+    match: _Examples = Field(default_factory=list, description="Calls the rule must match; checked at load.")
+    no_match: _Examples = Field(default_factory=list, description="Calls the rule must not match; checked at load.")
+
+
+class TemplateTable(_Table):
+    """One `[template.NAME]`."""
+
+    description: str = Field("", description="What the template is for.")
+    extends: list[str] = Field(default_factory=list, description="Templates whose tools it takes over.")
+    allow_tools: list[Annotated[str, AfterValidator(_checked_pattern)]] = Field(
+        default_factory=list, description="Names or globs of tools that need no confirmation while it is active."
+    )
+
+
+class Header(_Table):
+    """The keys of a rule file outside its tables."""
+
+    schema_: Literal[1] = Field(alias="schema", description="The version of this format: 1.")
+    description: str = Field("", description="What the rule set is for.")
+    extends: list[Annotated[str, AfterValidator(_not_blank)]] = Field(
+        default_factory=list, description='Shipped sets ("permitry:base") and files relative to this one.'
+    )
+
+
+class RuleFile(Header):
+    """A permitry rule file."""
+
+    template: dict[str, TemplateTable] = Field(default_factory=dict, description="Named lists of tools.")
+    rule: list[RuleTable] = Field(default_factory=list, description="The rules.")
+
+
+def rule_file_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a rule file."""
+    schema = RuleFile.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "permitry rule file"}
