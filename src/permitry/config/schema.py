@@ -132,7 +132,7 @@ _Examples = list[
     Annotated[
         ExampleTable,
         BeforeValidator(_as_example),
-        WithJsonSchema({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/ExampleTable"}]}),
+        WithJsonSchema({"anyOf": [{"type": "string"}, ExampleTable.model_json_schema()]}),
     ]
 ]
 
@@ -186,5 +186,21 @@ class RuleFile(Header):
 
 def rule_file_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a rule file."""
-    schema = RuleFile.model_json_schema(by_alias=True)
+    schema = _without_null(RuleFile.model_json_schema(by_alias=True))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "permitry rule file"}
+
+
+def _without_null(node: Any) -> Any:  # noqa: ANN401 -- any part of a JSON Schema
+    """Return a schema that leaves out `null`, which TOML does not have, and pydantic's made-up titles."""
+    if isinstance(node, list):
+        return [_without_null(item) for item in node if item != {"type": "null"}]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: _without_null(value) for key, value in node.items() if not (key == "default" and value is None)}
+    if isinstance(kept.get("title"), str):
+        del kept["title"]
+    match kept.get("anyOf"):
+        case [dict() as only]:
+            del kept["anyOf"]
+            return {**only, **kept}
+    return kept

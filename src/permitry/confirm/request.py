@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+from permitry.core._json import JsonValue
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
 from permitry.core.spec import ArgumentRole, ToolSpec
@@ -25,20 +26,27 @@ class SuggestedGrant:
 
 @attrs.frozen
 class ToolConfirmationRequest:
-    """One question to a human: what would run, what it would change, and why it is asked.
+    """One question to a human: the call that would run, what it would change, and why it is asked.
 
-    `preview` is a unified diff for writes and edits. `digest` names the call the answer is bound to.
-    `suggested_grants` is empty when a restriction asks: such a call is asked about every time.
+    `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is empty
+    when a restriction asks: such a call is asked about every time.
     """
 
-    tool: str
-    arguments: Mapping[str, object]
+    call: ToolCall
     path: str | None = None
     preview: str | None = None
     reason: str = ""
     suggested_grants: tuple[SuggestedGrant, ...] = ()
-    call_id: str | None = None
-    digest: str = ""
+
+    @property
+    def tool(self) -> str:
+        """The tool's name, as rules see it."""
+        return self.call.tool
+
+    @property
+    def arguments(self) -> Mapping[str, JsonValue]:
+        """The arguments, read-only."""
+        return self.call.arguments
 
 
 def _no_preview(_: ToolCall) -> str | None:
@@ -57,14 +65,11 @@ class ConfirmationRequestFactory:
     def create(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> ToolConfirmationRequest:
         """Return the request for `call`."""
         return ToolConfirmationRequest(
-            tool=call.tool,
-            arguments=call.arguments,
+            call=call,
             path=_path(call, spec),
             preview=self.preview(call),
             reason=_reason(decision),
             suggested_grants=_suggestions(call, decision),
-            call_id=call.call_id,
-            digest=call.digest,
         )
 
 

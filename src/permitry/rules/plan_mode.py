@@ -24,7 +24,7 @@ class PlanModeBlockingRule(BuiltInRule):
     reason: ClassVar[str] = "plan mode is on and the call is not known to be read-only"
     message: ClassVar[str | None] = (
         "Plan mode is on: nothing may be changed yet, and this call did not run. "
-        "Use read-only tools to finish the plan, then present it with `present_plan`."
+        "Use read-only tools to finish the plan, then present it to the user."
     )
 
     def priority(self) -> int:

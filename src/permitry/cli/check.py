@@ -1,0 +1,74 @@
+"""`permitry check`: what would happen to calls; nothing runs."""
+
+import argparse
+import json
+
+from permitry.cli.inputs import add_call_options, add_rules_option, questions, rules_from
+from permitry.cli.main import ExitCode
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.errors import CallError
+
+__all__ = ["configure", "decision_line", "exit_code", "invalid"]
+
+_EXIT = {Verdict.ALLOW: ExitCode.OK, Verdict.CONFIRM: ExitCode.NEEDS_CONFIRMATION, Verdict.BLOCK: ExitCode.BLOCKED}
+# Of several outcomes the process reports the one that needs most attention.
+_ORDER = (ExitCode.OK, ExitCode.NEEDS_CONFIRMATION, ExitCode.BLOCKED, ExitCode.INVALID)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry check`."""
+    add_rules_option(parser)
+    add_call_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Decide each call and print one line for it, in order."""
+    rules = rules_from(options)
+    policy = rules.policy()
+    worst = ExitCode.OK
+    for number, call_id, question in questions(options, rules):
+        if isinstance(question, CallError):
+            decision, name = invalid(number, question), "?"
+        else:
+            decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
+        worst = max(worst, exit_code(decision), key=_ORDER.index)
+        text = json.dumps(decision_line(call_id, decision)) if options.json else _told(name, decision)
+        # Flushed line by line, so that another program can ask and read in turn.
+        print(text, flush=True)
+    return worst
+
+
+def invalid(number: int, error: CallError) -> Decision:
+    """Return the decision for a line that is no call: it is blocked, and the error says where."""
+    failure = RuleFailure(f"line {number}", str(error))
+    return Decision(Verdict.BLOCK, None, Phase.INPUT, "the line is no call", "The call was not understood.", (failure,))
+
+
+def exit_code(decision: Decision) -> ExitCode:
+    """Return the exit code that stands for one decision."""
+    return ExitCode.INVALID if decision.phase is Phase.INPUT else _EXIT[decision.verdict]
+
+
+def decision_line(call_id: object, decision: Decision) -> dict[str, object]:
+    """Return a decision in the output format."""
+    return {
+        "id": call_id,
+        "verdict": decision.verdict.value,
+        "rule": decision.rule_id,
+        "phase": decision.phase.value,
+        "reason": decision.reason,
+        "message": decision.message,
+        "source": decision.source,
+        "errors": [str(error) for error in decision.errors],
+    }
+
+
+def _told(name: str, decision: Decision) -> str:
+    from permitry.cli.render import visible
+
+    rule = decision.rule_id or "-"
+    source = f" ({decision.source})" if decision.source else ""
+    lines = [f"{decision.verdict.value:<8}{visible(name)}  {rule}{source}: {decision.reason}"]
+    lines += [f"        error: {visible(str(error))}" for error in decision.errors]
+    return "\n".join(lines)

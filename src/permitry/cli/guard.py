@@ -1,0 +1,184 @@
+"""A session being guarded by `permitry run`: each line in, one result out per call, in order."""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+
+import attrs
+
+from permitry.cli import render
+from permitry.cli.main import ExitCode
+from permitry.cli.render import SummaryRow
+from permitry.confirm.answers import AnswersChannel
+from permitry.core._json import parse_json
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision, Verdict
+from permitry.dispatch.result import ToolResult
+from permitry.errors import CallError, PermitryError
+from permitry.handler import Blocked, Pending, Ready, ToolHandler
+from permitry.messages import IncomingCall, calls_in
+
+__all__ = ["SessionGuard"]
+
+_BRIEF = 60
+
+
+@attrs.define
+class SessionGuard:
+    """Reads lines of messages, has each call judged and run, and prints its result before it looks at the next.
+
+    `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only.
+    """
+
+    handler: ToolHandler
+    record: str
+    queues: bool = False
+    is_quiet: bool = False
+    interrupted: bool = False
+    rows: list[SummaryRow] = attrs.field(factory=list, init=False)
+    queued: list[ToolCall] = attrs.field(factory=list, init=False)
+    bad_lines: list[int] = attrs.field(factory=list, init=False)
+    failure: str | None = attrs.field(default=None, init=False)
+    _ended: str | None = attrs.field(default=None, init=False)
+    _seen: Counter[str] = attrs.field(factory=Counter, init=False)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the process reports; calls that were blocked or declined are a session going its way."""
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
+        if self.failure:
+            return ExitCode.FAILED
+        if self.bad_lines:
+            return ExitCode.INVALID
+        return ExitCode.NEEDS_CONFIRMATION if self.queued else ExitCode.OK
+
+    def line(self, number: int, line: str | CallError) -> None:
+        """Guard the calls of one line; a line that cannot be read is reported, and the session goes on."""
+        try:
+            if isinstance(line, CallError):
+                raise line
+            calls = calls_in(parse_json(line))
+        except CallError as error:
+            self.bad_lines.append(number)
+            _say(f"permitry: line {number}: {error}")
+            _print({"error": {"line": number, "message": str(error)}})
+            return
+        for index, incoming in enumerate(calls, 1):
+            self._call(incoming, f"{number}.{index}")
+
+    def summarize(self) -> None:
+        """Print the table of all calls, or the same as one JSON object."""
+        channel = self.handler.channel
+        unused = channel.unused if isinstance(channel, AnswersChannel) else ()
+        if self.is_quiet:
+            summary = {
+                "verdicts": Counter(row.verdict for row in self.rows),
+                "calls": [attrs.asdict(row) for row in self.rows],
+                "queued": [_queued(call) for call in self.queued],
+                "bad_lines": self.bad_lines,
+                "unused_answers": unused,
+                "failure": self.failure,
+                "record": self.record,
+            }
+            _print({"summary": summary})
+            return
+        render.summary(render.console_on(sys.stderr), self.rows)
+        for call in self.queued:
+            answer = json.dumps({"digest": call.digest, "approved": True})
+            _say(f"queued: {render.visible(call.tool)} ({call.call_id}); to approve it, run it again")
+            _say(f"        with --answers and this line in the file: {answer}")
+        if self.bad_lines:
+            _say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
+        if unused:
+            _say(f"answers nobody asked for: lines {', '.join(map(str, unused))}")
+        if self.failure:
+            _say(f"the session ended early: {self.failure}")
+        _say(f"recorded in {self.record}")
+
+    def _call(self, incoming: IncomingCall, place: str) -> None:
+        begun = time.perf_counter()
+        try:
+            result, row = self._result(incoming, place)
+        except PermitryError as error:
+            # A fatal tool error, or a record that cannot be written: whatever follows does not run.
+            self.failure = self._ended = str(error)
+            result, row = _refused(incoming, f"The session cannot go on: {error}.", "failed")
+        row = attrs.evolve(row, seconds=round(time.perf_counter() - begun, 6))
+        self.rows.append(row)
+        if not self.is_quiet:
+            _say(
+                f"{row.verdict:<8}{render.visible(row.tool)} {_brief(incoming)} [{row.rule or 'no rule'}] {row.outcome}"
+            )
+        # Printed and flushed before the next call is looked at: what is printed is never lost.
+        _print(incoming.reply(result.ok, result.text))
+
+    def _result(self, incoming: IncomingCall, place: str) -> tuple[ToolResult, SummaryRow]:
+        if isinstance(incoming.call, CallError):
+            return _refused(incoming, f"The call was not understood: {incoming.call}.", "not understood")
+        if self._ended is not None:
+            return _refused(incoming, f"Nothing runs any more: {self._ended}.", "session over")
+        return self._guarded(self._identified(incoming.call, place))
+
+    def _identified(self, call: ToolCall, place: str) -> ToolCall:
+        """Return the call with an id of its own: some models number their calls anew in every message."""
+        call_id = call.call_id or place
+        self._seen[call_id] += 1
+        repeat = self._seen[call_id]
+        return attrs.evolve(call, call_id=call_id if repeat == 1 else f"{call_id}#{repeat}")
+
+    def _guarded(self, call: ToolCall) -> tuple[ToolResult, SummaryRow]:
+        begun = self.handler.begin(call)
+        outcome = self._confirmed(begun) if isinstance(begun, Pending) else begun
+        if isinstance(outcome, Pending):
+            self.queued.append(call)
+            return _waiting(outcome), _row(call, begun.decision, "queued")
+        result = self.handler.run(outcome)
+        if isinstance(outcome, Ready):
+            return result, _row(call, begun.decision, "ran" if result.ok else "ran, failed")
+        if outcome.ends_session:
+            self._ended = "the user ended the session"
+        told = "not confirmed" if outcome.decision.verdict is not Verdict.BLOCK else "blocked"
+        return result, _row(call, begun.decision, told)
+
+    def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
+        if not self.queues:
+            return self.handler.ask(pending)
+        response = self.handler.channel.ask(pending.request)
+        return pending if response is None else self.handler.resolve(pending.pending_id, response)
+
+
+def _row(call: ToolCall, decision: Decision, outcome: str) -> SummaryRow:
+    return SummaryRow(call.call_id, call.tool, decision.verdict.value, decision.rule_id, outcome)
+
+
+def _refused(incoming: IncomingCall, text: str, outcome: str) -> tuple[ToolResult, SummaryRow]:
+    return ToolResult(False, text), SummaryRow(None, incoming.name, "block", None, outcome)
+
+
+def _waiting(pending: Pending) -> ToolResult:
+    return ToolResult(
+        False,
+        f"The call of `{pending.call.tool}` waits for the user's confirmation (pending id {pending.pending_id}) and "
+        "did not run. Do not repeat it; go on with what does not depend on it.",
+    )
+
+
+def _brief(incoming: IncomingCall) -> str:
+    """Return the argument that says most about a call: the first that is text."""
+    arguments = {} if isinstance(incoming.call, CallError) else incoming.call.arguments
+    return render.shortened(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
+
+
+def _queued(call: ToolCall) -> dict[str, object]:
+    return {"call_id": call.call_id, "tool": call.tool, "digest": call.digest}
+
+
+def _print(message: Mapping[str, object]) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

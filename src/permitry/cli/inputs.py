@@ -1,0 +1,100 @@
+"""What several commands read: rule options, lines, and questions."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+from permitry.config.layers import find_layers
+from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.core._json import parse_json
+from permitry.core.rule import Question
+from permitry.errors import CallError
+from permitry.messages.question import read_question
+
+__all__ = ["add_call_options", "add_rules_option", "numbered_lines", "open_lines", "questions", "rules_from"]
+
+_LONGEST_LINE = 8 * 1024 * 1024
+
+
+def add_rules_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--rules`, which may be given several times."""
+    parser.add_argument(
+        "--rules",
+        action="append",
+        metavar="FILE",
+        help="a rule file, or a shipped set such as permitry:coding-agent; may be given again. "
+        "Without it the layers are searched: shipped, user, project, admin",
+    )
+
+
+def add_call_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--call`, `--calls` and `--json`."""
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--call", metavar="JSON", help='one call: {"name": …, "arguments": {…}, "context"?: {…}, …}')
+    source.add_argument("--calls", metavar="FILE", help="a file with one call a line, or - for standard input")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line, and nothing else")
+
+
+def rules_from(options: argparse.Namespace, workspace: str = ".") -> RuleSet:
+    """Return the named rule sets, or those of the layers; notices go to standard error."""
+    named: list[str] | None = options.rules
+    origins = find_layers(Path(workspace)) if named is None else [Origin(name) for name in named]
+    rules = load_rules(origins)
+    for notice in rules.notices:
+        print(f"permitry: {notice}", file=sys.stderr)
+    return rules
+
+
+def open_lines(name: str) -> AbstractContextManager[BinaryIO]:
+    """Open a file of lines, or standard input for `-`.
+
+    Raises: `CallError` when it cannot be opened.
+    """
+    if name == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise CallError(f"cannot read `{name}`: {error.strerror}") from error
+
+
+def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, str | CallError]]:
+    """Yield each line that is not blank with its number, as soon as it is there; memory stays bounded."""
+    number = 0
+    while line := stream.readline(_LONGEST_LINE + 1):
+        number += 1
+        if len(line) > _LONGEST_LINE and not line.endswith(b"\n"):
+            while (rest := stream.readline(_LONGEST_LINE)) and not rest.endswith(b"\n"):
+                pass
+            yield number, CallError(f"the line is longer than {_LONGEST_LINE} bytes")
+        elif line.strip():
+            try:
+                yield number, line.decode()
+            except UnicodeDecodeError:
+                yield number, CallError("the line is not UTF-8 text")
+
+
+def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int, object, Question | CallError]]:
+    """Yield line number, id, and the question (or why there is none) of each call in the options."""
+    if options.call is not None:
+        yield (1, *_question(options.call, rules))
+        return
+    with open_lines(options.calls) as stream:
+        for number, line in numbered_lines(stream):
+            if isinstance(line, CallError):
+                yield number, None, line
+            else:
+                yield (number, *_question(line, rules))
+
+
+def _question(line: str, rules: RuleSet) -> tuple[object, Question | CallError]:
+    call_id: object = None
+    try:
+        data = parse_json(line)
+        call_id = data.get("id") if isinstance(data, dict) else None
+        return call_id, read_question(data, rules.templates)
+    except CallError as error:
+        return call_id, error

@@ -1,0 +1,79 @@
+"""`permitry`: the commands, their exit codes, and what happens to errors."""
+
+import argparse
+import enum
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import NoReturn
+
+from permitry.errors import PermitryError
+
+__all__ = ["ExitCode", "main", "run_from_shell"]
+
+_COMMANDS = {
+    "run": "guard and run the tool calls of a session",
+    "check": "say what would happen to calls, and run nothing",
+    "explain": "say why: every rule, match and near miss",
+    "test": "check golden cases and the examples in rules",
+    "schema": "print the JSON Schema of rule files or golden cases",
+}
+
+
+class ExitCode(enum.IntEnum):
+    """What the exit status means, for every command."""
+
+    OK = 0
+    FAILED = 1
+    BLOCKED = 2
+    NEEDS_CONFIRMATION = 3
+    INVALID = 4
+    INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        # argparse would exit with 2, which here means "blocked".
+        self.print_usage(sys.stderr)
+        self.exit(ExitCode.INVALID, f"{self.prog}: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    command = next((word for word in words if word in _COMMANDS), None)
+    options = _parser(command).parse_args(words)
+    try:
+        return int(options.execute(options))
+    except PermitryError as error:
+        print(f"permitry: {error}", file=sys.stderr)
+        return ExitCode.INVALID
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output is gone. Standard output must not fail once more while Python shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.FAILED
+
+
+def run_from_shell() -> NoReturn:
+    """Run one command and end the process with its exit code."""
+    sys.exit(main())
+
+
+def _parser(chosen: str | None) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="permitry",
+        description="Decide, before a tool call of an LLM agent runs, whether it may: allow, confirm or block.",
+        epilog="exit codes: 0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input",
+    )
+    parser.add_argument("--version", action="version", version=f"permitry {version('permitry')}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, summary in _COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[:1].upper()}{summary[1:]}.")
+        if name == chosen:
+            # Only the command that runs is imported: starting up is what a short check costs most.
+            importlib.import_module(f"permitry.cli.{name}").configure(command)
+    return parser

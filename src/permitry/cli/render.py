@@ -1,0 +1,115 @@
+"""What humans see: decisions, explanations, requests and summaries, drawn with rich."""
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from typing import TextIO
+
+import attrs
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.core._json import thaw
+from permitry.core.decision import Explanation, RuleOutcome, RuleTrace, Verdict
+
+__all__ = ["SummaryRow", "console_on", "explanation", "request", "shortened", "summary", "visible"]
+
+_COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
+_LONGEST = 200
+_MOST_LINES = 100
+
+
+def visible(text: str) -> str:
+    """Return `text` with everything invisible spelled out: what a model writes must not steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char in "\n\t" or _shows(char) else f"\\u{ord(char):04x}" for char in text)
+
+
+def _shows(char: str) -> bool:
+    return char == " " or unicodedata.category(char)[0] not in "CZ"
+
+
+@attrs.frozen
+class SummaryRow:
+    """One call in the summary of a run; `seconds` covers the decision, the human and the tool."""
+
+    call_id: str | None
+    tool: str
+    verdict: str
+    rule: str | None
+    outcome: str
+    seconds: float = 0.0
+
+
+def console_on(stream: TextIO) -> Console:
+    """Return a console on `stream`; colours only on a terminal, nothing read as markup."""
+    return Console(file=stream, markup=False, highlight=False, emoji=False)
+
+
+def summary(console: Console, rows: Iterable[SummaryRow]) -> None:
+    """Print the table at the end of a run: verdicts, rules, outcomes, durations."""
+    table = Table(title="permitry: what happened", title_justify="left")
+    table.add_column("#", justify="right")
+    for name in ("tool", "verdict", "rule", "outcome"):
+        table.add_column(name, overflow="fold")
+    table.add_column("ms", justify="right")
+    for number, row in enumerate(rows, 1):
+        verdict = Text(row.verdict, _COLOURS[row.verdict])
+        rule, ms = row.rule or "-", f"{row.seconds * 1000:.1f}"
+        table.add_row(str(number), Text(visible(row.tool)), verdict, Text(rule), Text(row.outcome), ms)
+    console.print(table)
+
+
+def request(console: Console, asked: ToolConfirmationRequest) -> None:
+    """Print a confirmation request: the call, what it would change, and why it is asked."""
+    console.print()
+    console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), Text(f"  {visible(asked.reason)}"), sep="")
+    for name, value in asked.arguments.items():
+        text = value if isinstance(value, str) else json.dumps(thaw(value))
+        console.print(Text(f"  {visible(name)}: {shortened(text, _LONGEST)}"))
+    if asked.preview:
+        lines = visible(asked.preview).splitlines()
+        shown = lines[:_MOST_LINES]
+        if len(lines) > _MOST_LINES:
+            shown.append(f"... {len(lines) - _MOST_LINES} more lines")
+        console.print(Syntax("\n".join(shown), "diff", theme="ansi_dark", background_color="default"))
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return `text` on one line and at most about `longest` characters long."""
+    one_line = visible(text).replace("\n", "\\n")
+    return one_line if len(one_line) <= longest else f"{one_line[:longest]}... ({len(text)} characters)"
+
+
+def explanation(console: Console, tool: str, told: Explanation) -> None:
+    """Print a decision in full: the deciding rule, what the model is told, all matches, all near misses."""
+    decision = told.decision
+    verdict = decision.verdict.value
+    rule = decision.rule_id or "no rule"
+    console.print(Text(f"{verdict}", f"bold {_COLOURS[verdict]}"), Text(f"  {visible(tool)}"), sep="", soft_wrap=True)
+    console.print(
+        Text(f"  decided by  {rule}  ({decision.phase.value}, {decision.source or 'default'})"), soft_wrap=True
+    )
+    console.print(Text(f"  reason      {decision.reason}"), soft_wrap=True)
+    if decision.verdict is not Verdict.ALLOW:
+        console.print(Text(f"  told        {decision.message}"), soft_wrap=True)
+    for title, rules in (("matches", told.matches), ("near misses", told.near_misses)):
+        if rules:
+            console.print(Text(f"  {title}"), soft_wrap=True)
+        for each in rules:
+            console.print(Text(f"    {_trace(each)}"), soft_wrap=True)
+    for error in decision.errors:
+        console.print(Text(f"  error       {visible(str(error))}", "red"), soft_wrap=True)
+
+
+def _trace(rule: RuleTrace) -> str:
+    head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({rule.source or 'code'})"
+    if rule.outcome is RuleOutcome.FAILED:
+        return f"{head}  failed, so it counts as matched: {visible(rule.error or '')}"
+    if rule.near_miss is not None:
+        return f"{head}  would have matched but for {visible(rule.near_miss)}"
+    return f"{head}  decided" if rule.deciding else head

@@ -1,0 +1,95 @@
+"""`permitry run`: guard and run the tool calls of a session."""
+
+import argparse
+from pathlib import Path
+
+import platformdirs
+
+from permitry.audit.record import JsonlRecorder
+from permitry.cli import prompt
+from permitry.cli.guard import SessionGuard
+from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, rules_from
+from permitry.cli.main import ExitCode
+from permitry.config.diagnostics import nearest
+from permitry.config.load import RuleSet
+from permitry.confirm.answers import AnswersChannel, read_answers
+from permitry.core.template import Template
+from permitry.errors import PermitryError
+from permitry.handler import ToolHandler
+from permitry.session import Session
+from permitry.tools import workspace_tools
+
+__all__ = ["configure"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry run`."""
+    add = parser.add_argument
+    session = "model messages, one JSON object a line; - (the default) for standard input"
+    add("session", nargs="?", default="-", metavar="SESSION.jsonl", help=session)
+    add_rules_option(parser)
+    add("--workspace", default=".", metavar="DIR", help="the folder the tools work in; default: this one")
+    answers = "answers to confirmation requests, one JSON object a line, each bound to a call"
+    add("--answers", metavar="FILE", help=answers)
+    unattended = "ask nobody: block what needs confirmation, or queue it for later"
+    add("--unattended", choices=("block", "queue"), help=unattended)
+    add("--mode", default="default", help="plan, yolo, default (the default), or a word your rules know")
+    add("--template", metavar="NAME", help="the active template")
+    add("--agent", default="main", metavar="NAME", help="the agent's name, for `when.agent`; default: main")
+    record = "the file to append the record to; default: audit.jsonl in your state folder"
+    add("--record", metavar="FILE", help=record)
+    add("--json", action="store_true", help="print JSON only: the results, then one object with the summary")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Guard a session from its first line to its last, then print what happened."""
+    guard = _guard(options)
+    try:
+        with open_lines(options.session) as stream:
+            for number, line in numbered_lines(stream):
+                guard.line(number, line)
+    except KeyboardInterrupt:
+        guard.interrupted = True
+    guard.summarize()
+    return guard.exit_code
+
+
+def _guard(options: argparse.Namespace) -> SessionGuard:
+    workspace = Path(options.workspace)
+    if not workspace.is_dir():
+        raise PermitryError(f"the workspace `{workspace}` is no folder; make it, or name another with --workspace")
+    rules = rules_from(options, options.workspace)
+    answers = _answers(options.answers)
+    terminal = None if answers or options.unattended else prompt.open_terminal()
+    session = Session(
+        agent=options.agent,
+        workspace=str(workspace.resolve()),
+        active_template=_template(rules, options.template),
+        attended=bool(terminal or answers),
+    )
+    session.switch_mode(options.mode)
+    record = options.record or str(platformdirs.user_state_path("permitry") / "audit.jsonl")
+    registry = workspace_tools(workspace)
+    handler = ToolHandler(session, rules.policy(), registry=registry, recorder=JsonlRecorder(record))
+    if answers is not None:
+        handler.channel = answers
+    elif terminal is not None:
+        handler.channel = prompt.TerminalChannel(terminal, handler.explain, prompt.edit_in_editor)
+    return SessionGuard(handler, record, queues=options.unattended == "queue", is_quiet=options.json)
+
+
+def _answers(name: str | None) -> AnswersChannel | None:
+    if name is None:
+        return None
+    try:
+        return read_answers(name, Path(name).read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise PermitryError(f"cannot read the answers `{name}`: {error}") from error
+
+
+def _template(rules: RuleSet, name: str | None) -> Template | None:
+    if name is not None and name not in rules.templates:
+        hint = nearest(name, rules.templates, otherwise="no rule file defines it")
+        raise PermitryError(f"unknown template `{name}`; {hint}")
+    return None if name is None else rules.templates[name]

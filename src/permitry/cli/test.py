@@ -1,0 +1,93 @@
+"""`permitry test`: golden cases, and the examples inside rules."""
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+from permitry.cli.main import ExitCode
+from permitry.config.catalogue import shipped_names
+from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.errors import ConfigError, GoldenMismatchError
+from permitry.golden.case import INDEX, check_case, find_cases, index_of, read_case
+
+__all__ = ["configure"]
+
+_DEFAULT_CASES = Path("golden/cases")
+
+
+@attrs.frozen
+class _Outcome:
+    kind: str
+    name: str
+    error: str | None = None
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry test`."""
+    parser.add_argument(
+        "cases", nargs="*", type=Path, metavar="CASE",
+        help=f"case files, or folders of them with an {INDEX}; default: {_DEFAULT_CASES}, if it is there",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rules", action="append", metavar="FILE",
+        help="rule files whose examples to check, and the rules for cases that name none; default: the shipped sets",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print one JSON object a case, and nothing else")
+    parser.add_argument("--write-index", action="store_true", help=f"write the {INDEX} of the named folders, and stop")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Check everything, print each failure and the counts."""
+    paths: list[Path] = options.cases or [path for path in [_DEFAULT_CASES] if path.is_dir()]
+    if options.write_index:
+        for folder in paths:
+            (folder / INDEX).write_text(index_of(folder), encoding="utf-8")
+        return ExitCode.OK
+    outcomes = []
+    for outcome in _outcomes(paths, options.rules):
+        outcomes.append(outcome)
+        _print(outcome, as_json=options.json)
+    failed = sum(outcome.error is not None for outcome in outcomes)
+    if not options.json:
+        print(f"{len(outcomes) - failed} passed, {failed} failed")
+    return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outcome]:
+    for name in shipped_names() if names is None else names:
+        yield _checked_rules(name)
+    rules = load_rules(Origin(name) for name in names) if names else None
+    for path in paths:
+        if not path.is_dir():
+            yield _checked_case(path, rules)
+            continue
+        for case in find_cases(path):
+            yield _checked_case(case, rules)
+
+
+def _checked_rules(name: str) -> _Outcome:
+    # Loading a rule file tries every example in it.
+    try:
+        load_rules([Origin(name)])
+    except ConfigError as error:
+        return _Outcome("rules", name, str(error))
+    return _Outcome("rules", name)
+
+
+def _checked_case(path: Path, rules: RuleSet | None) -> _Outcome:
+    try:
+        check_case(path, read_case(path), rules)
+    except (GoldenMismatchError, ConfigError) as error:
+        return _Outcome("case", str(path), str(error))
+    return _Outcome("case", str(path))
+
+
+def _print(outcome: _Outcome, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({**attrs.asdict(outcome), "ok": outcome.error is None}))
+    elif outcome.error is not None:
+        print(f"FAILED {outcome.name}\n  {outcome.error}")

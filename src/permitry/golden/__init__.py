@@ -1,0 +1,1 @@
+"""Golden cases: decisions written down, and checked to the letter."""

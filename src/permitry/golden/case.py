@@ -1,0 +1,137 @@
+"""One golden case: a question, and the decision it must get."""
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.core._json import parse_json
+from permitry.core.decision import Decision
+from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem
+from permitry.messages.question import read_question
+
+__all__ = ["INDEX", "GoldenCase", "case_schema", "check_case", "find_cases", "index_of", "read_case"]
+
+INDEX = "index.txt"
+"""The file that lists the cases of a folder: one id a line, sorted."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Want(_Part):
+    """The decision, compared exactly."""
+
+    verdict: Literal["allow", "confirm", "block"]
+    rule: str | None
+    phase: Literal["override", "restriction", "permission", "default"]
+    message: str | None
+
+
+class GoldenCase(_Part):
+    """A permitry golden case: one question and the decision it must get."""
+
+    schema_: str | None = Field(None, alias="$schema", description="This schema, so that editors complete.")
+    id: str = Field(description="The name of the file without its ending.")
+    why: str = Field(min_length=1, description="What would be lost if this case changed.")
+    rules: list[str] = Field(default_factory=list, description='Rule files, relative to the case, or "permitry:…".')
+    context: dict[str, Any] = Field(default_factory=dict, description="As in the input of `permitry check`.")
+    call: dict[str, Any] = Field(description="As in the input of `permitry check`, without `context`.")
+    want: Want
+
+
+def case_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a golden case."""
+    schema = GoldenCase.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "permitry golden case"}
+
+
+def find_cases(folder: Path) -> list[Path]:
+    """Return the case files of a folder, in the order of its index.
+
+    Raises: `ConfigError` when the index is missing or unsorted, or the index and the files differ.
+    """
+    index = folder / INDEX
+    listed = index.read_text(encoding="utf-8").splitlines() if index.is_file() else None
+    present = {path.stem for path in folder.glob("*.json")}
+    if listed is None:
+        hint = f"`permitry test --write-index {folder}` writes it"
+        raise ConfigError([Problem(str(folder), 0, 0, 0, f"the folder has no `{INDEX}`", hint)])
+    problems = [_problem(index, line, name, present, listed) for line, name in enumerate(listed, 1)]
+    unused = [
+        Problem(str(folder / f"{name}.json"), 0, 0, 0, "the case is not in the index", f"add `{name}` to {index}")
+        for name in sorted(present - set(listed))
+    ]
+    if found := [*filter(None, problems), *unused]:
+        raise ConfigError(found)
+    return [folder / f"{name}.json" for name in listed]
+
+
+def index_of(folder: Path) -> str:
+    """Return the text the folder's index must have."""
+    return "".join(f"{path.stem}\n" for path in sorted(folder.glob("*.json")))
+
+
+def _problem(index: Path, line: int, name: str, present: set[str], listed: list[str]) -> Problem | None:
+    message, hint = "", ""
+    if name not in present:
+        message, hint = f"the case `{name}` is missing", f"write {name}.json, or take the line out"
+    elif line > 1 and listed[line - 2] >= name:
+        message, hint = f"`{name}` is out of order or listed twice", "the index is sorted"
+    return Problem(str(index), line, 1, len(name), message, hint, name) if message else None
+
+
+def read_case(path: Path) -> GoldenCase:
+    """Return the case of a file.
+
+    Raises: `ConfigError` when it is no case, or its id is not its name.
+    """
+    try:
+        case = GoldenCase.model_validate(parse_json(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        problems = [
+            Problem(str(path), 0, 0, 0, f"`{'.'.join(map(str, each['loc']))}`: {each['msg'].lower()}")
+            for each in error.errors()
+        ]
+        raise ConfigError(problems) from error
+    except (CallError, OSError, UnicodeDecodeError) as error:
+        raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
+    if case.id != path.stem:
+        message = f"the id `{case.id}` is not the name of the file"
+        raise ConfigError([Problem(str(path), 0, 0, 0, message, f"rename one to the other: `{path.stem}`")])
+    return case
+
+
+def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> None:
+    """Check one case against its own rule files, or against `rules` when it names none.
+
+    Raises: `GoldenMismatchError` when the decision differs in any field; `ConfigError` for bad rules or calls.
+    """
+    if case.rules or rules is None:
+        rules = load_rules(Origin(_beside(path, name)) for name in case.rules)
+    try:
+        question = read_question({**case.call, "context": case.context}, rules.templates)
+    except CallError as error:
+        raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
+    got = _as_want(rules.policy().decide(question.call, question.context, question.spec))
+    want = case.want.model_dump()
+    if got != want:
+        differing = [key for key in want if got[key] != want[key]]
+        told = [f"{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
+        raise GoldenMismatchError("; ".join(told))
+
+
+def _beside(path: Path, name: str) -> str:
+    return name if name.startswith("permitry:") else str(path.parent / name)
+
+
+def _as_want(decision: Decision) -> dict[str, str | None]:
+    return {
+        "verdict": decision.verdict.value,
+        "rule": decision.rule_id,
+        "phase": decision.phase.value,
+        "message": decision.message,
+    }

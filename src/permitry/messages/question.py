@@ -1,0 +1,124 @@
+"""The line format of `permitry check`, `explain` and golden cases: one call and the context to judge it in.
+
+`{"id"?, "name", "arguments", "kind"?, "server"?, "annotations"?, "agent"?, "context"?}`. The operator writes such a
+line, never the model: its annotations and its context are taken at their word.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.core.template import Template
+from permitry.errors import CallError
+from permitry.messages.plain import call_from_object
+
+__all__ = ["read_question"]
+
+_KEYS = ("agent", "annotations", "arguments", "context", "id", "kind", "name", "server")
+_CONTEXT: Mapping[str, type] = {
+    "attended": bool,
+    "is_plan_mode": bool,
+    "mode": str,
+    "template": object,
+    "tool_ignore_list": list,
+    "workspace": str,
+    "yolo_mode": bool,
+}
+_HINTS = {
+    "readOnlyHint": "read_only",
+    "read_only_hint": "read_only",
+    "destructiveHint": "destructive",
+    "destructive_hint": "destructive",
+    "idempotentHint": "idempotent",
+    "idempotent_hint": "idempotent",
+    "openWorldHint": "open_world",
+    "open_world_hint": "open_world",
+}
+_SIMILAR = 0.7
+_WORDS = {bool: "true or false", str: "a string", list: "a list of strings", dict: "an object"}
+
+
+def read_question(line: object, templates: Mapping[str, Template]) -> Question:
+    """Return the question of one parsed line; `templates` are those a context may name.
+
+    Keys of other programs are passed over, but one that looks like a misspelling of ours is refused.
+
+    Raises: `CallError`.
+    """
+    if not isinstance(line, Mapping):
+        raise CallError("a line is a JSON object with `name` and `arguments`")
+    _refuse_misspelt(line)
+    for key in ("name", "arguments"):
+        if key not in line:
+            raise CallError(f"the key `{key}` is missing")
+    incoming = call_from_object({key: line[key] for key in line if key != "id"})
+    if isinstance(incoming.call, CallError):
+        raise incoming.call
+    context = _object(line, "context")
+    agent = line.get("agent")
+    return Question(incoming.call, _context(context, agent, templates), _spec(incoming.call, line))
+
+
+def _refuse_misspelt(line: Mapping[str, Any]) -> None:
+    for key in line:
+        near = difflib.get_close_matches(key, _KEYS, n=1, cutoff=_SIMILAR) if key not in _KEYS else ()
+        if near and near[0] not in line:
+            raise CallError(f"unknown key `{key}`; did you mean `{near[0]}`?")
+
+
+def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Template]) -> AuthContext:
+    for key, value in data.items():
+        if key not in _CONTEXT:
+            near = difflib.get_close_matches(key, _CONTEXT, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(_CONTEXT)}"
+            raise CallError(f"unknown key `context.{key}`; {hint}")
+        if value is not None and not isinstance(value, _CONTEXT[key]):
+            raise CallError(f"`context.{key}` must be {_WORDS[_CONTEXT[key]]}")
+    given = {key: value for key, value in data.items() if value is not None and key != "template"}
+    if not all(isinstance(name, str) for name in given.get("tool_ignore_list", ())):
+        raise CallError("`context.tool_ignore_list` must be a list of strings")
+    if agent is not None and not isinstance(agent, str):
+        raise CallError("`agent` must be a string")
+    template = _template(data.get("template"), templates)
+    return AuthContext(**given, active_template=template, agent="main" if agent is None else agent)
+
+
+def _template(value: object, templates: Mapping[str, Template]) -> Template | None:
+    """Return the template a context names, or the one it spells out as `{"name", "allow_tools"}`."""
+    match value:
+        case None:
+            return None
+        case str():
+            if value not in templates:
+                near = difflib.get_close_matches(value, templates, n=1)
+                hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(templates)) or 'none'}"
+                raise CallError(f"unknown template `{value}`; {hint}")
+            return templates[value]
+        case {"name": str() as name, "allow_tools": [*tools], **rest} if not rest:
+            if all(isinstance(tool, str) for tool in tools):
+                return Template(name, tools)
+    raise CallError('`context.template` must be a name, or {"name": …, "allow_tools": [names]}')
+
+
+def _spec(call: ToolCall, line: Mapping[str, Any]) -> ToolSpec | None:
+    """Return a spec of what the annotations hint at (either spelling), or None when they hint at nothing."""
+    traits: dict[str, bool] = {}
+    for key, value in _object(line, "annotations").items():
+        if key in _HINTS and value is not None:
+            if not isinstance(value, bool):
+                raise CallError(f"`annotations.{key}` must be true or false")
+            traits[_HINTS[key]] = value
+    return ToolSpec(call.tool, traits=ToolTraits(**traits)) if traits else None
+
+
+def _object(line: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = line.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise CallError(f"`{key}` must be an object")
+    return value

@@ -1,0 +1,66 @@
+"""From a pydantic model of the arguments to a registered tool."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.registry import Handler, Preview
+from permitry.errors import ToolError
+
+__all__ = ["Arguments", "handler", "preview", "spec"]
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool: strict, and nothing beside them."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+Model = TypeVar("Model", bound=Arguments)
+
+
+def spec(
+    name: str,
+    description: str,
+    model: type[Arguments],
+    traits: ToolTraits,
+    **rest: Any,  # noqa: ANN401 -- ToolSpec's own keywords
+) -> ToolSpec:
+    """Return the spec of a tool whose parameters are the fields of `model`."""
+    schema = model.model_json_schema()
+    schema.pop("description", None)
+    return ToolSpec(name, description, parameters=schema, traits=traits, **rest)
+
+
+def handler(model: type[Model], run: Callable[[Model], tuple[bool, str]]) -> Handler:
+    """Return a handler that checks its arguments against `model` and tells the model what is wrong with them."""
+
+    def handle(arguments: dict[str, Any]) -> tuple[bool, str]:
+        return run(_validated(model, arguments))
+
+    return handle
+
+
+def preview(model: type[Model], describe: Callable[[Model], str]) -> Preview:
+    """Return a preview over checked arguments."""
+
+    def show(arguments: dict[str, Any]) -> str:
+        return describe(_validated(model, arguments))
+
+    return show
+
+
+def _validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        told = "; ".join(f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors())
+        raise ToolError(f"The arguments do not fit: {told}.") from error
+
+
+READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
+WRITES = ToolTraits(read_only=False, destructive=True, idempotent=True, open_world=False, spawns_agent=False)
+RUNS = ToolTraits(read_only=False, destructive=True, idempotent=False, open_world=True, spawns_agent=False)
+ROLES = ArgumentRole

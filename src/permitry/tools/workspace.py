@@ -1,0 +1,135 @@
+"""The workspace: one folder that the file tools cannot leave."""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from permitry.errors import ToolError
+
+__all__ = ["Workspace"]
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _real(root: str | Path) -> Path:
+    return Path(root).resolve(strict=True)
+
+
+@attrs.frozen
+class Workspace:
+    """A folder and what lies in it. `..` and links are followed as far as they stay inside.
+
+    A path is resolved first and opened then, folder by folder, without following any link on the way: a link that is
+    put in place in between makes the call fail, it does not lead outside.
+
+    Raises: `FileNotFoundError` when the root does not exist.
+    """
+
+    root: Path = attrs.field(converter=_real)
+
+    def locate(self, path: str) -> Path:
+        """Return where `path` really is, relative to the root.
+
+        Raises: `ToolError` when that is outside the workspace.
+        """
+        if not path or "\0" in path:
+            raise ToolError("The path is empty or holds a NUL character.")
+        real = Path(os.path.realpath(self.root / path))
+        if not real.is_relative_to(self.root):
+            raise ToolError(f"The path `{path}` lies outside the workspace.")
+        return real.relative_to(self.root)
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Return up to `limit` bytes of a regular file.
+
+        Raises: `ToolError` when there is no such file, or it is a folder or a device.
+        """
+        with self._parent(path) as (parent, name), _told(path), _opened(name, _READ, parent) as file:
+            mode = os.fstat(file).st_mode
+            if stat.S_ISDIR(mode):
+                raise ToolError(f"`{path}` is a folder, not a file.")
+            if not stat.S_ISREG(mode):
+                raise ToolError(f"`{path}` is not a regular file.")
+            with open(file, "rb", closefd=False) as stream:
+                return stream.read(limit)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Put `data` into a file in one step: readers see the old content or the new, never half of it.
+
+        Missing folders are made. An existing file keeps its permissions.
+
+        Raises: `ToolError` when the path is a folder or cannot be written.
+        """
+        with self._parent(path, create=True) as (parent, name), _told(path):
+            mode = _mode(name, parent)
+            if mode is not None and not stat.S_ISREG(mode):
+                raise ToolError(f"`{path}` is not a regular file.")
+            temporary = f".permitry-{secrets.token_hex(8)}"
+            try:
+                with _opened(temporary, _CREATE, parent) as file, open(file, "wb", closefd=False) as stream:
+                    stream.write(data)
+                    if mode is not None:
+                        os.fchmod(file, stat.S_IMODE(mode))
+                os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+            except BaseException:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=parent)
+                raise
+
+    def files(self) -> Iterator[str]:
+        """Yield the files below the root as relative paths, sorted within each folder; `.git` is left out."""
+        for folder, subfolders, names in os.walk(self.root):
+            subfolders[:] = sorted(name for name in subfolders if name != ".git")
+            for name in sorted(names):
+                relative = Path(folder, name).relative_to(self.root)
+                yield os.fsencode(relative).decode(errors="replace")
+
+    @contextlib.contextmanager
+    def _parent(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+        """Open the folder that holds `path` and yield its descriptor and the last name."""
+        *folders, name = self.locate(path).parts or (".",)
+        with contextlib.ExitStack() as stack, _told(path):
+            at = stack.enter_context(_opened(str(self.root), _FOLDER, None))
+            for folder in folders:
+                if create:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(folder, dir_fd=at)
+                at = stack.enter_context(_opened(folder, _FOLDER, at))
+            yield at, name
+
+
+@contextlib.contextmanager
+def _opened(name: str, flags: int, folder: int | None) -> Iterator[int]:
+    file = os.open(name, flags, 0o666, dir_fd=folder)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+@contextlib.contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Turn what the system says about `path` into words for the model."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ToolError(f"There is no file `{path}`.") from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise ToolError(f"The path `{path}` runs in a circle of links, or changed while it was opened.") from error
+        raise ToolError(f"`{path}` cannot be used: {error.strerror}.") from error
+
+
+def _mode(name: str, folder: int) -> int | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
