@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from permitry.config.load import load_policy as load_policy
     from permitry.confirm.channel import CallbackChannel as CallbackChannel
     from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
     from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory

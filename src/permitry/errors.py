@@ -88,7 +88,7 @@ class ConfigError(PermitryError, ValueError):
     def __str__(self) -> str:
         """Return every problem, in the order of the files and lines."""
         count = len(self.problems)
-        total = f"{count} problem{'' if count == 1 else 's'}; nothing was loaded"
+        total = f"{count} problem{'' if count == 1 else 's'}"
         return "\n".join([*map(str, self.problems), total])
 
 

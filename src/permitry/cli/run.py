@@ -3,14 +3,13 @@
 import argparse
 from pathlib import Path
 
-import platformdirs
-
 from permitry.audit.record import JsonlRecorder
 from permitry.cli import prompt
 from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, rules_from
 from permitry.cli.main import ExitCode
 from permitry.config.diagnostics import nearest
+from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
 from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.core.template import Template
@@ -69,7 +68,7 @@ def _guard(options: argparse.Namespace) -> SessionGuard:
         attended=bool(terminal or answers),
     )
     session.switch_mode(options.mode)
-    record = options.record or str(platformdirs.user_state_path("permitry") / "audit.jsonl")
+    record = options.record or str(default_record())
     registry = workspace_tools(workspace)
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=JsonlRecorder(record))
     if answers is not None:

@@ -59,7 +59,7 @@ def build_rule(draft: RuleDraft) -> ConfiguredRule:
         modes=tuple((when and when.mode) or ()),
         agents=tuple(Pattern(text) for text in (when and when.agent) or ()),
         templates=tuple((when and when.template) or ()),
-        reason=table.reason or "",
+        reason=table.reason or "the rule gives no reason",
         message=table.message,
         source=draft.source.source(draft.path),
     )

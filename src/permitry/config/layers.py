@@ -1,4 +1,4 @@
-"""The layers rules come from when no files are named: shipped, user, project, admin."""
+"""Where files are when nobody names them: the layers of rules (shipped, user, project, admin), and the record."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ import platformdirs
 from permitry.config.load import Origin
 from permitry.errors import ConfigError, Problem
 
-__all__ = ["ADMIN_FILE", "PROJECT_FILE", "find_layers"]
+__all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "find_layers"]
 
 PROJECT_FILE = Path(".permitry") / "rules.toml"
 ADMIN_FILE = Path("/etc/permitry/rules.toml")
@@ -35,6 +35,11 @@ def find_layers(workspace: Path, *, user_file: Path | None = None, admin_file: P
         _check_admin(admin_file)
         layers.append(Origin(str(admin_file), is_admin=True))
     return layers
+
+
+def default_record() -> Path:
+    """Return where the record goes unless told otherwise: `audit.jsonl` in the user's state folder."""
+    return platformdirs.user_state_path("permitry") / "audit.jsonl"
 
 
 def _find_upward(workspace: Path) -> Path | None:

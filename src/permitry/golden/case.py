@@ -1,16 +1,22 @@
 """One golden case: a question, and the decision it must get."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.confirm.request import ConfirmationRequestFactory
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core._json import parse_json
 from permitry.core.decision import Decision
+from permitry.core.rule import Question
 from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem
+from permitry.handler import ToolHandler
 from permitry.messages.question import read_question
+from permitry.session import Session
 
 __all__ = ["INDEX", "GoldenCase", "case_schema", "check_case", "find_cases", "index_of", "read_case"]
 
@@ -31,6 +37,29 @@ class Want(_Part):
     message: str | None
 
 
+class Request(_Part):
+    """What the human is shown, as far as it is compared."""
+
+    path: str | None
+
+
+class Answer(_Part):
+    """The human's answer, as in `ToolConfirmationResponse`."""
+
+    approved: bool
+    skip_future: bool = False
+    abort: bool = False
+    instructions: str = ""
+
+
+class Then(_Part):
+    """What follows from the answer."""
+
+    runs: bool
+    told: str | None = Field(description="What the model is told when the call does not run.")
+    tool_ignore_list: list[str] = Field(description="The ignore list afterwards.")
+
+
 class GoldenCase(_Part):
     """A permitry golden case: one question and the decision it must get."""
 
@@ -41,6 +70,15 @@ class GoldenCase(_Part):
     context: dict[str, Any] = Field(default_factory=dict, description="As in the input of `permitry check`.")
     call: dict[str, Any] = Field(description="As in the input of `permitry check`, without `context`.")
     want: Want
+    request: Request | None = Field(None, description="What the human is shown, when that matters.")
+    answer: Answer | None = Field(None, description="A human's answer; goes with `then`.")
+    then: Then | None = Field(None, description="What follows from the answer.")
+
+    @model_validator(mode="after")
+    def _answer_goes_with_then(self) -> Self:
+        if (self.answer is None) is not (self.then is None):
+            raise ValueError("`answer` and `then` go together")
+        return self
 
 
 def case_schema() -> dict[str, Any]:
@@ -72,7 +110,7 @@ def find_cases(folder: Path) -> list[Path]:
 
 def index_of(folder: Path) -> str:
     """Return the text the folder's index must have."""
-    return "".join(f"{path.stem}\n" for path in sorted(folder.glob("*.json")))
+    return "".join(f"{name}\n" for name in sorted(path.stem for path in folder.glob("*.json")))
 
 
 def _problem(index: Path, line: int, name: str, present: set[str], listed: list[str]) -> Problem | None:
@@ -108,7 +146,7 @@ def read_case(path: Path) -> GoldenCase:
 def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> None:
     """Check one case against its own rule files, or against `rules` when it names none.
 
-    Raises: `GoldenMismatchError` when the decision differs in any field; `ConfigError` for bad rules or calls.
+    Raises: `GoldenMismatchError` when anything wanted differs; `ConfigError` for bad rules or calls.
     """
     if case.rules or rules is None:
         rules = load_rules(Origin(_beside(path, name)) for name in case.rules)
@@ -116,22 +154,41 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
         question = read_question({**case.call, "context": case.context}, rules.templates)
     except CallError as error:
         raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
-    got = _as_want(rules.policy().decide(question.call, question.context, question.spec))
-    want = case.want.model_dump()
-    if got != want:
-        differing = [key for key in want if got[key] != want[key]]
-        told = [f"{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
+    policy = rules.policy()
+    decision = policy.decide(question.call, question.context, question.spec)
+    pairs: list[tuple[str, BaseModel, dict[str, Any]]] = [("want", case.want, _as_want(decision))]
+    if case.request is not None:
+        asked = ConfirmationRequestFactory().create(question.call, decision, question.spec)
+        pairs.append(("request", case.request, {"path": asked.path}))
+    if case.answer is not None and case.then is not None:
+        pairs.append(("then", case.then, _answered(question, case.answer)))
+    told = [difference for name, want, got in pairs for difference in _differences(name, want.model_dump(), got)]
+    if told:
         raise GoldenMismatchError("; ".join(told))
+
+
+def _differences(name: str, want: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
+    differing = [key for key in want if got[key] != want[key]]
+    return [f"{name}.{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
 
 
 def _beside(path: Path, name: str) -> str:
     return name if name.startswith("permitry:") else str(path.parent / name)
 
 
-def _as_want(decision: Decision) -> dict[str, str | None]:
+def _as_want(decision: Decision) -> dict[str, Any]:
     return {
         "verdict": decision.verdict.value,
         "rule": decision.rule_id,
         "phase": decision.phase.value,
         "message": decision.message,
     }
+
+
+def _answered(question: Question, answer: Answer) -> dict[str, Any]:
+    """Return what a handler in the case's context makes of the answer."""
+    session = Session(tool_ignore_list=list(question.context.tool_ignore_list))
+    runs = ToolHandler(session).process_confirmation(
+        ToolConfirmationResponse(**answer.model_dump()), question.call.tool
+    )
+    return {"runs": runs, "told": next(iter(session.messages), None), "tool_ignore_list": session.tool_ignore_list}

@@ -1,0 +1,151 @@
+"""Every example in the README and the documentation runs, and shows what it says it shows.
+
+The blocks of one page run in order in one scratch folder that holds copies of `golden/` and `rules/`:
+
+- `python` is executed, `pycon` is a doctest;
+- `toml`, `json` and `jsonl` after a line `<!-- file: NAME -->` are written to that file; other `toml` must load;
+- `console` holds commands after `$ ` and their whole output, standard error included; `...` stands for anything.
+
+`sh` stands only in the README, where `.ci/run` runs it; `text` is not run.
+"""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+import permitry
+from permitry.config.load import load_policy
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(
+    r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
+CHECKER = doctest.OutputChecker()
+
+
+def page_name(page: Path) -> str:
+    """Return a page's path below the repository."""
+    return page.relative_to(ROOT).as_posix()
+
+
+@attrs.frozen
+class Scratch:
+    """The folder a page's blocks run in."""
+
+    folder: Path
+
+    def run(self, language: str, text: str, file: str | None) -> None:
+        """Run one block."""
+        if file is not None:
+            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / file).write_text(text, encoding="utf-8")
+        match language:
+            case "python":
+                exec(compile(text, "<example>", "exec"), {"__name__": "__main__"})  # noqa: S102 -- running examples is this test
+            case "pycon":
+                self.doctest(text)
+            case "toml":
+                self.load(text, file)
+            case "console":
+                self.console(text)
+            case "json" | "jsonl" | "text":
+                pass
+            case _:
+                pytest.fail(f"a block of `{language}` is never run")
+
+    def load(self, text: str, file: str | None) -> None:
+        """Load a rule file, which must be without a mistake."""
+        if file is None or file.endswith("rules.toml"):
+            path = self.folder / (file or "example.toml")
+            path.write_text(text, encoding="utf-8")
+            load_policy(str(path))
+
+    def doctest(self, text: str) -> None:
+        """Run a session of the interpreter."""
+        test = doctest.DocTestParser().get_doctest(text, {}, "example", None, None)
+        told: list[str] = []
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.append)
+        assert not told, "".join(told)
+
+    def console(self, text: str) -> None:
+        """Run each command and compare what it prints."""
+        assert text.startswith("$ "), "a console block begins with a command"
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, want = part.partition("\n")
+            got = self.output(command)
+            assert CHECKER.check_output(want, got, doctest.ELLIPSIS), f"$ {command}\n{got}"
+
+    def output(self, command: str) -> str:
+        """Return what a shell command prints, on either stream."""
+        environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "100",
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+        }
+        done = subprocess.run(  # noqa: S602 -- the commands are those of our own documentation
+            command, shell=True, cwd=self.folder, env=environment, check=False, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        return done.stdout
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scratch:
+    """Return a fresh folder with copies of what examples refer to, as the current one."""
+    for name in ("golden", "rules"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return Scratch(tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_example_runs(page: Path, scratch: Scratch) -> None:
+    """An example that does not do what the page says is a lie."""
+    for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        if match["language"] == "sh":
+            assert page.name == "README.md"
+            continue
+        scratch.run(match["language"], match["text"], match["file"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """A link to a page that is not there helps nobody."""
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_readme_is_short() -> None:
+    """The first screen decides."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 130
+
+
+@pytest.mark.parametrize("folder", ["rules", "commands"])
+def test_every_rule_and_command_has_its_page(folder: str) -> None:
+    """One rule or command, one file, one page."""
+    sources = {
+        "rules": (ROOT / "src/permitry/rules").glob("[!_]*.py"),
+        "commands": [ROOT / f"src/permitry/cli/{name}.py" for name in ("run", "check", "explain", "test", "schema")],
+    }
+    for source in sources[folder]:
+        assert (ROOT / "docs/reference" / folder / f"{source.stem.replace('_', '-')}.md").is_file(), source.stem
+
+
+@pytest.mark.parametrize("module", sorted(info.name for info in pkgutil.walk_packages(permitry.__path__, "permitry.")))
+def test_docstring_examples_run(module: str) -> None:
+    """The examples inside the package run too."""
+    if not module.endswith("__main__"):
+        assert doctest.testmod(importlib.import_module(module)).failed == 0

@@ -1,0 +1,125 @@
+"""The house keeps its own rules: rings, third-party placement, sizes."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "permitry"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# DESIGN section 4. A folder or top file that is not here has no ring, and fails.
+RINGS = {
+    "errors": 0,
+    "core": 1,
+    "rules": 2, "actions": 2, "messages": 2, "dispatch": 2, "confirm": 2, "audit": 2, "session": 2,
+    "config": 3, "tools": 3,
+    "handler": 4,
+    "adapters": 5, "hooks": 5, "mcp": 5, "golden": 5, "proof": 5, "replay": 5, "inbox": 5, "testing": 5,
+    "cli": 6,
+    "__main__": 7, "__init__": 7,
+}  # fmt: skip
+
+THIRD_PARTY = {
+    "attrs": ("",),
+    "platformdirs": ("config/", "audit/"),
+    "pydantic": ("config/", "golden/", "tools/", "dispatch/schema.py"),
+    "pydantic_core": ("config/", "golden/", "tools/", "dispatch/schema.py"),
+    "rich": ("cli/",),
+}
+
+LONGEST_FILE = 500
+LONGEST_FUNCTION = 60
+
+
+def place(path: Path) -> str:
+    """Return a file's path below the package."""
+    return path.relative_to(SOURCE).as_posix()
+
+
+def room(path: Path) -> str:
+    """Return the folder below the package, or the name of a file at its top."""
+    return place(path).split("/")[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the dotted names of all modules a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own_imports(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the parts below `permitry` of each of our modules a file imports."""
+    for name in imports(path):
+        parts = tuple(name.split("."))
+        if parts[0] == "permitry" and len(parts) > 1:
+            yield parts[1:]
+
+
+@pytest.mark.parametrize("path", FILES, ids=place)
+def test_every_file_stands_in_a_ring(path: Path) -> None:
+    """A folder without a ring has no place in the house."""
+    assert room(path) in RINGS
+
+
+@pytest.mark.parametrize("path", FILES, ids=place)
+def test_imports_point_inward(path: Path) -> None:
+    """A file imports from lower rings and from its own folder, never from a neighbour."""
+    own = room(path)
+    for parts in own_imports(path):
+        if own != parts[0] and parts[0] in RINGS:
+            assert RINGS[parts[0]] < RINGS[own], f"{place(path)} imports {'.'.join(parts)}"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "rules").glob("[!_]*.py")), ids=place)
+def test_rules_do_not_know_each_other(path: Path) -> None:
+    """One rule, one file; only a configured rule may use the conditions."""
+    known = {parts[1] for parts in own_imports(path) if parts[0] == "rules" and len(parts) > 1}
+    allowed = {"conditions"} if path.stem == "configured" else set()
+    assert known <= allowed
+
+
+@pytest.mark.parametrize("path", FILES, ids=place)
+def test_third_parties_stay_in_their_places(path: Path) -> None:
+    """Every foreign package is imported only where the design puts it."""
+    for name in imports(path):
+        package = name.split(".")[0]
+        if package == "permitry" or package in sys.stdlib_module_names:
+            continue
+        assert package in THIRD_PARTY, f"{place(path)} imports {package}"
+        assert place(path).startswith(THIRD_PARTY[package]), f"{place(path)} imports {package}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=place)
+def test_files_and_functions_stay_small(path: Path) -> None:
+    """No file is longer than 500 lines, no function longer than 60; ruff keeps the complexity."""
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LONGEST_FILE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{place(path)}: {node.name}"
+
+
+def test_the_core_is_pure() -> None:
+    """Nothing in core/ can read a clock, a file, a socket, randomness or a log."""
+    forbidden = {
+        "asyncio",
+        "logging",
+        "os",
+        "pathlib",
+        "random",
+        "secrets",
+        "socket",
+        "subprocess",
+        "threading",
+        "time",
+    }
+    for path in (SOURCE / "core").glob("*.py"):
+        assert not forbidden & {name.split(".")[0] for name in imports(path)}, place(path)
