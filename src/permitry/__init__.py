@@ -10,7 +10,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from permitry.config.load import RuleSet as RuleSet
     from permitry.config.load import load_policy as load_policy
+    from permitry.config.load import load_rules as load_rules
     from permitry.confirm.channel import CallbackChannel as CallbackChannel
     from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
     from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory
@@ -59,6 +61,7 @@ _HOMES = {
     "Phase": "core.decision",
     "Question": "core.rule",
     "Ready": "handler",
+    "RuleSet": "config.load",
     "Session": "session",
     "Template": "core.template",
     "ToolCall": "core.call",
@@ -73,6 +76,7 @@ _HOMES = {
     "Verdict": "core.decision",
     "create_default_authorization_policy": "rules",
     "load_policy": "config.load",
+    "load_rules": "config.load",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 -- one table says it all

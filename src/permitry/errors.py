@@ -9,7 +9,8 @@
     ├── RegistryError                       misuse of the tool registry
     │   ├── UnknownToolError (LookupError)  no tool of that name
     │   └── ReplayError                     an authorization that was not minted here, or was already used
-    ├── LedgerError                         an answer without a question: unknown, already used, or late
+    ├── LedgerError                         an answer without a question: unknown or already used
+    │   └── LateAnswerError                 an answer past the deadline of its question
     ├── AuditError                          the record cannot be written
     ├── AdapterError                        a host or framework did something an adapter cannot carry
     ├── GoldenMismatchError                 a golden case that does not hold
@@ -21,7 +22,7 @@ A block is a `Decision`, not an exception: `CallBlockedError` exists only for ho
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = [
     "AdapterError",
@@ -31,6 +32,7 @@ __all__ = [
     "ConfigError",
     "FatalToolError",
     "GoldenMismatchError",
+    "LateAnswerError",
     "LedgerError",
     "PermitryError",
     "Problem",
@@ -68,14 +70,18 @@ class Problem(NamedTuple):
     def __str__(self) -> str:
         """Return the problem with its source line, a caret line, and the hint."""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
-        lines = [f"{place}: {self.message}"]
+        lines = [_one_line(f"{place}: {self.message}")]
         if self.text:
             gutter = f"{self.line:>5} | "
-            shown = self.text.replace("\t", " ")
-            lines += [gutter + shown, " " * (len(gutter) + self.column - 1) + "^" * max(1, self.span)]
+            lines += [gutter + _one_line(self.text), " " * (len(gutter) + self.column - 1) + "^" * max(1, self.span)]
         if self.hint:
-            lines.append(f"      hint: {self.hint}")
+            lines.append(_one_line(f"      hint: {self.hint}"))
         return "\n".join(lines)
+
+
+def _one_line(text: str) -> str:
+    """Return `text` with every blank a space and every other invisible character marked; no column moves."""
+    return "".join(char if char.isprintable() else " " if char.isspace() else "\ufffd" for char in text)
 
 
 class ConfigError(PermitryError, ValueError):
@@ -110,6 +116,17 @@ class ReplayError(RegistryError):
 
 class LedgerError(PermitryError):
     """An answer that fits no open question: unknown, already answered, or late."""
+
+
+class LateAnswerError(LedgerError):
+    """An answer past its deadline; `pending` is what was asked, closed by now."""
+
+    def __init__(self, message: str, pending: Any) -> None:  # noqa: ANN401 -- a type of a higher ring
+        self.pending = pending
+        super().__init__(message, pending)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class AuditError(PermitryError):

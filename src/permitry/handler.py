@@ -2,15 +2,16 @@
 
 import asyncio
 import difflib
-import itertools
+import enum
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import assert_never
 
 import attrs
 
 from permitry.audit.record import MemoryRecorder, Recorder, decision_fields
 from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChannel, UnattendedChannel
-from permitry.confirm.ledger import ConfirmationLedger, OpenQuestion
+from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
 from permitry.confirm.notifier import ToolRejectionNotifier
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -21,11 +22,11 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
 from permitry.dispatch.registry import AuthorizedCall, ToolRegistry
 from permitry.dispatch.result import ToolResult
-from permitry.errors import CallError, LedgerError, ReplayError
+from permitry.errors import CallError, LateAnswerError, LedgerError, ReplayError
 from permitry.rules import create_default_authorization_policy
 from permitry.session import Session
 
-__all__ = ["Blocked", "Pending", "Ready", "ToolHandler"]
+__all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
 
@@ -39,14 +40,24 @@ class Ready:
     authorized: AuthorizedCall
 
 
+class Cause(enum.Enum):
+    """Why a call does not run."""
+
+    POLICY = "blocked"
+    DECLINED = "declined"
+    UNANSWERED = "not answered"
+    BAD_EDIT = "edited into no call"
+    NOT_RECORDED = "not recorded"
+
+
 @attrs.frozen
 class Blocked:
-    """A call that does not run; `result` is what the model is told. `ends_session` when the user aborted."""
+    """A call that does not run, and why; `result` is what the model is told."""
 
     call: ToolCall
     decision: Decision
     result: ToolResult
-    ends_session: bool = False
+    cause: Cause
 
 
 @attrs.frozen
@@ -90,10 +101,11 @@ class ToolHandler:
     registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
     channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True)
-    ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True)
+    ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True)
-    _outcomes: dict[tuple[str | None, str], Ready | Blocked | Pending] = attrs.field(factory=dict, init=False)
-    _numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
+    _outcomes: dict[tuple[str | None, str], Ready | Blocked | Pending] = attrs.field(
+        factory=dict, init=False, repr=False
+    )
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     @factory.default
@@ -112,8 +124,13 @@ class ToolHandler:
         self.session.active_template = template
 
     def decide(self, call: ToolCall) -> Decision:
-        """Return the policy's decision for `call` in the session as it is now. Pure: nothing is recorded or asked."""
-        return self.policy.decide(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+        """Return the decision for `call` in the session as it is now. Pure: nothing is recorded or asked.
+
+        A tool that is not registered is blocked, unless nothing at all is registered.
+        """
+        decision = self.policy.decide(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+        # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
+        return self._known(call, decision) if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call` with every rule's part in it."""
@@ -162,7 +179,8 @@ class ToolHandler:
         A call without an id gets one, and is a call of its own each time.
         """
         if call.call_id is None:
-            call = attrs.evolve(call, call_id=f"call-{next(self._numbers)}")
+            # Not a number: a model could use the same one for a call of its own.
+            call = attrs.evolve(call, call_id=f"call-{self.ledger.new_id()}")
         key = (call.call_id, call.digest)
         with self._lock:
             if key not in self._outcomes:
@@ -194,18 +212,27 @@ class ToolHandler:
         Edited arguments are decided again, and so is the call itself: a restriction that has come into force since
         the question was asked still blocks.
 
-        Raises: `LedgerError` when the id is unknown, already answered, or late.
+        Raises: `LedgerError` when the id is unknown, already answered, or late; `TypeError` for anything that is no
+        response.
         """
+        if not isinstance(response, ToolConfirmationResponse):
+            raise TypeError(f"an answer is a ToolConfirmationResponse, not {response!r}")
         with self._lock:
-            question = self.ledger.claim(pending_id)
+            try:
+                question = self.ledger.claim(pending_id)
+            except LateAnswerError as error:
+                self._close(error.pending, "the answer came too late")
+                raise
             outcome = self._settled(question, response)
-            self._outcomes[question.call.call_id, question.call.digest] = outcome
+            for call in (question.call, outcome.call):
+                self._outcomes[call.call_id, call.digest] = outcome
             return outcome
 
     def run(self, outcome: Ready | Blocked) -> ToolResult:
         """Dispatch a `Ready`, or return what the model is told about a `Blocked`.
 
-        Raises: `FatalToolError` from the tool; `AuditError` when the end of a run could not be recorded.
+        Raises: `FatalToolError` from the tool; what the recorder raises when the start (then nothing ran) or the end of
+        a run could not be recorded.
         """
         if isinstance(outcome, Blocked):
             return outcome.result
@@ -226,59 +253,78 @@ class ToolHandler:
     # Steps --------------------------------------------------------------------------------------------------------
 
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
-        decision = self.decide(call)
-        if decision.verdict is not Verdict.BLOCK and call.tool not in self.registry:
-            decision = _no_such_tool(call, self.registry)
+        decision = self._known(call, self.decide(call))
         details = {"arguments": call.thawed(), "mode": AuthContext.from_state(self.session).mode}
         if not self._record("decided", call, **decision_fields(decision), **details):
-            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+            return _not_recorded(call, decision)
         match decision.verdict:
             case Verdict.BLOCK:
-                return Blocked(call, decision, ToolResult(False, self.notifier.blocked(call.tool, decision)))
+                return self._blocked(call, decision)
             case Verdict.CONFIRM:
                 return self._pending(call, decision)
             case Verdict.ALLOW:
                 return self._ready(call, decision)
+            case _:
+                assert_never(decision.verdict)
+
+    def _known(self, call: ToolCall, decision: Decision) -> Decision:
+        """Return the decision, or a block when there is no such tool to run."""
+        if decision.verdict is Verdict.BLOCK or call.tool in self.registry:
+            return decision
+        return _no_such_tool(call, self.registry, decision)
 
     def _pending(self, call: ToolCall, decision: Decision) -> Pending | Blocked:
         request = self.factory.create(call, decision, self.registry.get(call.tool))
         question = self.ledger.open(call, decision)
         if not self._record("asked", call, pending_id=question.pending_id):
-            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+            self.ledger.claim(question.pending_id)
+            return _not_recorded(call, decision)
         return Pending(question.pending_id, call, decision, request)
+
+    def _blocked(self, call: ToolCall, decision: Decision) -> Blocked:
+        told = ToolResult(False, self.notifier.blocked(call.tool, decision))
+        return Blocked(call, decision, told, Cause.POLICY)
 
     def _ready(self, call: ToolCall, decision: Decision) -> Ready:
         authorized = self.registry._authorize(call, _RunRecord(self.recorder, self.session))  # noqa: SLF001 -- the one minting place
         return Ready(call, decision, authorized)
 
-    def _settled(self, question: OpenQuestion, response: ToolConfirmationResponse) -> Ready | Blocked:
+    def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
         call, decision = question.call, question.decision
-        answer = {"approved": response.is_approval, "instructions": response.instructions}
+        answer = {
+            "approved": response.is_approval,
+            "skip_future": response.skip_future,
+            "abort": response.abort,
+            "instructions": response.instructions,
+            "edited": response.arguments is not None,
+        }
         if not self._record("answered", call, pending_id=question.pending_id, **answer):
-            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+            return _not_recorded(call, decision)
         if not response.is_approval:
-            told = ToolResult(False, self.notifier.rejected(call.tool, response))
-            return Blocked(call, decision, told, ends_session=response.abort)
+            told = ToolResult(False, self.notifier.rejected(call.tool, response), ends_session=response.abort)
+            return Blocked(call, decision, told, Cause.DECLINED)
         if response.arguments is not None:
             try:
                 call = attrs.evolve(call, arguments=response.arguments)
             except CallError as error:
-                return Blocked(call, decision, ToolResult(False, f"The edited arguments cannot be used: {error}"))
+                told = ToolResult(False, f"The edited arguments cannot be used: {error}.")
+                return Blocked(call, decision, told, Cause.BAD_EDIT)
         return self._decided_again(call, question, response)
 
     def _decided_again(
-        self, call: ToolCall, question: OpenQuestion, response: ToolConfirmationResponse
+        self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments, and no answer lifts a BLOCK.
         now = self.decide(call)
-        decision = now if call.digest != question.call.digest or now.verdict is Verdict.BLOCK else question.decision
-        if decision is not question.decision and not self._record(
-            "decided", call, **decision_fields(decision), arguments=call.thawed(), edited=True
+        is_edited = call.digest != question.call.digest
+        decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
+        if (is_edited or decision is not question.decision) and not self._record(
+            "decided", call, **decision_fields(decision), arguments=call.thawed(), edited=is_edited
         ):
-            return Blocked(call, decision, ToolResult(False, _NOT_RECORDED))
+            return _not_recorded(call, decision)
         if decision.verdict is Verdict.BLOCK:
-            return Blocked(call, decision, ToolResult(False, self.notifier.blocked(call.tool, decision)))
-        if response.is_remembered and question.decision.phase is not Phase.RESTRICTION:
+            return self._blocked(call, decision)
+        if response.is_remembered and Phase.RESTRICTION not in (question.decision.phase, decision.phase):
             self.session.ignore(call.tool)
         return self._ready(call, decision)
 
@@ -293,17 +339,26 @@ class ToolHandler:
             return self._unanswered(pending, str(error))
 
     def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
-        told = ToolResult(False, self.notifier.unanswered(pending.call.tool))
-        blocked = Blocked(pending.call, pending.decision, told)
         with self._lock:
             try:
-                self.ledger.claim(pending.pending_id)
+                question = self.ledger.claim(pending.pending_id)
+            except LateAnswerError as late:
+                question = late.pending
             except LedgerError:
-                # Late, or answered elsewhere in the meantime; then that answer stands and this one counts for nothing.
-                return blocked
-            self._outcomes[pending.call.call_id, pending.call.digest] = blocked
-        self._record("answered", pending.call, pending_id=pending.pending_id, approved=False, error=error)
+                # Answered elsewhere in the meantime; that answer stands, and this one counts for nothing.
+                return self._unanswered_block(pending.call, pending.decision)
+            return self._close(question, error)
+
+    def _close(self, question: PendingConfirmation, error: str | None) -> Blocked:
+        """Settle a claimed question without an approval."""
+        call = question.call
+        blocked = self._unanswered_block(call, question.decision)
+        self._outcomes[call.call_id, call.digest] = blocked
+        self._record("answered", call, pending_id=question.pending_id, approved=False, error=error)
         return blocked
+
+    def _unanswered_block(self, call: ToolCall, decision: Decision) -> Blocked:
+        return Blocked(call, decision, ToolResult(False, self.notifier.unanswered(call.tool)), Cause.UNANSWERED)
 
     def _record(self, event: str, call: ToolCall, **details: object) -> bool:
         """Return whether the event is on record; without a record nothing may run."""
@@ -314,12 +369,24 @@ class ToolHandler:
         return True
 
 
-def _no_such_tool(call: ToolCall, registry: ToolRegistry) -> Decision:
+def _not_recorded(call: ToolCall, decision: Decision) -> Blocked:
+    return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
+
+
+def _no_such_tool(call: ToolCall, registry: ToolRegistry, decision: Decision) -> Decision:
     names = sorted(spec.name for spec in registry)
     near = difflib.get_close_matches(call.tool, names, n=1)
     hint = f"Did you mean `{near[0]}`? " if near else ""
     message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
-    return Decision(Verdict.BLOCK, None, Phase.INPUT, f"no tool `{call.tool}` is registered", message)
+    return attrs.evolve(
+        decision,
+        verdict=Verdict.BLOCK,
+        rule_id=None,
+        phase=Phase.INPUT,
+        reason=f"no tool `{call.tool}` is registered",
+        message=message,
+        source=None,
+    )
 
 
 def _replayed(outcome: Ready) -> ToolResult:

@@ -21,7 +21,7 @@ class Session:
     yolo_mode: bool = False
     tool_ignore_list: list[str] = attrs.field(factory=list)
     active_template: Template | None = None
-    mode: str = attrs.field(default="default", kw_only=True)
+    _word: str = attrs.field(default="default", kw_only=True, alias="mode")
     agent: str = attrs.field(default="main", kw_only=True)
     workspace: str | None = attrs.field(default=None, kw_only=True)
     attended: bool = attrs.field(default=True, kw_only=True)
@@ -29,11 +29,24 @@ class Session:
     labels: set[str] = attrs.field(factory=set, kw_only=True)
     messages: list[str] = attrs.field(factory=list, kw_only=True)
 
+    def __attrs_post_init__(self) -> None:
+        self.is_plan_mode = self.is_plan_mode or self._word == "plan"
+        self.yolo_mode = self.yolo_mode or self._word == "yolo"
+        self._word = _host_word(self._word)
+
+    @property
+    def mode(self) -> str:
+        """The mode in force: `plan` while its flag is set, then the word of the host, then `yolo` or `default`."""
+        if self.is_plan_mode:
+            return "plan"
+        return "yolo" if self.yolo_mode and self._word == "default" else self._word
+
     def switch_mode(self, mode: str) -> None:
         """Enter `plan`, `yolo`, `default`, or a mode of the host; plan and YOLO are left by entering another."""
+        # INVARIANT: the flags alone say plan and yolo, so that clearing a flag always leaves the mode.
         self.is_plan_mode = mode == "plan"
         self.yolo_mode = mode == "yolo"
-        self.mode = mode
+        self._word = _host_word(mode)
 
     def ignore(self, tool: str) -> None:
         """Do not ask about `tool` again in this session."""
@@ -42,3 +55,7 @@ class Session:
     def count(self, tool: str) -> None:
         """Note that `tool` ran."""
         self.counts[tool] += 1
+
+
+def _host_word(mode: str) -> str:
+    return "default" if mode in ("plan", "yolo") else mode

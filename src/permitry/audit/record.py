@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import stat
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,6 +16,8 @@ from permitry.core.decision import Decision
 from permitry.errors import AuditError
 
 __all__ = ["AuditRecord", "JsonlRecorder", "MemoryRecorder", "Recorder", "decision_fields"]
+
+_CLOSED = -1
 
 AuditRecord = Mapping[str, object]
 
@@ -79,30 +82,45 @@ class JsonlRecorder:
     path: str
     clock: Callable[[], str] = _utc_now
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _is_regular: bool = attrs.field(default=True, init=False, repr=False)
+    _is_torn: bool = attrs.field(default=False, init=False, repr=False)
     _file: int = attrs.field(init=False, repr=False)
 
     @_file.default
     def _opened(self) -> int:
         try:
             os.makedirs(os.path.dirname(os.path.abspath(self.path)), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120, PTH100 -- pathlib costs more to import than this module
-            return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._is_regular = stat.S_ISREG(os.fstat(file).st_mode)
+            if self._is_regular:
+                os.fchmod(file, 0o600)
         except OSError as error:
             raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
+        return file
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event; when this returns, it is on the disk."""
         fields = {"at": self.clock(), **_fields(event, call, details)}
         line = (json.dumps(fields) + "\n").encode()
-        try:
-            with self._lock:
-                _write_all(self._file, line)
-                os.fsync(self._file)
-        except OSError as error:
-            raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
+        with self._lock:
+            if self._file == _CLOSED:
+                raise AuditError(f"the record `{self.path}` is closed")
+            try:
+                # After a write that failed half-way, a line of its own keeps this event readable.
+                _write_all(self._file, b"\n" + line if self._is_torn else line)
+                if self._is_regular:
+                    os.fsync(self._file)
+            except OSError as error:
+                self._is_torn = True
+                raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
+            self._is_torn = False
 
     def close(self) -> None:
-        """Close the file; later records fail."""
-        os.close(self._file)
+        """Close the file, once; later records fail."""
+        with self._lock:
+            if self._file != _CLOSED:
+                os.close(self._file)
+                self._file = _CLOSED
 
 
 def _write_all(file: int, data: bytes) -> None:

@@ -8,11 +8,11 @@ from permitry.cli.main import ExitCode
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.errors import CallError
 
-__all__ = ["configure", "decision_line", "exit_code", "invalid"]
+__all__ = ["ORDER", "configure", "decision_line", "exit_code", "invalid"]
 
 _EXIT = {Verdict.ALLOW: ExitCode.OK, Verdict.CONFIRM: ExitCode.NEEDS_CONFIRMATION, Verdict.BLOCK: ExitCode.BLOCKED}
 # Of several outcomes the process reports the one that needs most attention.
-_ORDER = (ExitCode.OK, ExitCode.NEEDS_CONFIRMATION, ExitCode.BLOCKED, ExitCode.INVALID)
+ORDER = (ExitCode.OK, ExitCode.NEEDS_CONFIRMATION, ExitCode.BLOCKED, ExitCode.INVALID)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
             decision, name = invalid(number, question), "?"
         else:
             decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
-        worst = max(worst, exit_code(decision), key=_ORDER.index)
+        worst = max(worst, exit_code(decision), key=ORDER.index)
         text = json.dumps(decision_line(call_id, decision)) if options.json else _told(name, decision)
         # Flushed line by line, so that another program can ask and read in turn.
         print(text, flush=True)
@@ -65,10 +65,10 @@ def decision_line(call_id: object, decision: Decision) -> dict[str, object]:
 
 
 def _told(name: str, decision: Decision) -> str:
-    from permitry.cli.render import visible
+    from permitry.cli.render import one_line
 
     rule = decision.rule_id or "-"
     source = f" ({decision.source})" if decision.source else ""
-    lines = [f"{decision.verdict.value:<8}{visible(name)}  {rule}{source}: {decision.reason}"]
-    lines += [f"        error: {visible(str(error))}" for error in decision.errors]
+    lines = [f"{decision.verdict.value:<8}{one_line(name)}  {rule}{one_line(source)}: {one_line(decision.reason)}"]
+    lines += [f"        error: {one_line(str(error))}" for error in decision.errors]
     return "\n".join(lines)

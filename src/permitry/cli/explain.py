@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from permitry.cli.check import decision_line, exit_code, invalid
+from permitry.cli.check import ORDER, decision_line, exit_code, invalid
 from permitry.cli.inputs import add_call_options, add_rules_option, questions, rules_from
 from permitry.cli.main import ExitCode
 from permitry.core.decision import Explanation, RuleTrace
@@ -32,7 +32,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
             told, tool = Explanation(invalid(number, question), ()), "?"
         else:
             told, tool = policy.explain(question.call, question.context, question.spec), question.call.tool
-        worst = max(worst, exit_code(told.decision), key=list(ExitCode).index)
+        worst = max(worst, exit_code(told.decision), key=ORDER.index)
         if options.json:
             print(json.dumps(_line(call_id, told)), flush=True)
         else:

@@ -14,10 +14,10 @@ from permitry.cli.render import SummaryRow
 from permitry.confirm.answers import AnswersChannel
 from permitry.core._json import parse_json
 from permitry.core.call import ToolCall
-from permitry.core.decision import Decision, Verdict
+from permitry.core.decision import Decision
 from permitry.dispatch.result import ToolResult
 from permitry.errors import CallError, PermitryError
-from permitry.handler import Blocked, Pending, Ready, ToolHandler
+from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.messages import IncomingCall, calls_in
 
 __all__ = ["SessionGuard"]
@@ -63,7 +63,7 @@ class SessionGuard:
             calls = calls_in(parse_json(line))
         except CallError as error:
             self.bad_lines.append(number)
-            _say(f"permitry: line {number}: {error}")
+            _say(f"permitry: line {number}: {render.one_line(str(error))}")
             _print({"error": {"line": number, "message": str(error)}})
             return
         for index, incoming in enumerate(calls, 1):
@@ -108,12 +108,11 @@ class SessionGuard:
             result, row = _refused(incoming, f"The session cannot go on: {error}.", "failed")
         row = attrs.evolve(row, seconds=round(time.perf_counter() - begun, 6))
         self.rows.append(row)
-        if not self.is_quiet:
-            _say(
-                f"{row.verdict:<8}{render.visible(row.tool)} {_brief(incoming)} [{row.rule or 'no rule'}] {row.outcome}"
-            )
         # Printed and flushed before the next call is looked at: what is printed is never lost.
         _print(incoming.reply(result.ok, result.text))
+        if not self.is_quiet:
+            head = f"{row.verdict:<8}{render.one_line(row.tool)} {_brief(incoming)}"
+            _say(f"{head} [{row.rule or 'no rule'}] {row.outcome}")
 
     def _result(self, incoming: IncomingCall, place: str) -> tuple[ToolResult, SummaryRow]:
         if isinstance(incoming.call, CallError):
@@ -124,10 +123,12 @@ class SessionGuard:
 
     def _identified(self, call: ToolCall, place: str) -> ToolCall:
         """Return the call with an id of its own: some models number their calls anew in every message."""
-        call_id = call.call_id or place
-        self._seen[call_id] += 1
-        repeat = self._seen[call_id]
-        return attrs.evolve(call, call_id=call_id if repeat == 1 else f"{call_id}#{repeat}")
+        call_id = wanted = call.call_id or place
+        while call_id in self._seen:
+            self._seen[wanted] += 1
+            call_id = f"{wanted[:200]}#{self._seen[wanted]}"
+        self._seen[call_id] = 1
+        return attrs.evolve(call, call_id=call_id)
 
     def _guarded(self, call: ToolCall) -> tuple[ToolResult, SummaryRow]:
         begun = self.handler.begin(call)
@@ -135,13 +136,20 @@ class SessionGuard:
         if isinstance(outcome, Pending):
             self.queued.append(call)
             return _waiting(outcome), _row(call, begun.decision, "queued")
-        result = self.handler.run(outcome)
+        try:
+            result = self.handler.run(outcome)
+        except PermitryError as error:
+            # A fatal tool error, or an end that cannot be recorded: whatever follows does not run.
+            self.failure = self._ended = str(error)
+            return ToolResult(False, f"The session cannot go on: {error}."), _row(call, begun.decision, "failed")
         if isinstance(outcome, Ready):
             return result, _row(call, begun.decision, "ran" if result.ok else "ran, failed")
-        if outcome.ends_session:
+        if result.ends_session:
+            self.interrupted = True
             self._ended = "the user ended the session"
-        told = "not confirmed" if outcome.decision.verdict is not Verdict.BLOCK else "blocked"
-        return result, _row(call, begun.decision, told)
+        if outcome.cause is Cause.NOT_RECORDED:
+            self.failure = self._ended = "the record cannot be written"
+        return result, _row(call, begun.decision, outcome.cause.value)
 
     def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
         if not self.queues:

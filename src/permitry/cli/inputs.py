@@ -44,7 +44,9 @@ def rules_from(options: argparse.Namespace, workspace: str = ".") -> RuleSet:
     origins = find_layers(Path(workspace)) if named is None else [Origin(name) for name in named]
     rules = load_rules(origins)
     for notice in rules.notices:
-        print(f"permitry: {notice}", file=sys.stderr)
+        from permitry.cli.render import one_line
+
+        print(f"permitry: {one_line(notice)}", file=sys.stderr)
     return rules
 
 
@@ -54,6 +56,8 @@ def open_lines(name: str) -> AbstractContextManager[BinaryIO]:
     Raises: `CallError` when it cannot be opened.
     """
     if name == "-":
+        if sys.stdin is None:
+            raise CallError("standard input is closed")
         return nullcontext(sys.stdin.buffer)
     try:
         return Path(name).open("rb")

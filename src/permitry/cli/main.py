@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import NoReturn
 
 from permitry.errors import PermitryError
@@ -40,15 +39,27 @@ class _Parser(argparse.ArgumentParser):
         self.exit(ExitCode.INVALID, f"{self.prog}: {message}\n")
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version  # slow to import, and seldom asked for
+
+        print(f"permitry {version('permitry')}")
+        parser.exit(ExitCode.OK)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     command = next((word for word in words if word in _COMMANDS), None)
     options = _parser(command).parse_args(words)
     try:
-        return int(options.execute(options))
+        code = int(options.execute(options))
+        # What is still buffered is part of the command: it may meet a reader that has left, too.
+        sys.stdout.flush()
     except PermitryError as error:
-        print(f"permitry: {error}", file=sys.stderr)
+        from permitry.cli.render import visible
+
+        print(f"permitry: {visible(str(error))}", file=sys.stderr)
         return ExitCode.INVALID
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
@@ -56,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output is gone. Standard output must not fail once more while Python shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FAILED
+    return code
 
 
 def run_from_shell() -> NoReturn:
@@ -65,14 +77,16 @@ def run_from_shell() -> NoReturn:
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
     parser = _Parser(
+        allow_abbrev=False,
         prog="permitry",
         description="Decide, before a tool call of an LLM agent runs, whether it may: allow, confirm or block.",
         epilog="exit codes: 0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input",
     )
-    parser.add_argument("--version", action="version", version=f"permitry {version('permitry')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, summary in _COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary[:1].upper()}{summary[1:]}.")
+        description = f"{summary[:1].upper()}{summary[1:]}."
+        command = commands.add_parser(name, allow_abbrev=False, help=summary, description=description)
         if name == chosen:
             # Only the command that runs is imported: starting up is what a short check costs most.
             importlib.import_module(f"permitry.cli.{name}").configure(command)

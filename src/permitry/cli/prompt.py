@@ -1,10 +1,14 @@
 """The confirmation channel of a terminal: yes, no with guidance, always, edit, explain."""
 
+import contextlib
+import io
 import json
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
+import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,7 +21,6 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core._json import parse_json
 from permitry.core.call import ToolCall
 from permitry.core.decision import Explanation
-from permitry.errors import CallError
 
 __all__ = ["TerminalChannel", "edit_in_editor", "open_terminal"]
 
@@ -25,9 +28,11 @@ __all__ = ["TerminalChannel", "edit_in_editor", "open_terminal"]
 def open_terminal() -> TextIO | None:
     """Return the controlling terminal, or None without one; standard input may be the stream of messages."""
     try:
-        return open("/dev/tty", "r+", encoding="utf-8", buffering=1)  # noqa: PTH123 -- it stays open for the run
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
         return None
+    # A terminal cannot seek, which `open` asks of a file that is read and written.
+    return io.TextIOWrapper(io.FileIO(terminal, "w+"), encoding="utf-8", errors="replace", line_buffering=True)
 
 
 @attrs.define
@@ -43,30 +48,46 @@ class TerminalChannel:
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Show the request and return the answer; the end of input is no answer."""
+        _forget_typed_ahead(self.terminal)
+        render.request(render.console_on(self.terminal), request)
+        always = "/[a]lways" if request.suggested_grants else ""
+        while (line := self._line(f"run it? [y]es/[n]o{always}/[e]dit/e[x]plain/[s]how all/[q]uit: ")) is not None:
+            word = line.strip().lower()
+            if word in ("a", "always") and not request.suggested_grants:
+                word = ""
+            response = self._answer(word, request)
+            if response is not None:
+                return response
+            self._help(word, request)
+        return None
+
+    def _answer(self, word: str, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return the response a word stands for, or None when it is no answer yet."""
+        match word:
+            case "y" | "yes":
+                return ToolConfirmationResponse(approved=True)
+            case "n" | "no":
+                guidance = self._line("what should the agent do instead? (empty for nothing) ")
+                return ToolConfirmationResponse(approved=False, instructions=guidance or "")
+            case "q" | "quit":
+                return ToolConfirmationResponse(approved=False, abort=True)
+            case "a" | "always":
+                return ToolConfirmationResponse(approved=True, skip_future=True)
+            case "e" | "edit" if (edited := self._edited(request)) is not None:
+                return ToolConfirmationResponse(approved=True, arguments=edited)
+        return None
+
+    def _help(self, word: str, request: ToolConfirmationRequest) -> None:
         console = render.console_on(self.terminal)
-        render.request(console, request)
-        while True:
-            always = "/[a]lways" if request.suggested_grants else ""
-            line = self._line(f"run it? [y]es/[n]o{always}/[e]dit/e[x]plain/[q]uit: ")
-            if line is None:
-                return None
-            match line.strip().lower():
-                case "y" | "yes":
-                    return ToolConfirmationResponse(approved=True)
-                case "n" | "no":
-                    guidance = self._line("what should the agent do instead? (empty for nothing) ")
-                    return ToolConfirmationResponse(approved=False, instructions=guidance or "")
-                case "q" | "quit":
-                    return ToolConfirmationResponse(approved=False, abort=True)
-                case "a" | "always" if request.suggested_grants:
-                    return ToolConfirmationResponse(approved=True, skip_future=True)
-                case "e" | "edit":
-                    if (edited := self._edited(request)) is not None:
-                        return ToolConfirmationResponse(approved=True, arguments=edited)
-                case "x" | "explain":
-                    render.explanation(console, request.tool, self.explain(request.call))
-                case _:
-                    console.print("please answer with one of the letters in brackets")
+        match word:
+            case "s" | "show" | "show all":
+                render.request(console, request, in_full=True)
+            case "x" | "explain":
+                render.explanation(console, request.tool, self.explain(request.call))
+            case "e" | "edit":
+                pass  # why the edit was not used has been said
+            case _:
+                console.print("please answer with one of the letters in brackets")
 
     def _line(self, prompt: str) -> str | None:
         self.terminal.write(prompt)
@@ -80,14 +101,21 @@ class TerminalChannel:
         try:
             after = self.edit(before)
             edited = parse_json(after)
-        except (CallError, OSError, subprocess.SubprocessError) as error:
+        # ValueError: $EDITOR with an open quote, or a file that is no text any more.
+        except (ValueError, OSError, subprocess.SubprocessError) as error:
             self.terminal.write(f"not used: {error}\n")
             return None
         if not isinstance(edited, dict):
             self.terminal.write("not used: the arguments must stay a JSON object\n")
             return None
-        self.terminal.write("running the edited call\n")
+        self.terminal.write("the edited call is decided now\n")
         return edited
+
+
+def _forget_typed_ahead(terminal: TextIO) -> None:
+    """Drop what was typed before the question could be read: it cannot be an answer to it."""
+    if terminal.isatty():
+        termios.tcflush(terminal.fileno(), termios.TCIFLUSH)
 
 
 def edit_in_editor(text: str) -> str:
@@ -99,5 +127,16 @@ def edit_in_editor(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "arguments.json"
         path.write_text(text, encoding="utf-8")
-        subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 -- the user's own editor
+        # Standard input and output carry the session; the editor works on the terminal, where there is one.
+        with contextlib.ExitStack() as stack:
+            terminal = None
+            with contextlib.suppress(OSError):
+                terminal = stack.enter_context(Path("/dev/tty").open("r+b", buffering=0))
+            subprocess.run(  # noqa: S603 -- the user's own editor
+                [*shlex.split(editor), str(path)],
+                check=True,
+                stdin=terminal or subprocess.DEVNULL,
+                stdout=terminal or sys.stderr,
+                stderr=terminal,
+            )
         return path.read_text(encoding="utf-8")

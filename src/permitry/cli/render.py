@@ -15,22 +15,28 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core._json import thaw
 from permitry.core.decision import Explanation, RuleOutcome, RuleTrace, Verdict
 
-__all__ = ["SummaryRow", "console_on", "explanation", "request", "shortened", "summary", "visible"]
+__all__ = ["SummaryRow", "console_on", "explanation", "one_line", "request", "shortened", "summary", "visible"]
 
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
-_LONGEST = 200
+_LONGEST = 500
 _MOST_LINES = 100
 
 
 def visible(text: str) -> str:
     """Return `text` with everything invisible spelled out: what a model writes must not steer a terminal."""
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
     return "".join(char if char in "\n\t" or _shows(char) else f"\\u{ord(char):04x}" for char in text)
 
 
+# Letters, marks and signs by their category, and yet nothing shows: fillers, joiners, selectors, the blank of Braille.
+_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
+    *(map(chr, range(*ends)) for ends in ((0x180B, 0x1810), (0xFE00, 0xFE10), (0xE0100, 0xE01F0)))
+)
+
+
 def _shows(char: str) -> bool:
-    return char == " " or unicodedata.category(char)[0] not in "CZ"
+    return char == " " or (unicodedata.category(char)[0] not in "CZ" and char not in _BLANKS)
 
 
 @attrs.frozen
@@ -64,25 +70,40 @@ def summary(console: Console, rows: Iterable[SummaryRow]) -> None:
     console.print(table)
 
 
-def request(console: Console, asked: ToolConfirmationRequest) -> None:
-    """Print a confirmation request: the call, what it would change, and why it is asked."""
+def request(console: Console, asked: ToolConfirmationRequest, *, in_full: bool = False) -> None:
+    """Print a confirmation request: the call, what it would change, and why it is asked.
+
+    Long arguments and diffs are shortened, visibly, unless `in_full`.
+    """
     console.print()
     console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), Text(f"  {visible(asked.reason)}"), sep="")
     for name, value in asked.arguments.items():
         text = value if isinstance(value, str) else json.dumps(thaw(value))
-        console.print(Text(f"  {visible(name)}: {shortened(text, _LONGEST)}"))
+        console.print(
+            Text(f"  {one_line(name)}: {_indented(text) if in_full else shortened(text, _LONGEST)}"), soft_wrap=True
+        )
     if asked.preview:
         lines = visible(asked.preview).splitlines()
-        shown = lines[:_MOST_LINES]
-        if len(lines) > _MOST_LINES:
-            shown.append(f"... {len(lines) - _MOST_LINES} more lines")
-        console.print(Syntax("\n".join(shown), "diff", theme="ansi_dark", background_color="default"))
+        shown = lines if in_full else lines[:_MOST_LINES]
+        if len(lines) > len(shown):
+            shown = [*shown, f"... {len(lines) - len(shown)} more lines"]
+        console.print(Syntax("\n".join(shown), "diff", theme="ansi_dark", background_color="default", word_wrap=True))
 
 
 def shortened(text: str, longest: int) -> str:
     """Return `text` on one line and at most about `longest` characters long."""
-    one_line = visible(text).replace("\n", "\\n")
-    return one_line if len(one_line) <= longest else f"{one_line[:longest]}... ({len(text)} characters)"
+    line = one_line(text)
+    return line if len(line) <= longest else f"{line[:longest]}... ({len(text)} characters)"
+
+
+def _indented(text: str) -> str:
+    # A line of a value must not look like a line of ours.
+    return visible(text).replace("\n", "\n      ")
+
+
+def one_line(text: str) -> str:
+    """Return `text` made visible, on one line."""
+    return visible(text).replace("\n", "\\n")
 
 
 def explanation(console: Console, tool: str, told: Explanation) -> None:
@@ -90,24 +111,23 @@ def explanation(console: Console, tool: str, told: Explanation) -> None:
     decision = told.decision
     verdict = decision.verdict.value
     rule = decision.rule_id or "no rule"
-    console.print(Text(f"{verdict}", f"bold {_COLOURS[verdict]}"), Text(f"  {visible(tool)}"), sep="", soft_wrap=True)
-    console.print(
-        Text(f"  decided by  {rule}  ({decision.phase.value}, {decision.source or 'default'})"), soft_wrap=True
-    )
-    console.print(Text(f"  reason      {decision.reason}"), soft_wrap=True)
+    console.print(Text(f"{verdict}", f"bold {_COLOURS[verdict]}"), Text(f"  {one_line(tool)}"), sep="", soft_wrap=True)
+    where = f"{decision.phase.value}, {one_line(decision.source)}" if decision.source else decision.phase.value
+    console.print(Text(f"  decided by  {rule}  ({where})"), soft_wrap=True)
+    console.print(Text(f"  reason      {one_line(decision.reason)}"), soft_wrap=True)
     if decision.verdict is not Verdict.ALLOW:
-        console.print(Text(f"  told        {decision.message}"), soft_wrap=True)
+        console.print(Text(f"  told        {one_line(decision.message or '')}"), soft_wrap=True)
     for title, rules in (("matches", told.matches), ("near misses", told.near_misses)):
         if rules:
             console.print(Text(f"  {title}"), soft_wrap=True)
         for each in rules:
             console.print(Text(f"    {_trace(each)}"), soft_wrap=True)
     for error in decision.errors:
-        console.print(Text(f"  error       {visible(str(error))}", "red"), soft_wrap=True)
+        console.print(Text(f"  error       {one_line(str(error))}", "red"), soft_wrap=True)
 
 
 def _trace(rule: RuleTrace) -> str:
-    head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({rule.source or 'code'})"
+    head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({one_line(rule.source or 'code')})"
     if rule.outcome is RuleOutcome.FAILED:
         return f"{head}  failed, so it counts as matched: {visible(rule.error or '')}"
     if rule.near_miss is not None:

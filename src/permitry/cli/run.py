@@ -67,7 +67,7 @@ def _guard(options: argparse.Namespace) -> SessionGuard:
         active_template=_template(rules, options.template),
         attended=bool(terminal or answers),
     )
-    session.switch_mode(options.mode)
+    session.switch_mode(_mode(rules, options.mode))
     record = options.record or str(default_record())
     registry = workspace_tools(workspace)
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=JsonlRecorder(record))
@@ -82,9 +82,17 @@ def _answers(name: str | None) -> AnswersChannel | None:
     if name is None:
         return None
     try:
-        return read_answers(name, Path(name).read_text(encoding="utf-8").splitlines())
+        return read_answers(name, Path(name).read_text(encoding="utf-8").split("\n"))
     except (OSError, UnicodeDecodeError) as error:
         raise PermitryError(f"cannot read the answers `{name}`: {error}") from error
+
+
+def _mode(rules: RuleSet, mode: str) -> str:
+    known = {"default", "plan", "yolo"}.union(*(rule.modes for rule in rules.rules))
+    if mode not in known:
+        # A misspelt `plan` would be a session without plan mode.
+        raise PermitryError(f"unknown mode `{mode}`; {nearest(mode.lower(), known)}")
+    return mode
 
 
 def _template(rules: RuleSet, name: str | None) -> Template | None:

@@ -9,8 +9,8 @@ import attrs
 
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import shipped_names
-from permitry.config.load import Origin, RuleSet, load_rules
-from permitry.errors import ConfigError, GoldenMismatchError
+from permitry.config.load import RuleSet, load_rules
+from permitry.errors import ConfigError, GoldenMismatchError, PermitryError
 from permitry.golden.case import INDEX, check_case, find_cases, index_of, read_case
 
 __all__ = ["configure"]
@@ -45,6 +45,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
     paths: list[Path] = options.cases or [path for path in [_DEFAULT_CASES] if path.is_dir()]
     if options.write_index:
         for folder in paths:
+            if not folder.is_dir():
+                raise PermitryError(f"`{folder}` is no folder; an index lists the cases of one")
             (folder / INDEX).write_text(index_of(folder), encoding="utf-8")
         return ExitCode.OK
     outcomes = []
@@ -58,21 +60,25 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outcome]:
-    for name in shipped_names() if names is None else names:
-        yield _checked_rules(name)
-    rules = load_rules(Origin(name) for name in names) if names else None
+    checked = [_checked_rules(name) for name in (shipped_names() if names is None else names)]
+    yield from checked
+    rules, is_usable = None, all(outcome.error is None for outcome in checked)
+    if names and is_usable:
+        rules = load_rules(names)
     for path in paths:
-        if not path.is_dir():
-            yield _checked_case(path, rules)
+        try:
+            cases = find_cases(path) if path.is_dir() else [path]
+        except ConfigError as error:
+            yield _Outcome("index", str(path), str(error))
             continue
-        for case in find_cases(path):
-            yield _checked_case(case, rules)
+        for case in cases:
+            yield _checked_case(case, rules) if is_usable else _Outcome("case", str(case), "its rules do not load")
 
 
 def _checked_rules(name: str) -> _Outcome:
     # Loading a rule file tries every example in it.
     try:
-        load_rules([Origin(name)])
+        load_rules([name])
     except ConfigError as error:
         return _Outcome("rules", name, str(error))
     return _Outcome("rules", name)

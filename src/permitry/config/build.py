@@ -1,7 +1,7 @@
 """From checked tables to rules and templates: the mistakes that only show in context."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
@@ -17,9 +17,12 @@ from permitry.core.template import Template
 from permitry.errors import Problem
 from permitry.rules.configured import ConfiguredRule, ToolSelector
 
-__all__ = ["RuleDraft", "TemplateDraft", "build_rule", "build_templates", "rule_problems"]
+__all__ = ["DEEPEST", "RuleDraft", "TemplateDraft", "build_rule", "build_templates", "rule_problems"]
 
 _DEFAULT_PRIORITY = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}
+DEEPEST = 32
+"""How many rule files, or templates, may extend each other in a row."""
+
 _TEMPLATE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -65,23 +68,23 @@ def build_rule(draft: RuleDraft) -> ConfiguredRule:
     )
 
 
-def rule_problems(draft: RuleDraft, templates: Mapping[str, Template]) -> Iterator[Problem]:
-    """Yield what is wrong with a rule beyond its shape: band, scope, unknown templates, failing examples."""
+def rule_problems(draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str]) -> Iterator[Problem]:
+    """Yield what is wrong with a rule beyond its shape: band, scope, unknown templates, failing examples.
+
+    `names` are all templates somebody defines, also those with mistakes of their own, which are not in `templates`.
+    """
     yield from _band_problems(draft)
     yield from _scope_problems(draft)
-    unknown = list(_unknown_templates(draft, templates))
-    yield from unknown
-    if not unknown:
-        yield from _example_problems(draft, templates)
+    yield from _unknown_templates(draft, names)
+    yield from _example_problems(draft, templates)
 
 
 def build_templates(drafts: Mapping[str, TemplateDraft]) -> tuple[dict[str, Template], list[Problem]]:
     """Return the templates with their inheritance, and the problems of names, unknown parents and cycles."""
     problems = [problem for draft in drafts.values() for problem in _template_problems(draft, drafts)]
-    problems += [problem for draft in drafts.values() for problem in _cycle_problems(draft, drafts)]
+    problems += _chain_problems(drafts)
     if problems:
-        # The names stay known, so that rules which use them are not reported as well.
-        return {name: Template(name) for name in drafts}, problems
+        return {}, problems
     built: dict[str, Template] = {}
     for name in drafts:
         _build_template(name, drafts, built)
@@ -106,27 +109,39 @@ def _template_problems(draft: TemplateDraft, drafts: Mapping[str, TemplateDraft]
             yield draft.source.problem((*draft.path, "extends", i), f"unknown template `{parent}`", hint)
 
 
-def _cycle_problems(draft: TemplateDraft, drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
-    # A cycle is reported once, at its alphabetically first member.
-    chain = _cycle_from(draft.name, drafts)
-    if chain and draft.name == min(chain):
-        told = " -> ".join((*chain, chain[0]))
-        place = (*draft.path, "extends")
-        yield draft.source.problem(place, f"templates extend each other in a circle: {told}", "cut one of the links")
+def _chain_problems(drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
+    """Yield the circles among templates, each once, and the chains that are too long to follow."""
+    depths: dict[str, int] = {}
+    for name in sorted(drafts):
+        yield from _follow(name, (), drafts, depths)
 
 
-def _cycle_from(start: str, drafts: Mapping[str, TemplateDraft]) -> tuple[str, ...]:
-    """Return the names on the shortest way from `start` back to itself, or nothing."""
-    ways: list[tuple[str, ...]] = [(start,)]
-    seen = {start}
-    for way in ways:
-        for parent in drafts[way[-1]].table.extends if way[-1] in drafts else ():
-            if parent == start:
-                return way
-            if parent not in seen:
-                seen.add(parent)
-                ways.append((*way, parent))
-    return ()
+def _follow(
+    name: str, chain: tuple[str, ...], drafts: Mapping[str, TemplateDraft], depths: dict[str, int]
+) -> Iterator[Problem]:
+    """Note how deep `name` inherits; every template is followed once."""
+    if name in depths or name not in drafts:
+        return
+    if name in chain:
+        told = " -> ".join((*chain[chain.index(name) :], name))
+        place = (*drafts[name].path, "extends")
+        message = f"templates extend each other in a circle: {told}"
+        yield drafts[name].source.problem(place, message, "cut one of the links")
+        return
+    if len(chain) > DEEPEST:
+        yield _too_deep(drafts[name])
+        return
+    parents = drafts[name].table.extends
+    for parent in parents:
+        yield from _follow(parent, (*chain, name), drafts, depths)
+    depths[name] = 1 + max((depths.get(parent, 0) for parent in parents), default=0)
+    if depths[name] == DEEPEST + 1:
+        yield _too_deep(drafts[name])
+
+
+def _too_deep(draft: TemplateDraft) -> Problem:
+    message = f"templates extend each other more than {DEEPEST} deep"
+    return draft.source.problem((*draft.path, "extends"), message, "name the tools themselves")
 
 
 def _band_problems(draft: RuleDraft) -> Iterator[Problem]:
@@ -163,20 +178,29 @@ def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
         yield draft.source.problem(draft.path, "the rule names neither tools nor a condition", hint, key=True)
 
 
-def _unknown_templates(draft: RuleDraft, templates: Mapping[str, Template]) -> Iterator[Problem]:
-    named = [(("when", "template"), name) for name in (draft.table.when and draft.table.when.template) or ()]
-    for key, examples in (("match", draft.table.match), ("no_match", draft.table.no_match)):
-        named += [((key, i, "template"), example.template) for i, example in enumerate(examples) if example.template]  # type: ignore[misc]  # paths differ in length
-    for place, name in named:
-        if name not in templates:
-            hint = nearest(name, templates, otherwise=f"define `[template.{name}]` here or in a file this one extends")
+def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Problem]:
+    for place, name in _named_templates(draft.table):
+        if name not in names:
+            hint = nearest(name, names, otherwise=f"define `[template.{name}]` here or in a file this one extends")
             yield draft.source.problem((*draft.path, *place), f"unknown template `{name}`", hint)
+
+
+def _named_templates(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every template a rule names, and where."""
+    for i, name in enumerate((table.when and table.when.template) or ()):
+        yield ("when", "template", i), name
+    for key, examples in (("match", table.match), ("no_match", table.no_match)):
+        for i, example in enumerate(examples):
+            if example.template is not None:
+                yield (key, i, "template"), example.template
 
 
 def _example_problems(draft: RuleDraft, templates: Mapping[str, Template]) -> Iterator[Problem]:
     rule = build_rule(draft)
     for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
         for i, example in enumerate(examples):
+            if example.template is not None and example.template not in templates:
+                continue  # the template's own mistake is reported
             matches, why = _try_example(rule, example, templates)
             if matches is not wanted:
                 does = "does not match" if wanted else "matches"
@@ -193,8 +217,8 @@ def _try_example(rule: ConfiguredRule, example: ExampleTable, templates: Mapping
         templates=() if example.template is None else rule.templates,
     )
     context = AuthContext(
-        mode=example.mode or "default",
-        agent=example.agent or "main",
+        mode="default" if example.mode is None else example.mode,
+        agent="main" if example.agent is None else example.agent,
         active_template=None if example.template is None else templates[example.template],
     )
     question = Question(ToolCall(example.tool), context)

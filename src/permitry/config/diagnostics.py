@@ -12,6 +12,8 @@ from permitry.errors import Problem
 
 __all__ = ["SourceText", "nearest", "syntax_problem"]
 
+_KEY = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
+_REPEATED = re.compile(rf"\s*(\[[^\]]*\]+|{_KEY}(?:\s*\.\s*{_KEY})*(?=\s*=))")
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -42,28 +44,52 @@ def syntax_problem(name: str, text: str, error: tomllib.TOMLDecodeError) -> Prob
     """Return where and why `text` is not TOML."""
     message = str(error)
     match = _POSITION.search(message)
-    lines = text.split("\n")
+    lines = [line.rstrip("\r") for line in text.split("\n")]
     line, column = len(lines), len(lines[-1]) + 1
     if match:
         message = message[: match.start()]
         if match[1]:
             line, column = int(match[1]), int(match[2])
-    told = message[:1].lower() + message[1:].rstrip(".")
-    return Problem(name, line, column, 1, f"not valid TOML: {told}", _syntax_hint(message), lines[line - 1])
+    told, hint = next((told, hint) for sign, told, hint in _SYNTAX if sign in message)
+    shown = lines[line - 1]
+    span = 1
+    if told is None:
+        told = message[:1].lower() + message[1:].rstrip(".")
+    elif "{}" in told:
+        # The place tomllib gives is behind the repeated key or header; the caret belongs under it.
+        repeated = _REPEATED.match(shown)
+        if repeated is not None:
+            column, span = repeated.start(1) + 1, len(repeated[1])
+        told = told.format(repeated[1]) if repeated is not None else "a key stands twice"
+    return Problem(name, line, column, span, f"not valid TOML: {told}", hint, shown)
 
 
-def _syntax_hint(message: str) -> str:
-    if "overwrite" in message or "twice" in message or "already" in message.lower():
-        return "a key or table may stand only once; each rule begins with its own `[[rule]]`"
-    if "string" in message.lower() or "character" in message.lower():
-        return "close strings with the quote that opened them, on the same line"
-    return "a line is `key = value`, a `[table]`, or a `[[rule]]`"
+_TWICE = "a key or table may stand only once; each rule begins with its own `[[rule]]`"
+# What tomllib says, what we say instead (None: the same; {}: the key or header of the line), and the way out.
+_SYNTAX = (
+    ("Cannot overwrite", "`{}` stands twice", _TWICE),
+    ("Duplicate inline", "a key stands twice in an inline table", _TWICE),
+    ("Cannot declare", "`{}` is opened twice", _TWICE),
+    ("Cannot mutate", "`{}` adds to a table that is already complete", _TWICE),
+    ("Unescaped", None, "write a backslash twice, or put the text in single quotes"),
+    ('Expected "\'"', "a text in single quotes has no end", "close it with a single quote, on the same line"),
+    ("Expected \"'", "a text in three single quotes has no end", "close it with three single quotes"),
+    ("Invalid hex", None, "write `\\uXXXX` with four hexadecimal digits"),
+    ("Unterminated", "a text has no end", "close it with the quote that opened it"),
+    ("Illegal character", None, "close a string on the line that opened it; write other characters as `\\uXXXX`"),
+    ("Invalid value", None, "put text in quotes, and close every list and table"),
+    ("Invalid initial character", None, "a key is a word, a quoted text, or both joined by dots"),
+    ("", None, "a line is `key = value`, a `[table]`, or a `[[rule]]`"),
+)
 
 
-def nearest(word: str, options: Iterable[str], *, otherwise: str = "") -> str:
-    """Return `did you mean …?` for the nearest option, else `otherwise`, else the list of options."""
+def nearest(word: str, options: Iterable[str], *, otherwise: str = "", prefix: str = "") -> str:
+    """Return `did you mean …?` for the nearest option, else `otherwise`, else the list of options.
+
+    `prefix` is what all options have in common; it is shown, and not compared.
+    """
     known = sorted(options)
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if near:
-        return f"did you mean `{near[0]}`?"
-    return otherwise or f"known: {', '.join(known)}"
+        return f"did you mean `{prefix}{near[0]}`?"
+    return otherwise or f"known: {', '.join(prefix + name for name in known)}"

@@ -1,13 +1,11 @@
 """Where files are when nobody names them: the layers of rules (shipped, user, project, admin), and the record."""
 
 import os
-import stat
 from pathlib import Path
 
 import platformdirs
 
 from permitry.config.load import Origin
-from permitry.errors import ConfigError, Problem
 
 __all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "find_layers"]
 
@@ -22,17 +20,16 @@ def find_layers(workspace: Path, *, user_file: Path | None = None, admin_file: P
     project's is `.permitry/rules.toml`, found upward from `workspace`, and is not trusted: its restrictions count,
     its permissions do not; the admin's is `/etc/permitry/rules.toml`.
 
-    Raises: `ConfigError` when the admin file could have been written by someone other than root.
+    Loading refuses an admin file that someone other than root could have written.
     """
     user = user_file or platformdirs.user_config_path("permitry") / "rules.toml"
     project = _find_upward(workspace)
     layers = [Origin("permitry:base")]
-    if user.is_file():
+    if _stands(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:
         layers.append(Origin(str(project), is_trusted=False))
-    if os.path.lexists(admin_file):
-        _check_admin(admin_file)
+    if _stands(admin_file):
         layers.append(Origin(str(admin_file), is_admin=True))
     return layers
 
@@ -44,14 +41,15 @@ def default_record() -> Path:
 
 def _find_upward(workspace: Path) -> Path | None:
     start = workspace.resolve()
-    return next(
-        (folder / PROJECT_FILE for folder in (start, *start.parents) if (folder / PROJECT_FILE).is_file()), None
-    )
+    return next((folder / PROJECT_FILE for folder in (start, *start.parents) if _stands(folder / PROJECT_FILE)), None)
 
 
-def _check_admin(path: Path) -> None:
-    for each in (path, path.parent):
-        status = each.stat()
-        if status.st_uid != 0 or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            message = f"`{each}` is not owned by root, or others may write it"
-            raise ConfigError([Problem(str(path), 0, 0, 0, message, "chown root and chmod go-w")])
+def _stands(path: Path) -> bool:
+    """Return whether a layer is there. One that cannot be reached is: loading reports it, nothing drops it silently."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import attrs
 from pydantic import BaseModel, ValidationError
 
-from permitry.config.build import RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
+from permitry.config.build import DEEPEST, RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
 from permitry.config.locate import KeyPath, locate
+from permitry.config.ownership import writable_by_others
 from permitry.config.schema import Header, RuleTable, TemplateTable
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
@@ -42,7 +43,10 @@ class Origin:
 
 @attrs.frozen
 class RuleSet:
-    """What rule files say: rules in the order of files and lines, templates by name, and what was left out."""
+    """What rule files say: rules, templates by name, the files in the order they were opened, and what was left out.
+
+    The rules of a file stand in its order, behind those of the files it extends.
+    """
 
     rules: tuple[ConfiguredRule, ...] = ()
     templates: Mapping[str, Template] = attrs.field(factory=dict)
@@ -59,16 +63,18 @@ def load_policy(*names: str) -> AuthorizationPolicy:
 
     Raises: `ConfigError` with every problem of every file.
     """
-    return load_rules(Origin(name) for name in names).policy()
+    return load_rules(names).policy()
 
 
-def load_rules(origins: Iterable[Origin]) -> RuleSet:
-    """Return what the files of `origins`, and all they extend, say together.
+def load_rules(files: Iterable[Origin | str]) -> RuleSet:
+    """Return what rule files, and all they extend, say together. A bare name or path is a trusted origin.
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
     loader = _Loader()
-    for origin in origins:
+    # A file that several origins reach counts with the trust of the strongest, so the strongest are read first.
+    origins = [Origin(file) if isinstance(file, str) else file for file in files]
+    for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
         loader.load(origin)
     return loader.result()
 
@@ -79,6 +85,7 @@ class _Loader:
         self.rules: list[tuple[RuleDraft, Origin]] = []
         self.ids: dict[str, RuleDraft] = {}
         self.templates: dict[str, tuple[TemplateDraft, Origin]] = {}
+        self.template_names: set[str] = set()
         self.names: dict[Path, str] = {}
         self.open: list[Path] = []
 
@@ -88,12 +95,17 @@ class _Loader:
             message, hint = problem
             self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
         else:
-            self.file(path.resolve(), origin)
+            self.file(path, origin)
 
-    def file(self, path: Path, origin: Origin) -> None:
+    def file(self, named: Path, origin: Origin) -> None:
+        path = named.resolve()
         if path in self.names:
             return
         self.names[path] = origin.name
+        if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
+            hint = "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
+            self.problems.append(Problem(origin.name, 0, 0, 0, writable, hint))
+            return
         self.open.append(path)
         parsed = self.parsed(path, origin.name)
         if parsed is not None:
@@ -107,20 +119,27 @@ class _Loader:
         try:
             text = path.read_bytes().decode()
             data = tomllib.loads(text)
+            return SourceText(name, locate(text)), data
         except UnicodeDecodeError as error:
-            line = error.object[: error.start].count(b"\n") + 1
-            hint = "save the file as UTF-8"
-            self.problems.append(Problem(name, line, 1, 1, f"byte {error.object[error.start]:#04x} is not UTF-8", hint))
+            before = error.object[: error.start]
+            line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
+            message = f"byte {error.object[error.start]:#04x} is not UTF-8"
+            self.problems.append(Problem(name, line, column, 1, message, "save the file as UTF-8"))
         except tomllib.TOMLDecodeError as error:
             if text.startswith("\ufeff"):
                 message, hint = "the file begins with a byte order mark", "save it as UTF-8 without one"
                 self.problems.append(Problem(name, 1, 1, 1, message, hint))
             else:
                 self.problems.append(syntax_problem(name, text, error))
-        except (OSError, RecursionError) as error:
-            self.problems.append(Problem(name, 0, 0, 0, f"cannot be read: {error}", "check the file"))
-        else:
-            return SourceText(name, locate(text)), data
+        except RecursionError:
+            message, hint = "lists or tables are nested too deeply", "a rule file needs four levels at most"
+            self.problems.append(Problem(name, 0, 0, 0, message, hint))
+        except ValueError:
+            message, hint = "a number has too many digits", "a priority is 0 to 399"
+            self.problems.append(Problem(name, 0, 0, 0, message, hint))
+        except OSError as error:
+            message = f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
+            self.problems.append(Problem(name, 0, 0, 0, message, "check the file and its permissions"))
         return None
 
     def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
@@ -139,17 +158,20 @@ class _Loader:
             message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
         elif (problem := _missing(name, target)) is not None:
             message, hint = problem
+        elif len(self.open) > DEEPEST:
+            message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
         elif target.resolve() in self.open:
             told = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
             message, hint = f"rule files extend each other in a circle: {told}", "cut one of the links"
         else:
             shown = name if shipped else _shown(target, origin.name)
-            self.file(target.resolve(), attrs.evolve(origin, name=shown))
+            self.file(target, attrs.evolve(origin, name=shown))
             return
         self.problems.append(source.problem(place, message, hint))
 
     def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
         for name, value in self.table_of_tables(source, data):
+            self.template_names.add(name)
             table = self.validated(source, ("template", name), value, TemplateTable)
             if table is not None:
                 self.template(TemplateDraft(source, ("template", name), table), origin)
@@ -162,15 +184,14 @@ class _Loader:
         tables = data.get("template", {})
         if isinstance(tables, dict):
             return tables.items()
-        self.problems.append(type_problem(source, ("template",), "a table", tables, "write `[template.NAME]`"))
+        self.problems.append(type_problem(source, ("template",), "a table", tables))
         return ()
 
     def list_of_tables(self, source: SourceText, data: dict[str, Any]) -> Iterable[Any]:
         rules = data.get("rule", [])
         if isinstance(rules, list):
             return rules
-        hint = "write `[[rule]]` with two brackets, once for each rule"
-        self.problems.append(type_problem(source, ("rule",), "a list of tables", rules, hint))
+        self.problems.append(type_problem(source, ("rule",), "a list of tables", rules))
         return ()
 
     def validated(self, source: SourceText, path: KeyPath, value: object, model: type[Model]) -> Model | None:
@@ -198,13 +219,22 @@ class _Loader:
     def result(self) -> RuleSet:
         templates, problems = build_templates({name: draft for name, (draft, _) in self.templates.items()})
         self.problems += problems
-        for draft, _ in self.rules:
-            self.problems += rule_problems(draft, templates)
+        # What is trusted stands on its own: no template of an untrusted project may widen one that is trusted, or
+        # make a trusted rule load that would be a mistake without it.
+        trusted, problems = build_templates(
+            {name: draft for name, (draft, origin) in self.templates.items() if origin.is_trusted}
+        )
+        self.problems += [problem for problem in problems if problem not in self.problems]
+        untrusted_names = {name for name, (_, origin) in self.templates.items() if not origin.is_trusted}
+        for draft, origin in self.rules:
+            if origin.is_trusted:
+                self.problems += rule_problems(draft, trusted, self.template_names - untrusted_names)
+            else:
+                self.problems += rule_problems(draft, templates, self.template_names)
         if self.problems:
             order = list(self.names.values())
             raise ConfigError(sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column)))
         kept = [build_rule(draft) for draft, origin in self.rules if origin.is_trusted or _restricts(draft)]
-        trusted = {name: templates[name] for name, (_, origin) in self.templates.items() if origin.is_trusted}
         return RuleSet(tuple(kept), trusted, tuple(self.names.values()), tuple(self.notices()))
 
     def notices(self) -> Iterator[str]:
@@ -224,15 +254,28 @@ def _restricts(draft: RuleDraft) -> bool:
 
 def _missing(name: str, path: Path) -> tuple[str, str] | None:
     """Return message and hint when `path`, named `name` by the user, is no file."""
+    try:
+        return _named_set(name) if name.startswith(PREFIX) else _no_file(name, path)
+    except OSError as error:
+        return f"`{name}` cannot be looked at: {(error.strerror or 'unknown reason').lower()}", "check the path"
+
+
+def _named_set(name: str) -> tuple[str, str] | None:
+    known = {each.removeprefix(PREFIX) for each in shipped_names()}
+    short = name.removeprefix(PREFIX)
+    if short in known:
+        return None
+    return f"there is no shipped rule set `{name}`", nearest(short, known, prefix=PREFIX)
+
+
+def _no_file(name: str, path: Path) -> tuple[str, str] | None:
     if path.is_file():
         return None
-    if name.startswith(PREFIX):
-        return f"there is no shipped rule set `{name}`", nearest(name, shipped_names())
     if path.is_dir():
         return f"`{name}` is a folder", "name a rule file in it"
     if path.exists():
         return f"`{name}` is no regular file", "name a rule file"
-    siblings = [entry.name for entry in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+    siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name} if path.parent.is_dir() else set()
     return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
 
 

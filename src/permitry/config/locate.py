@@ -101,6 +101,8 @@ class _Scanner:
         self.at += 2 if is_array else 1
         path: KeyPath = ()
         for name, _ in parts[:-1]:
+            # A table that only a longer header names has that header for its place.
+            self.places.keys.setdefault((*path, name), Span(start, self.at))
             path = self.inside((*path, name))
         path = (*path, parts[-1][0])
         if is_array:
@@ -119,9 +121,9 @@ class _Scanner:
             parts.append((_plain(match[1]), Span(match.start(1), match.end(1))))
             self.at = match.end()
             if not self.text.startswith(".", self.at):
-                break
+                return parts
             self.at += 1
-        return parts
+        return parts  # pragma: no cover -- a dot is followed by a key in all text tomllib accepts
 
     def pair(self, table: KeyPath) -> None:
         path = table

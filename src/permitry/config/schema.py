@@ -6,12 +6,15 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from permitry.config.diagnostics import nearest
 from permitry.core.decision import Verdict
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.configured import TRAIT_SELECTORS
 
 __all__ = ["ExampleTable", "Header", "RuleFile", "RuleTable", "TemplateTable", "WhenTable", "rule_file_schema"]
 
+_LONGEST_NAME = 256
+_READABLE = 1_000_000
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _BUILT_IN_IDS = frozenset(rule.id for rule in BUILT_IN_RULES)
 _SYNONYMS = {
@@ -24,10 +27,20 @@ def _refuse(message: str, hint: str) -> PydanticCustomError:
     return PydanticCustomError("permitry", "{message}", {"message": message, "hint": hint})
 
 
+def _checked_version(value: object) -> object:
+    if type(value) is not int:
+        raise _refuse("`schema` must be the number 1", "write `schema = 1`")
+    if value != 1:
+        shown = value if abs(value) < _READABLE else "too large"
+        raise _refuse(f"`schema` is {shown}; this version reads 1", "write `schema = 1`")
+    return value
+
+
 def _checked_id(value: str) -> str:
     if not _KEBAB.fullmatch(value):
         near = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
-        hint = f"write `{near}`" if near else "use lower-case words joined by hyphens, such as `no-secrets`"
+        is_free = near and near not in _BUILT_IN_IDS
+        hint = f"write `{near}`" if is_free else "use lower-case words joined by hyphens, such as `no-secrets`"
         raise _refuse(f"the id `{value}` is not kebab-case", hint)
     if value in _BUILT_IN_IDS:
         raise _refuse(
@@ -38,9 +51,12 @@ def _checked_id(value: str) -> str:
 
 def _checked_effect(value: object) -> object:
     effects = [verdict.value for verdict in Verdict]
-    if isinstance(value, str) and value not in effects:
+    choice = "choose `allow`, `confirm` or `block`"
+    if not isinstance(value, str):
+        raise _refuse("`effect` must be a string", choice)
+    if value not in effects:
         meant = _SYNONYMS.get(value.lower())
-        hint = f"permitry says `{meant}`" if meant else "choose `allow`, `confirm` or `block`"
+        hint = f"permitry says `{meant}`" if meant else nearest(value.lower(), effects, otherwise=choice)
         raise _refuse(f"unknown effect `{value}`", hint)
     return value
 
@@ -54,9 +70,21 @@ def _checked_name(value: str) -> str:
         raise _refuse(
             f"the pattern `{value}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
         )
-    if value.startswith("mcp:") and ("/" not in value or value.endswith("/") or value.startswith("mcp:/")):
-        raise _refuse(f"`{value}` names a server but no tool", "write `mcp:server/tool`, or `mcp:server/*` for all")
+    if len(value) > _LONGEST_NAME:
+        raise _refuse(f"a tool name is longer than {_LONGEST_NAME} characters", "no tool has such a name")
+    server, _, tool = value.removeprefix("mcp:").partition("/")
+    if value.startswith("mcp:") and not (server and tool):
+        lacking = "a tool but no server" if tool else "a server but no tool" if server else "neither server nor tool"
+        raise _refuse(f"`{value}` names {lacking}", "write `mcp:server/tool`, or `mcp:server/*` for all")
     return value
+
+
+def _checked_example(value: str) -> str:
+    if not value.strip():
+        raise _refuse("the name of the tool is empty", "an example names one tool")
+    if "*" in value or "?" in value or value.startswith("@"):
+        raise _refuse(f"the example `{value}` is a pattern", "name one tool the pattern means")
+    return _checked_name(value)
 
 
 def _checked_selector(value: str) -> str:
@@ -71,22 +99,36 @@ def _checked_pattern(value: str) -> str:
     return _checked_name(value)
 
 
-def _without_repeats(value: list[str]) -> list[str]:
+def _not_empty(value: list[str]) -> list[str]:
     if not value:
         raise _refuse("an empty list selects nothing", "name at least one, or leave the key out")
-    repeated = next((item for i, item in enumerate(value) if item in value[:i]), None)
-    if repeated is not None:
-        raise _refuse(f"`{repeated}` is listed twice", "remove one of the two")
+    return _without_repeats(value)
+
+
+def _without_repeats(value: list[str]) -> list[str]:
+    seen: set[str] = set()
+    for item in value:
+        if item in seen:
+            raise _refuse(f"`{item}` is listed twice", "remove one of the two")
+        seen.add(item)
     return value
 
 
-def _without_repeats_if_given(value: list[str] | None) -> list[str] | None:
-    return None if value is None else _without_repeats(value)
+def _not_empty_if_given(value: list[str] | None) -> list[str] | None:
+    return None if value is None else _not_empty(value)
 
 
 def _not_blank(value: str) -> str:
     if not value.strip():
         raise _refuse("the text is empty", "write a sentence, or leave the key out")
+    return value
+
+
+def _not_blank_word(value: str) -> str:
+    if not value.strip():
+        raise _refuse("the word is empty", "write a name, or take it out")
+    if value != value.strip() or not value.isprintable():
+        raise _refuse(f"`{value}` holds blanks at an end or invisible characters", "remove them")
     return value
 
 
@@ -103,10 +145,11 @@ class _Table(BaseModel):
 
 
 _Text = Annotated[str, AfterValidator(_not_blank)]
+_Word = Annotated[str, AfterValidator(_not_blank_word)]
 _Words = Annotated[
-    list[_Text],
+    list[_Word],
     BeforeValidator(_listed),
-    AfterValidator(_without_repeats),
+    AfterValidator(_not_empty),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
 ]
 
@@ -122,10 +165,10 @@ class WhenTable(_Table):
 class ExampleTable(_Table):
     """A call for `match` and `no_match`; a condition that is not given is taken to hold."""
 
-    tool: Annotated[str, AfterValidator(_checked_name)]
-    mode: str | None = None
-    agent: str | None = None
-    template: str | None = None
+    tool: Annotated[str, AfterValidator(_checked_example)]
+    mode: _Word | None = None
+    agent: _Word | None = None
+    template: _Word | None = None
 
 
 _Examples = list[
@@ -148,7 +191,7 @@ class RuleTable(_Table):
         None, ge=0, le=399, description="block and confirm: 100 to 199; allow: 200 to 399. Defaults 150, 160, 250."
     )
     tools: Annotated[
-        list[Annotated[str, AfterValidator(_checked_selector)]] | None, AfterValidator(_without_repeats_if_given)
+        list[Annotated[str, AfterValidator(_checked_selector)]] | None, AfterValidator(_not_empty_if_given)
     ] = Field(None, description='Names, globs, "mcp:server/tool", @reads, @writes. Left out: every tool.')
     reason: _Text | None = Field(None, description="Why, for the operator.")
     message: _Text | None = Field(None, description="What the model is told.")
@@ -161,18 +204,22 @@ class TemplateTable(_Table):
     """One `[template.NAME]`."""
 
     description: str = Field("", description="What the template is for.")
-    extends: list[str] = Field(default_factory=list, description="Templates whose tools it takes over.")
-    allow_tools: list[Annotated[str, AfterValidator(_checked_pattern)]] = Field(
-        default_factory=list, description="Names or globs of tools that need no confirmation while it is active."
+    extends: Annotated[list[_Word], AfterValidator(_without_repeats)] = Field(
+        default_factory=list, description="Templates whose tools it takes over."
+    )
+    allow_tools: Annotated[list[Annotated[str, AfterValidator(_checked_pattern)]], AfterValidator(_without_repeats)] = (
+        Field(default_factory=list, description="Names or globs of tools that need no confirmation while it is active.")
     )
 
 
 class Header(_Table):
     """The keys of a rule file outside its tables."""
 
-    schema_: Literal[1] = Field(alias="schema", description="The version of this format: 1.")
+    schema_: Annotated[Literal[1], BeforeValidator(_checked_version)] = Field(
+        alias="schema", description="The version of this format: 1."
+    )
     description: str = Field("", description="What the rule set is for.")
-    extends: list[Annotated[str, AfterValidator(_not_blank)]] = Field(
+    extends: Annotated[list[_Word], AfterValidator(_without_repeats)] = Field(
         default_factory=list, description='Shipped sets ("permitry:base") and files relative to this one.'
     )
 

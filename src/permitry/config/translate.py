@@ -1,7 +1,6 @@
 """From pydantic's errors to problems a human can act on."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -22,7 +21,20 @@ _WANTED = {
     "model_type": "a table",
     "model_attributes_type": "a table",
 }
-_HAVE = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
+_HAVE = {str: "a string", bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "a table"}
+_HINTS = {
+    "a string": "put it in quotes",
+    "a whole number": "leave it out to get the effect's default",
+    "a list": "write a list: `[…]`",
+    "a table": "write a table",
+    "when": 'write `when.mode = "plan"`',
+    "match": "an example is a tool name, or a table with `tool` and conditions",
+    "no_match": "an example is a tool name, or a table with `tool` and conditions",
+    "rule": "write `[[rule]]` with two brackets, once for each rule",
+    "template": "write `[template.NAME]`",
+}
+_READABLE = 1_000_000
+_EITHER = ("mode", "agent", "template")
 _MISSING = {
     "schema": "begin the file with `schema = 1`",
     "id": 'give the rule a stable name, such as `id = "no-secrets"`',
@@ -40,25 +52,34 @@ def problems_of(source: SourceText, path: KeyPath, error: ValidationError, model
     return [_problem(source, path, details, model) for details in error.errors(include_url=False)]
 
 
-def type_problem(source: SourceText, path: KeyPath, wanted: str, value: object, hint: str = "") -> Problem:
+def type_problem(source: SourceText, path: KeyPath, wanted: str, value: object) -> Problem:
     """Return the problem of a value that is not what it must be."""
-    name = next(part for part in reversed(path) if isinstance(part, str))
-    return source.problem(path, f"`{name}` must be {wanted}, not {_have(value)}", hint)
+    words = [part for part in path if isinstance(part, str)]
+    name, have = words[-1], _HAVE.get(type(value), "a date or time")
+    if isinstance(path[-1], int):
+        message = f"`{name}` holds {have}; it must be a list of {wanted.removeprefix('a ')}s"
+    else:
+        message = f"`{name}` must be {wanted}, not {have}"
+    return source.problem(path, message, _type_hint(words, wanted, value))
 
 
 def _problem(source: SourceText, path: KeyPath, details: ErrorDetails, model: type[BaseModel]) -> Problem:
     where: KeyPath = (*path, *details["loc"])
-    kind, value, context = details["type"], details["input"], details.get("ctx", {})
+    kind, value = details["type"], details["input"]
     if kind == "permitry":
-        return source.problem(where, context["message"], context["hint"])
+        told = details["ctx"]
+        return source.problem(where, told["message"], told["hint"])
     if kind == "missing":
         name = str(where[-1])
         return source.problem(where[:-1], f"missing key `{name}`", _MISSING.get(name, ""), key=True)
     if kind == "extra_forbidden":
         return _unknown_key(source, where, details["loc"], model)
     if kind in _WANTED:
-        return type_problem(source, where, _WANTED[kind], value, _type_hint(str(where[-1]), kind, value))
-    return _out_of_range(source, where, value, context)
+        wanted = _WANTED[kind]
+        if wanted == "a list" and where[-1] in _EITHER and where[-2:-1] == ("when",):
+            wanted = "a string or a list of strings"
+        return type_problem(source, where, wanted, value)
+    return _out_of_range(source, where, value)
 
 
 def _unknown_key(source: SourceText, where: KeyPath, loc: tuple[int | str, ...], model: type[BaseModel]) -> Problem:
@@ -76,24 +97,17 @@ def _known_conditions() -> list[str]:
     return [f"`when.{name}`" for name in WhenTable.model_fields]
 
 
-def _out_of_range(source: SourceText, where: KeyPath, value: object, context: Mapping[str, Any]) -> Problem:
-    name = str(where[-1])
-    if name == "schema":
-        return source.problem(where, f"`schema` is {value!r}; this version reads 1", "write `schema = 1`")
-    if {"ge", "le"} & set(context):
-        return source.problem(
-            where, f"`{name}` is {value}, outside 0 to 399", "leave it out to get the effect's default"
-        )
-    return source.problem(where, f"`{name}` cannot be {value!r}")
+def _out_of_range(source: SourceText, where: KeyPath, value: object) -> Problem:
+    shown = f" is {value}," if type(value) is int and abs(value) < _READABLE else " is"
+    return source.problem(where, f"`{where[-1]}`{shown} outside 0 to 399", _HINTS["a whole number"])
 
 
-def _type_hint(name: str, kind: str, value: object) -> str:
-    if kind == "list_type" and isinstance(value, str):
+def _type_hint(words: list[str], wanted: str, value: object) -> str:
+    name = words[-1]
+    if wanted == "a table" and words[-2:-1] == ["template"]:
+        return f"write `[template.{name}]`"
+    if wanted == "a list" and isinstance(value, str):
         return f'write `{name} = ["{value}"]`'
-    if kind == "int_type" and isinstance(value, str):
+    if wanted == "a whole number" and isinstance(value, str):
         return "write the number without quotes"
-    return ""
-
-
-def _have(value: object) -> str:
-    return _HAVE.get(type(value), "a date or time")
+    return _HINTS.get(name) or _HINTS.get(wanted) or _HINTS["a string"]

@@ -62,7 +62,7 @@ def read_answers(name: str, lines: Iterable[str]) -> AnswersChannel:
             answers.append(_answer(number, parse_json(line)))
         except (CallError, TypeError) as error:
             hint = 'such as {"call_id": "call_1", "approved": true}'
-            problems.append(Problem(name, number, 1, len(line.rstrip()), str(error), hint, line.rstrip()))
+            problems.append(Problem(name, number, 1, len(line.rstrip()), str(error.args[0]), hint, line.rstrip()))
     if problems:
         raise ConfigError(problems)
     return AnswersChannel(answers)

@@ -9,9 +9,9 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
-from permitry.errors import LedgerError
+from permitry.errors import LateAnswerError, LedgerError
 
-__all__ = ["ConfirmationLedger", "OpenQuestion"]
+__all__ = ["ConfirmationLedger", "PendingConfirmation"]
 
 
 def _new_id() -> str:
@@ -19,7 +19,7 @@ def _new_id() -> str:
 
 
 @attrs.frozen
-class OpenQuestion:
+class PendingConfirmation:
     """A call that waits for an answer; `deadline` is on the ledger's clock."""
 
     pending_id: str
@@ -38,27 +38,29 @@ class ConfirmationLedger:
     lifetime: float = 3600.0
     clock: Callable[[], float] = time.monotonic
     new_id: Callable[[], str] = _new_id
-    _open: dict[str, OpenQuestion] = attrs.field(factory=dict, init=False, repr=False)
+    _open: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
-    def open(self, call: ToolCall, decision: Decision) -> OpenQuestion:
+    def open(self, call: ToolCall, decision: Decision) -> PendingConfirmation:
         """Note a question and return it with its id."""
-        question = OpenQuestion(self.new_id(), call, decision, self.clock() + self.lifetime)
+        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime)
         with self._lock:
+            if question.pending_id in self._open:
+                raise LedgerError(f"the id `{question.pending_id}` is already in use")
             self._open[question.pending_id] = question
         return question
 
-    def claim(self, pending_id: str) -> OpenQuestion:
+    def claim(self, pending_id: str) -> PendingConfirmation:
         """Close a question and return it; this succeeds once per id.
 
-        Raises: `LedgerError` when the id is unknown, already answered, or past its deadline.
+        Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
         """
         with self._lock:
             question = self._open.pop(pending_id, None)
         if question is None:
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         if self.clock() > question.deadline:
-            raise LedgerError(f"the answer to `{pending_id}` came too late; the call stays blocked")
+            raise LateAnswerError(f"the answer to `{pending_id}` came too late; the call stays blocked", question)
         return question
 
     def __len__(self) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
@@ -13,6 +14,11 @@ MAX_BYTES = 1_048_576
 
 JsonValue: TypeAlias = "str | int | float | bool | tuple[JsonValue, ...] | Mapping[str, JsonValue] | None"
 
+# Where in a value: the place around it, and a key or index. Text is made of it only for an error.
+_Place: TypeAlias = "tuple[_Place, str | int] | None"
+
+_LONGEST_KEY = 60
+_LONGEST_NUMBER = 4_096
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -21,10 +27,12 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is kno
 
     Raises: `CallError` for a syntax error, a duplicate key, NaN or Infinity, or nesting Python cannot parse.
     """
+    if not isinstance(text, str):
+        raise CallError(f"JSON text must be a string, not {_kind(text)}")
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        raise CallError(f"not valid JSON: {error.msg} at column {error.colno}") from error
+        raise CallError(f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from error
     except RecursionError as error:
         raise CallError(f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:
@@ -40,7 +48,7 @@ def freeze_object(value: object) -> Mapping[str, JsonValue]:
     """
     if not isinstance(value, Mapping):
         raise CallError(f"arguments must be a JSON object, not {_kind(value)}")
-    frozen = _Freezer().freeze(value, "arguments", 1)
+    frozen = _Freezer().freeze(value, (None, "arguments"), 1)
     if not isinstance(frozen, Mapping):  # pragma: no cover -- a mapping freezes to a mapping
         raise CallError("arguments must be a JSON object")
     return frozen
@@ -69,42 +77,44 @@ class _Freezer:
     def __init__(self) -> None:
         self._left = MAX_BYTES
 
-    def freeze(self, value: object, place: str, depth: int) -> JsonValue:
+    def freeze(self, value: object, place: _Place, depth: int) -> JsonValue:
         if type(value) in _PLAIN:
             return self._scalar(value, place)
         if depth > MAX_DEPTH:
-            raise CallError(f"`{place}` is nested deeper than {MAX_DEPTH} levels")
+            raise CallError(f"`{_told(place)}` is nested deeper than {MAX_DEPTH} levels")
         if isinstance(value, Mapping):
             return self._mapping(value, place, depth)
         if isinstance(value, list | tuple):
             self._spend(2)
-            return tuple(self.freeze(item, f"{place}[{i}]", depth + 1) for i, item in enumerate(value))
-        raise CallError(f"`{place}` is {_kind(value)}, which JSON cannot hold")
+            return tuple(self.freeze(item, (place, i), depth + 1) for i, item in enumerate(value))
+        raise CallError(f"`{_told(place)}` is {_kind(value)}, which JSON cannot hold")
 
-    def _mapping(self, value: Mapping[Any, object], place: str, depth: int) -> JsonValue:
+    def _mapping(self, value: Mapping[Any, object], place: _Place, depth: int) -> JsonValue:
         self._spend(2)
         frozen: dict[str, JsonValue] = {}
         for key, item in value.items():
             if type(key) is not str:
-                raise CallError(f"`{place}` has a key that is {_kind(key)}; keys must be strings")
+                raise CallError(f"`{_told(place)}` has a key that is {_kind(key)}; keys must be strings")
             self._text(key, place)
-            frozen[key] = self.freeze(item, f"{place}.{key}", depth + 1)
+            frozen[key] = self.freeze(item, (place, key), depth + 1)
         return MappingProxyType(frozen)
 
-    def _scalar(self, value: Any, place: str) -> JsonValue:  # noqa: ANN401 -- narrowed by the caller
+    def _scalar(self, value: Any, place: _Place) -> JsonValue:  # noqa: ANN401 -- narrowed by the caller
         if type(value) is str:
             self._text(value, place)
         elif type(value) is float and not math.isfinite(value):
-            raise CallError(f"`{place}` is {value}, which JSON cannot hold")
+            raise CallError(f"`{_told(place)}` is {value}, which JSON cannot hold")
+        elif type(value) is int and value.bit_length() > _LONGEST_NUMBER:
+            raise CallError(f"`{_told(place)}` is a number with too many digits")
         else:
             self._spend(1)
         frozen: JsonValue = value
         return frozen
 
-    def _text(self, value: str, place: str) -> None:
+    def _text(self, value: str, place: _Place) -> None:
         self._spend(len(value) + 2)
         if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-            raise CallError(f"`{place}` holds half of a surrogate pair, which is not text")
+            raise CallError(f"`{_told(place)}` holds half of a surrogate pair, which is not text")
 
     def _spend(self, size: int) -> None:
         self._left -= size
@@ -112,15 +122,30 @@ class _Freezer:
             raise CallError(f"the arguments are larger than {MAX_BYTES} bytes")
 
 
+def _told(place: _Place) -> str:
+    """Return a place as text, `arguments.items[3].path`, shortened where keys are long."""
+    parts: list[str] = []
+    while place is not None:
+        place, key = place
+        shown = key if isinstance(key, int) or len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}..."
+        parts.append(f"[{shown}]" if isinstance(key, int) else f".{shown}")
+    return "".join(reversed(parts)).removeprefix(".")
+
+
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise CallError(f"the key `{key}` occurs twice in one object")
-            seen.add(key)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
+        raise CallError(f"the key `{twice[:_LONGEST_KEY]}` occurs twice in one object")
     return result
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise CallError(f"the number {text[:20]} is too large")
+    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -27,16 +27,19 @@ class PayloadKind(enum.Enum):
 
 
 def _checked_name(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
-    word = field.name.replace("_", " ")
-    if value is None and field.default is None:
-        return
-    if not isinstance(value, str) or not value:
+    if value is not None or field.default is not None:
+        _check_name(field.name.replace("_", " "), value)
+
+
+def _check_name(word: str, value: object) -> None:
+    # Not a subclass of str: its comparisons could say anything.
+    if type(value) is not str or not value:
         raise CallError(f"the {word} must be a non-empty string")
     if len(value) > _MAX_NAME:
         raise CallError(f"the {word} is longer than {_MAX_NAME} characters")
     if not value.isprintable() or value != value.strip():
         raise CallError(f"the {word} {value!r} holds blanks at an end, or invisible characters")
-    if field.name == "server" and "/" in value:
+    if word == "server" and "/" in value:
         raise CallError(f"the server {value!r} holds a slash, which separates server and tool")
 
 
@@ -57,7 +60,7 @@ class ToolCall:
         default=PayloadKind.FUNCTION, kw_only=True, validator=attrs.validators.instance_of(PayloadKind)
     )
     server: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
-    origin: str | None = attrs.field(default=None, kw_only=True)
+    origin: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
     canonical: str = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -70,8 +73,9 @@ class ToolCall:
             server, slash, name = self.name.removeprefix("mcp:").partition("/")
             if not (server and slash and name):
                 raise CallError(f"the tool name {self.name!r} must read `mcp:server/tool`")
-            object.__setattr__(self, "server", server)
-            object.__setattr__(self, "name", name)
+            for word, part in (("server", server), ("name", name)):
+                _check_name(word, part)
+                object.__setattr__(self, word, part)
         if self.server is not None and self.kind is PayloadKind.FUNCTION:
             object.__setattr__(self, "kind", PayloadKind.MCP)
 

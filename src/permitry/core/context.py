@@ -1,5 +1,6 @@
 """The immutable context of one question: everything a rule may look at besides the call."""
 
+import functools
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -18,12 +19,13 @@ _is_str = attrs.validators.instance_of(str)
 
 def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
     if isinstance(value, str):
-        raise TypeError("`tool_ignore_list` must be a list of names, not one string")
+        # One word would become its letters, each a name of its own.
+        raise TypeError(f"a list of names is needed, not the one string {value!r}")
     return tuple(value)
 
 
 def _set_of_labels(value: Iterable[str]) -> frozenset[str]:
-    return frozenset(value)
+    return frozenset(_tuple_of_names(value))
 
 
 def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
@@ -119,6 +121,10 @@ class AuthContext:
         elif self.yolo_mode and self.mode == "default":
             object.__setattr__(self, "mode", _YOLO)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext)}
+        return functools.partial(AuthContext, **{**fields, "counts": dict(self.counts)}), ()
+
     @classmethod
     def from_state(cls, state: AuthState) -> "AuthContext":
         """Return the context of this moment; later changes of `state` do not reach it.
@@ -128,14 +134,14 @@ class AuthContext:
         return cls(
             is_plan_mode=state.is_plan_mode,
             yolo_mode=state.yolo_mode,
-            tool_ignore_list=tuple(state.tool_ignore_list),
+            tool_ignore_list=state.tool_ignore_list,
             active_template=state.active_template,
             mode=state.mode,
             agent=state.agent,
             workspace=state.workspace,
             attended=state.attended,
             counts=state.counts,
-            labels=frozenset(state.labels),
+            labels=state.labels,
         )
 
 

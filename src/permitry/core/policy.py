@@ -9,6 +9,7 @@
 """
 
 import hashlib
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from typing import TypeGuard
@@ -57,11 +58,11 @@ class _Entry:
         try:
             answer = self.test(question)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {error}"))
+            failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {_safe_text(error, str)}"))
         else:
             if answer is True or answer is False:
                 return answer
-            failures.append(RuleFailure(self.rule_id, f"answered {answer!r}, not True or False"))
+            failures.append(RuleFailure(self.rule_id, f"answered {_safe_text(answer, repr)}, not True or False"))
         # INVARIANT: law 2. A restriction that fails counts as matched, a permission as not matched.
         return self.phase is Phase.RESTRICTION
 
@@ -147,6 +148,14 @@ class AuthorizationPolicy:
         return max(matched, key=lambda entry: entry.decision.verdict.strictness, default=None)
 
 
+def _safe_text(thing: object, show: Callable[[object], str]) -> str:
+    """Return `show(thing)`, or a word for it when even that fails: what a rule hands over may be anything."""
+    try:
+        return show(thing)
+    except Exception:  # noqa: BLE001 -- see above
+        return f"a {type(thing).__name__} that cannot be shown"
+
+
 def _no_rule_speaks(version: str) -> Decision:
     return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks", _CONFIRM_MESSAGE, policy_version=version)
 
@@ -158,45 +167,49 @@ def _version(rules: Iterable[AnyRule]) -> str:
 
 
 def _compiled(rules: Iterable[AnyRule], version: str) -> Iterable[_Entry]:
-    seen: dict[str, int] = {}
+    seen: set[str] = set()
     for rule in rules:
-        if _has_effect(rule):
-            entry = _entry(rule, version)
-            if entry.rule_id in seen:
-                raise RuleError(f"two rules have the id `{entry.rule_id}`")
-            seen[entry.rule_id] = 1
-        else:
-            entry = _permission_entry(rule, version, seen)
+        entry = _entry(rule, version) if _is_full(rule) else _permission_entry(rule, version, seen)
+        if entry.rule_id in seen:
+            raise RuleError(f"two rules have the id `{entry.rule_id}`")
+        seen.add(entry.rule_id)
         yield entry
 
 
-def _has_effect(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
-    return hasattr(rule, "effect")
+def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
+    return hasattr(type(rule), "matches") or hasattr(type(rule), "effect")
 
 
 def _entry(rule: AuthorizationRule, version: str) -> _Entry:
-    rule_id = rule.id
+    name = type(rule).__name__
+    try:
+        rule_id, effect, reason, message = rule.id, rule.effect, rule.reason, rule.message
+        source, test, near_miss = rule.source, rule.matches, rule.near_miss
+    except AttributeError as error:
+        raise RuleError(f"`{name}` is no rule: {error}") from error
     if type(rule_id) is not str or not rule_id:
-        raise RuleError(f"`{type(rule).__name__}` has no id")
+        raise RuleError(f"`{name}` has no id")
+    if not isinstance(effect, Verdict):
+        raise RuleError(f"rule `{rule_id}`: the effect must be a Verdict, not {effect!r}")
     priority = _checked_priority(rule, rule_id)
     phase = phase_of(priority)
-    if phase is None or (rule.effect is Verdict.ALLOW) is (phase is Phase.RESTRICTION):
+    if phase is None or (effect is Verdict.ALLOW) is (phase is Phase.RESTRICTION):
         raise RuleError(
-            f"rule `{rule_id}`: priority {priority} does not fit the effect {rule.effect}; "
+            f"rule `{rule_id}`: priority {priority} does not fit the effect {effect.value}; "
             "100 to 199 confirm or block, 0 to 99 and 200 to 399 allow"
         )
-    message = rule.message if rule.message is not None else _DEFAULT_MESSAGES[rule.effect]
-    decision = Decision(rule.effect, rule_id, phase, rule.reason, message, source=rule.source, policy_version=version)
-    return _Entry(rule_id, priority, phase, decision, rule.matches, rule.near_miss)
+    told = _DEFAULT_MESSAGES[effect] if message is None else message
+    decision = Decision(effect, rule_id, phase, reason, told, source=source, policy_version=version)
+    return _Entry(rule_id, priority, phase, decision, test, near_miss)
 
 
-def _permission_entry(rule: AnyRule, version: str, seen: dict[str, int]) -> _Entry:
+def _permission_entry(rule: AnyRule, version: str, seen: set[str]) -> _Entry:
     name = type(rule).__name__
     if not isinstance(rule, PermissionRule):
         raise RuleError(f"`{name}` is no rule: it has neither an effect nor `should_allow_without_confirmation`")
     kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
-    seen[kebab] = seen.get(kebab, 0) + 1
-    rule_id = kebab if seen[kebab] == 1 else f"{kebab}-{seen[kebab]}"
+    numbered = (f"{kebab}-{number}" for number in itertools.count(2))
+    rule_id = kebab if kebab not in seen else next(each for each in numbered if each not in seen)
     priority = _checked_priority(rule, rule_id)
     if phase_of(priority) is None:
         raise RuleError(f"rule `{rule_id}`: priority {priority} is outside 0 to 399")

@@ -1,11 +1,14 @@
 """What a tool declares about itself."""
 
 import enum
+import functools
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 import attrs
 
-from permitry.core._json import JsonValue, freeze_object
+from permitry.core._json import JsonValue, freeze_object, thaw
 
 __all__ = ["DEFAULT_READ_ONLY_TOOLS", "ArgumentRole", "ToolSpec", "ToolTraits"]
 
@@ -34,6 +37,10 @@ class ArgumentRole(enum.Enum):
     WRITE_PATH = "write_path"
     URL = "url"
     PATCH = "patch"
+
+
+def _read_only(value: Mapping[str, ArgumentRole]) -> Mapping[str, ArgumentRole]:
+    return MappingProxyType(dict(value))
 
 
 _optional_bool = attrs.field(
@@ -67,9 +74,14 @@ class ToolSpec:
 
     name: str
     description: str = ""
-    parameters: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=freeze_object, kw_only=True)
+    parameters: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=freeze_object, kw_only=True, hash=False)
     traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True)
-    roles: Mapping[str, ArgumentRole] = attrs.field(factory=dict, kw_only=True)
+    roles: Mapping[str, ArgumentRole] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     version: str = attrs.field(default="1", kw_only=True)
     timeout: float = attrs.field(default=60.0, kw_only=True)
     output_limit: int = attrs.field(default=16_000, kw_only=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(ToolSpec)}
+        thawed = {"parameters": thaw(self.parameters), "roles": dict(self.roles)}
+        return functools.partial(ToolSpec, **{**fields, **thawed}), ()

@@ -15,6 +15,13 @@ def _names(value: Iterable[str] | None) -> tuple[str, ...]:
     return () if value is None else tuple(value)
 
 
+def _only_templates(value: "Iterable[Template]") -> "tuple[Template, ...]":
+    templates = tuple(value)
+    if not all(isinstance(each, Template) for each in templates):
+        raise TypeError("`extends` must be a list of templates")
+    return templates
+
+
 @attrs.frozen
 class Template:
     """A named list of tools that need no confirmation while the template is active.
@@ -28,19 +35,31 @@ class Template:
     name: str
     allowed_tools: tuple[str, ...] = attrs.field(default=(), converter=_names)
     description: str = attrs.field(default="", kw_only=True)
-    extends: tuple["Template", ...] = attrs.field(default=(), kw_only=True)
-    _patterns: tuple[Pattern, ...] = attrs.field(init=False, repr=False, eq=False)
+    extends: tuple["Template", ...] = attrs.field(default=(), kw_only=True, converter=_only_templates)
+    _names: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
+    _exact: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
+    _globs: frozenset[Pattern] = attrs.field(init=False, repr=False, eq=False)
 
-    @_patterns.default
-    def _compiled(self) -> tuple[Pattern, ...]:
-        return tuple(Pattern(name) for name in self.allowed_tools)
+    # Everything inherited is gathered once: asking costs the same however templates extend each other.
+
+    @_names.default
+    def _all_names(self) -> frozenset[str]:
+        return frozenset({self.name}).union(*(parent._names for parent in self.extends))  # noqa: SLF001 -- our own kind
+
+    @_exact.default
+    def _all_exact(self) -> frozenset[str]:
+        own = {name for name in self.allowed_tools if Pattern(name).is_exact}
+        return frozenset(own).union(*(parent._exact for parent in self.extends))  # noqa: SLF001 -- our own kind
+
+    @_globs.default
+    def _all_globs(self) -> frozenset[Pattern]:
+        own = {Pattern(name) for name in self.allowed_tools if not Pattern(name).is_exact}
+        return frozenset(own).union(*(parent._globs for parent in self.extends))  # noqa: SLF001 -- our own kind
 
     def allows(self, tool: str) -> bool:
         """Return whether the template or one it extends names `tool`."""
-        return any(pattern.matches(tool) for pattern in self._patterns) or any(
-            parent.allows(tool) for parent in self.extends
-        )
+        return tool in self._exact or any(pattern.matches(tool) for pattern in self._globs)
 
     def names(self) -> frozenset[str]:
         """Return the template's own name and the names of all it extends."""
-        return frozenset({self.name}).union(*(parent.names() for parent in self.extends))
+        return self._names

@@ -1,6 +1,7 @@
 """The registry: tools by name, and `dispatch`, which takes nothing but an `AuthorizedCall`."""
 
 import asyncio
+import concurrent.futures
 import inspect
 import time
 import traceback
@@ -122,7 +123,7 @@ class ToolRegistry:
         with run:
             outcome = run.tool.handler(run.authorization.call.thawed())
             if inspect.isawaitable(outcome):
-                outcome = asyncio.run(_awaited(outcome))
+                outcome = _waited_for(outcome)
             run.result = _checked(outcome)
         return run.finish()
 
@@ -162,7 +163,7 @@ class ToolRegistry:
         return authorization
 
 
-_INTERRUPTED = ToolResult(False, "The tool was interrupted.")
+_NOTHING = ToolResult(False, "The tool gave no result.")
 
 
 @attrs.define
@@ -171,8 +172,7 @@ class _Run:
 
     authorization: _Authorization
     tools: Mapping[str, _Tool]
-    result: ToolResult = _INTERRUPTED
-    error: BaseException | None = None
+    result: ToolResult = _NOTHING
     trace: str | None = None
     _begun: float = 0.0
 
@@ -185,13 +185,17 @@ class _Run:
         self._begun = time.perf_counter()
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
-        self.error = error
+        name = self.tool.spec.name
         if isinstance(error, ToolError):
             self.result = ToolResult(False, str(error))
-        elif error is not None:
+        elif isinstance(error, Exception):
             self.trace = "".join(traceback.format_exception(error))
-            name, kind = self.tool.spec.name, type(error).__name__
-            self.result = ToolResult(False, f"The tool `{name}` crashed ({kind}). Try another way.")
+            told = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
+            self.result = ToolResult(False, told)
+        elif error is not None:
+            # A thread cannot be stopped: what was interrupted may still be at work.
+            self.trace = type(error).__name__
+            self.result = ToolResult(False, f"The tool `{name}` was interrupted; it may have had effects.")
         self.result = attrs.evolve(self.result, text=clip(self.result.text, self.tool.spec.output_limit))
         seconds = time.perf_counter() - self._begun
         call = self.authorization.call
@@ -203,13 +207,19 @@ class _Run:
         return self.result
 
 
-async def _awaited(outcome: Awaitable[Outcome]) -> Outcome:
-    return await outcome
+def _waited_for(outcome: Awaitable[Outcome]) -> Outcome:
+    """Return the outcome of an async tool to a caller that is not async, even on the thread of a running loop."""
+
+    async def awaited() -> Outcome:
+        return await outcome
+
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, awaited()).result()
 
 
 def _checked(outcome: object) -> ToolResult:
     if isinstance(outcome, ToolResult):
-        return outcome
+        return attrs.evolve(outcome, ends_session=False)
     match outcome:
         case (bool(), str()):
             return ToolResult(*cast("tuple[bool, str]", outcome))

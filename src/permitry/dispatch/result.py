@@ -7,10 +7,14 @@ __all__ = ["ToolResult", "clip"]
 
 @attrs.frozen
 class ToolResult:
-    """The outcome of a call as the model sees it: whether it worked, and the text."""
+    """The outcome of a call as the model sees it: whether it worked, and the text.
+
+    `ends_session` tells the loop that the user wants no further calls.
+    """
 
     ok: bool = attrs.field(validator=attrs.validators.instance_of(bool))
     text: str = attrs.field(validator=attrs.validators.instance_of(str))
+    ends_session: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
 
 
 def clip(text: str, limit: int) -> str:

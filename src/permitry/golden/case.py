@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.config.load import RuleSet, load_rules
 from permitry.confirm.request import ConfirmationRequestFactory
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core._json import parse_json
@@ -93,7 +93,7 @@ def find_cases(folder: Path) -> list[Path]:
     Raises: `ConfigError` when the index is missing or unsorted, or the index and the files differ.
     """
     index = folder / INDEX
-    listed = index.read_text(encoding="utf-8").splitlines() if index.is_file() else None
+    listed = index.read_text(encoding="utf-8", errors="replace").splitlines() if index.is_file() else None
     present = {path.stem for path in folder.glob("*.json")}
     if listed is None:
         hint = f"`permitry test --write-index {folder}` writes it"
@@ -149,7 +149,10 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
     Raises: `GoldenMismatchError` when anything wanted differs; `ConfigError` for bad rules or calls.
     """
     if case.rules or rules is None:
-        rules = load_rules(Origin(_beside(path, name)) for name in case.rules)
+        rules = load_rules(_beside(path, name) for name in case.rules)
+    if "context" in case.call:
+        message, hint = "`call.context` is not read", "put it into `context`, beside `call`"
+        raise ConfigError([Problem(str(path), 0, 0, 0, message, hint)])
     try:
         question = read_question({**case.call, "context": case.context}, rules.templates)
     except CallError as error:

@@ -24,10 +24,13 @@ def calls_in(message: object) -> list[IncomingCall]:
     """
     if not isinstance(message, Mapping):
         raise CallError(f"a message is a JSON object, not {type(message).__name__}")
+    if message.get("role", "assistant") != "assistant":
+        # What a user or a tool says is never a call, whatever it looks like.
+        return []
     for shape in _SHAPES:
         calls = shape(message)
         if calls is not None:
             return calls
     if not any(sign in message for sign in _SIGNS_OF_A_MESSAGE):
-        raise CallError("the object is neither a message nor a call: it has no `role`, `type` or `name`")
+        raise CallError("the object is neither a message nor a call: a call has `name` and `arguments`")
     return []

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming
 
 __all__ = ["calls_in"]
@@ -17,6 +18,8 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     if message.get("type") == "tool_use":
         return [_call(message, _block(message.get("id")))]
     content = message.get("content")
+    if isinstance(content, dict):
+        raise CallError("`content` must be text or a list of blocks")
     if not isinstance(content, list) or message.get("role") != "assistant":
         return None
     blocks = [block for block in content if isinstance(block, dict) and block.get("type") == "tool_use"]

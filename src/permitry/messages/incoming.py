@@ -26,15 +26,17 @@ class IncomingCall:
     reply: Reply
 
 
-def incoming(name: object, arguments: object, reply: Reply, /, **rest: Any) -> IncomingCall:  # noqa: ANN401 -- ToolCall's own keywords
+def incoming(name: Any, arguments: Any, reply: Reply, /, **rest: Any) -> IncomingCall:  # noqa: ANN401 -- ToolCall's own keywords
     """Return the call `name(arguments)`; text arguments are parsed as JSON, and empty text means none."""
-    shown = name if isinstance(name, str) else repr(name)
+    shown = name if isinstance(name, str) else "?"
     call: ToolCall | CallError
+    if rest.get("call_id") == "":
+        rest["call_id"] = None
     try:
         if isinstance(arguments, str):
-            call = ToolCall.from_json(shown, arguments.strip() or "{}", **rest)
+            call = ToolCall.from_json(name, arguments.strip() or "{}", **rest)
         else:
-            call = ToolCall(shown, {} if arguments is None else arguments, **rest)
+            call = ToolCall(name, {} if arguments is None else arguments, **rest)
     except CallError as error:
         call = error
     return IncomingCall(shown, call, reply)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from permitry.core.call import PayloadKind
+from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming
 
 __all__ = ["calls_in"]
@@ -23,14 +24,14 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
 
 
 def _calls(message: Message) -> Iterator[IncomingCall]:
-    if message.get("role", "assistant") != "assistant":
-        return
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         name = legacy.get("name")
         yield incoming(name, legacy.get("arguments"), _legacy_reply(name), origin=_ORIGIN)
     tool_calls = message.get("tool_calls")
-    for each in tool_calls if isinstance(tool_calls, list) else ():
+    if not isinstance(tool_calls, list | None):
+        raise CallError("`tool_calls` must be a list")
+    for each in tool_calls or ():
         yield _call(each if isinstance(each, dict) else {})
 
 

@@ -11,8 +11,9 @@ __all__ = ["call_from_object", "calls_in"]
 
 def calls_in(message: Message) -> list[IncomingCall] | None:
     """Return the one call of a plain object, or None for another shape."""
-    # An object with a role or a type is somebody's message; what looks like a call in it may have run already.
-    is_plain = "name" in message and not {"role", "type"} & set(message)
+    # An object with a role or a type is somebody's message; what looks like a call in it may have run already. One
+    # without arguments may be a result, such as our own.
+    is_plain = {"name", "arguments"} <= set(message) and not {"role", "type"} & set(message)
     return [call_from_object(message)] if is_plain else None
 
 
@@ -25,7 +26,9 @@ def call_from_object(message: Message) -> IncomingCall:
     except ValueError:
         kinds = ", ".join(each.value for each in PayloadKind)
         return IncomingCall(str(name), CallError(f"unknown kind {message['kind']!r}; known: {kinds}"), reply)
-    rest = {"call_id": call_id, "kind": kind, "server": message.get("server")}
+    # A number is a fair id for a line of a program's own; the reply gives it back as it came.
+    own_id = str(call_id) if type(call_id) is int else call_id
+    rest = {"call_id": own_id, "kind": kind, "server": message.get("server")}
     return incoming(name, message.get("arguments"), reply, **rest)
 
 

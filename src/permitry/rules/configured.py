@@ -1,15 +1,29 @@
 """A rule that was written in a rule file."""
 
+from collections.abc import Iterable
+
 import attrs
 
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
+from permitry.errors import RuleError
 
 __all__ = ["TRAIT_SELECTORS", "ConfiguredRule", "ToolSelector"]
 
 TRAIT_SELECTORS = ("@reads", "@writes")
 """The selectors that look at what a tool is rather than at its name."""
+
+
+def _known_selector(_: object, __: object, value: str) -> None:
+    if value.startswith("@") and value not in TRAIT_SELECTORS:
+        raise RuleError(f"unknown trait selector `{value}`; known: {', '.join(TRAIT_SELECTORS)}")
+
+
+def _words(value: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise RuleError(f"a list of words is needed, not the one string `{value}`")
+    return tuple(value)
 
 
 @attrs.frozen
@@ -19,7 +33,7 @@ class ToolSelector:
     `@reads` selects calls known to change nothing; `@writes` selects all others, unknown tools included.
     """
 
-    text: str
+    text: str = attrs.field(validator=_known_selector)
     _pattern: Pattern = attrs.field(init=False, repr=False, eq=False)
 
     @_pattern.default
@@ -47,9 +61,9 @@ class ConfiguredRule:
     effect: Verdict
     priority_number: int
     selectors: tuple[ToolSelector, ...] = ()
-    modes: tuple[str, ...] = ()
+    modes: tuple[str, ...] = attrs.field(default=(), converter=_words)
     agents: tuple[Pattern, ...] = ()
-    templates: tuple[str, ...] = ()
+    templates: tuple[str, ...] = attrs.field(default=(), converter=_words)
     reason: str = ""
     message: str | None = None
     source: str | None = attrs.field(default=None, repr=False)

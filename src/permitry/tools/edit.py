@@ -5,12 +5,10 @@ from pydantic import Field
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.tools._spec import ROLES, WRITES, Arguments, handler, preview, spec
-from permitry.tools.files import unified_diff
+from permitry.tools.files import MOST_BYTES, unified_diff
 from permitry.tools.workspace import Workspace
 
 __all__ = ["register"]
-
-_MOST_BYTES = 4 * 1024 * 1024
 
 
 class EditFile(Arguments):
@@ -25,13 +23,14 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     """Add `edit_file` to `registry`, confined to `workspace`."""
 
     def edited(arguments: EditFile) -> tuple[str, str]:
+        data = workspace.read(arguments.path, MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise ToolError(f"`{arguments.path}` is larger than {MOST_BYTES} bytes.")
         try:
             # Exact bytes, not a lenient reading: what is written back must differ in this one place only.
-            before = workspace.read(arguments.path, _MOST_BYTES + 1).decode()
+            before = data.decode()
         except UnicodeDecodeError as error:
             raise ToolError(f"`{arguments.path}` is not UTF-8 text.") from error
-        if len(before) > _MOST_BYTES:
-            raise ToolError(f"`{arguments.path}` is larger than {_MOST_BYTES} bytes.")
         count = before.count(arguments.old_text)
         if count != 1:
             found = "was not found" if count == 0 else f"occurs {count} times"
@@ -43,7 +42,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         return True, f"Edited {workspace.locate(arguments.path).as_posix()}."
 
     def diff(arguments: EditFile) -> str:
-        return unified_diff(arguments.path, *edited(arguments))
+        return unified_diff(workspace.locate(arguments.path), *edited(arguments))
 
     registry.register(
         spec("edit_file", "Replace one piece of text.", EditFile, WRITES, roles={"path": ROLES.WRITE_PATH}),

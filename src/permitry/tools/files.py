@@ -1,7 +1,9 @@
 """The tools `list_files`, `read_file` and `write_file`."""
 
 import difflib
+import io
 from itertools import islice
+from pathlib import Path
 
 from pydantic import Field
 
@@ -11,11 +13,12 @@ from permitry.errors import ToolError
 from permitry.tools._spec import READS, ROLES, WRITES, Arguments, handler, preview, spec
 from permitry.tools.workspace import Workspace
 
-__all__ = ["read_text", "register", "unified_diff"]
+__all__ = ["MOST_BYTES", "lines_of", "read_text", "register", "unified_diff"]
 
 _MOST_FILES = 400
 _MOST_SEEN = 50_000
-_MOST_BYTES = 4 * 1024 * 1024
+_MOST_DIFFED = 4_000
+MOST_BYTES = 4 * 1024 * 1024
 
 
 class ListFiles(Arguments):
@@ -44,14 +47,17 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
 
     def list_files(arguments: ListFiles) -> tuple[bool, str]:
         pattern = Pattern(arguments.glob)
-        seen = islice(workspace.files(), _MOST_SEEN)
+        files = workspace.files()
+        seen = islice(files, _MOST_SEEN)
         found = [path for path in seen if pattern.matches(path) or pattern.matches(path.rsplit("/", 1)[-1])]
         rest = len(found) - _MOST_FILES
         shown = [*found[:_MOST_FILES], *([f"...[{rest} files left out]..."] if rest > 0 else [])]
+        if next(files, None) is not None:
+            shown.append(f"...[only the first {_MOST_SEEN} files were looked at]...")
         return True, "\n".join(shown) or "(no files)"
 
     def read_file(arguments: ReadFile) -> tuple[bool, str]:
-        lines = read_text(workspace, arguments.path).splitlines()
+        lines = [line.removesuffix("\n").removesuffix("\r") for line in lines_of(read_text(workspace, arguments.path))]
         start = arguments.offset - 1
         chosen = lines[start : start + arguments.limit]
         numbered = [f"{number}|{line}" for number, line in enumerate(chosen, arguments.offset)]
@@ -65,11 +71,9 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         return True, f"Wrote {len(arguments.content)} characters to {where}."
 
     def diff(arguments: WriteFile) -> str:
-        try:
-            before = read_text(workspace, arguments.path)
-        except ToolError:
-            before = ""
-        return unified_diff(arguments.path, before, arguments.content)
+        where = workspace.locate(arguments.path)
+        before = read_text(workspace, arguments.path) if workspace.has(arguments.path) else ""
+        return unified_diff(where, before, arguments.content)
 
     registry.register(
         spec("list_files", "List the files of the workspace.", ListFiles, READS), handler(ListFiles, list_files)
@@ -93,15 +97,22 @@ def read_text(workspace: Workspace, path: str) -> str:
 
     Raises: `ToolError` when there is no such file, or it is larger than 4 MiB.
     """
-    data = workspace.read(path, _MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise ToolError(f"`{path}` is larger than {_MOST_BYTES} bytes.")
+    data = workspace.read(path, MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ToolError(f"`{path}` is larger than {MOST_BYTES} bytes.")
     return data.decode(errors="replace")
 
 
-def unified_diff(path: str, before: str, after: str) -> str:
-    """Return the unified diff between two contents of `path`."""
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
-    )
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text with their ends; only a newline ends a line."""
+    return list(io.StringIO(text, newline="\n"))
+
+
+def unified_diff(where: Path, before: str, after: str) -> str:
+    """Return the unified diff between two contents of a file; where that would take long, a sentence instead."""
+    old, new = lines_of(before), lines_of(after)
+    if len(old) + len(new) > _MOST_DIFFED:
+        return f"({len(old)} lines become {len(new)}; too many to compare)"
+    name = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in where.as_posix())
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -11,6 +11,7 @@ from typing import IO
 from pydantic import Field
 
 from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ToolError
 from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry.tools.workspace import Workspace
 
@@ -25,7 +26,7 @@ class RunShell(Arguments):
     """The arguments of `run_shell`."""
 
     command: str = Field(min_length=1, description="The command, as for `bash -c`, run in the workspace.")
-    timeout: int = Field(45, ge=1, le=_LONGEST, description="Seconds until all its processes are killed.")
+    timeout: int = Field(45, ge=1, le=_LONGEST, description="Seconds until it and its processes are killed.")
 
 
 def register(registry: ToolRegistry, workspace: Workspace) -> None:
@@ -46,15 +47,18 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
 
 def _run(argv: list[str], arguments: RunShell, workspace: Workspace) -> tuple[bool, str]:
     quiet = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb"}
-    process = subprocess.Popen(  # noqa: S603 -- running commands is this tool's purpose; the policy decides which
-        argv,
-        cwd=workspace.root,
-        env=quiet,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    try:
+        process = subprocess.Popen(  # noqa: S603 -- running commands is this tool's purpose; the policy decides which
+            argv,
+            cwd=workspace.root,
+            env=quiet,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise ToolError(f"The command cannot be started: {error}.") from error
     captures = [_Capture(pipe) for pipe in (process.stdout, process.stderr) if pipe is not None]
     try:
         code: int | None = process.wait(arguments.timeout)

@@ -61,6 +61,10 @@ class Workspace:
             with open(file, "rb", closefd=False) as stream:
                 return stream.read(limit)
 
+    def has(self, path: str) -> bool:
+        """Return whether something is at `path`."""
+        return os.path.lexists(self.root / self.locate(path))
+
     def write(self, path: str, data: bytes) -> None:
         """Put `data` into a file in one step: readers see the old content or the new, never half of it.
 
@@ -74,10 +78,12 @@ class Workspace:
                 raise ToolError(f"`{path}` is not a regular file.")
             temporary = f".permitry-{secrets.token_hex(8)}"
             try:
-                with _opened(temporary, _CREATE, parent) as file, open(file, "wb", closefd=False) as stream:
-                    stream.write(data)
+                first_mode = 0o666 if mode is None else 0o600
+                with _opened(temporary, _CREATE, parent, first_mode) as file:
                     if mode is not None:
                         os.fchmod(file, stat.S_IMODE(mode))
+                    with open(file, "wb", closefd=False) as stream:
+                        stream.write(data)
                 os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
             except BaseException:
                 with contextlib.suppress(FileNotFoundError):
@@ -85,12 +91,16 @@ class Workspace:
                 raise
 
     def files(self) -> Iterator[str]:
-        """Yield the files below the root as relative paths, sorted within each folder; `.git` is left out."""
+        """Yield the files below the root as relative paths, sorted within each folder; `.git` is left out.
+
+        A name that would not stand on one line is spelled out in escapes.
+        """
         for folder, subfolders, names in os.walk(self.root):
             subfolders[:] = sorted(name for name in subfolders if name != ".git")
             for name in sorted(names):
                 relative = Path(folder, name).relative_to(self.root)
-                yield os.fsencode(relative).decode(errors="replace")
+                text = os.fsencode(relative).decode(errors="replace")
+                yield text if text.isprintable() else text.encode("unicode_escape").decode()
 
     @contextlib.contextmanager
     def _parent(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
@@ -107,8 +117,8 @@ class Workspace:
 
 
 @contextlib.contextmanager
-def _opened(name: str, flags: int, folder: int | None) -> Iterator[int]:
-    file = os.open(name, flags, 0o666, dir_fd=folder)
+def _opened(name: str, flags: int, folder: int | None, mode: int = 0o666) -> Iterator[int]:
+    file = os.open(name, flags, mode, dir_fd=folder)
     try:
         yield file
     finally:

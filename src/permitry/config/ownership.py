@@ -1,0 +1,24 @@
+"""Who could have written a file."""
+
+import stat
+from pathlib import Path
+
+__all__ = ["writable_by_others"]
+
+
+def writable_by_others(path: Path) -> str | None:
+    """Return why a file could have been put there or written by someone other than root, or None.
+
+    Looked at are the file and every folder above it, both as named and with all links followed. Folders further up may
+    be sticky, as `/tmp` is: there nobody can replace what root owns.
+    """
+    for start in dict.fromkeys((path.absolute(), path.resolve())):
+        for each in (start, *start.parents):
+            try:
+                status = each.stat()
+            except OSError as error:
+                return f"`{each}` cannot be looked at: {(error.strerror or 'unknown reason').lower()}"
+            is_sticky = bool(status.st_mode & stat.S_ISVTX) and each not in (start, start.parent)
+            if status.st_uid != 0 or (status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_sticky):
+                return f"`{each}` is not owned by root, or others may write it"
+    return None

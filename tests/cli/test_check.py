@@ -1,0 +1,214 @@
+"""`permitry check`: one answer a line, in order, and nothing runs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permitry.cli.check import exit_code, invalid
+from permitry.errors import CallError
+
+Outcome = tuple[int, str, str]
+Lines = list[dict[str, Any]]
+Objects = Callable[[str], Lines]
+
+KEYS = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
+BASE = ("check", "--rules", "permitry:base")
+READ = '{"name": "read_file", "arguments": {}}'
+PAY = '{"name": "send_money", "arguments": {}}'
+# Prints the peak of the process's memory in KiB; what the kernel tells its parent would include the parent's own.
+MEASURED = """
+import re, sys
+from permitry.cli.main import main
+main(sys.argv[1:])
+with open("/proc/self/status") as status:
+    print(re.search(r"VmHWM:\\s+(\\d+) kB", status.read())[1], file=sys.stderr)
+"""
+TRUST = '{"name": "permitry_trust", "arguments": {}}'
+
+BAD_LINES = [
+    ("no JSON", b'{"name": "read_file", "argum', "not valid JSON"),
+    ("NaN", b'{"name": "read_file", "arguments": {"x": NaN}}', "NaN is not JSON"),
+    ("too large a number", b'{"name": "read_file", "arguments": {"x": 1e999}}', "line 3: "),
+    ("duplicate key", b'{"name": "read_file", "name": "bash", "arguments": {}}', "the key `name` occurs twice"),
+    ("not UTF-8", b'{"name": "read_\xff", "arguments": {}}', "not UTF-8"),
+    ("byte order mark", b"\xef\xbb\xbf" + READ.encode(), "not valid JSON"),
+    ("a list", b'["read_file"]', "a line is a JSON object"),
+    ("no name", b'{"arguments": {}}', "the key `name` is missing"),
+    ("no arguments", b'{"name": "read_file"}', "the key `arguments` is missing"),
+    ("empty name", b'{"name": "", "arguments": {}}', "non-empty string"),
+    ("invisible name", '{"name": "read_file\u200b", "arguments": {}}'.encode(), "invisible characters"),
+    ("arguments are a list", b'{"name": "read_file", "arguments": []}', "must be a JSON object"),
+    ("misspelt key", b'{"name": "x", "arguments": {}, "contxt": {}}', "did you mean `context`?"),
+    ("misspelt context", b'{"name": "x", "arguments": {}, "context": {"mod": "plan"}}', "did you mean `mode`?"),
+    ("template of a wrong type", b'{"name": "x", "arguments": {}, "context": {"template": 7}}', "must be a name"),
+    ("unknown template", b'{"name": "x", "arguments": {}, "context": {"template": "tidy"}}', "unknown template `tidy`"),
+    ("mode of a wrong type", b'{"name": "x", "arguments": {}, "context": {"mode": 1}}', "must be a string"),
+    ("flag of a wrong type", b'{"name": "x", "arguments": {}, "context": {"yolo_mode": 1}}', "must be true or false"),
+    ("context of a wrong type", b'{"name": "x", "arguments": {}, "context": "yolo"}', "`context` must be an object"),
+    ("agent of a wrong type", b'{"name": "x", "arguments": {}, "agent": 7}', "`agent` must be a string"),
+    ("unknown kind", b'{"name": "x", "arguments": {}, "kind": "magic"}', "unknown kind 'magic'"),
+    ("hint of a wrong type", b'{"name": "x", "arguments": {}, "annotations": {"readOnlyHint": 1}}', "must be true"),
+]  # fmt: skip
+
+
+def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: Objects) -> None:
+    """Every answer line holds the eight keys, in this order."""
+    _, out, err = cli(*BASE, "--json", "--call", '{"id": 7, "name": "send_money", "arguments": {}}')
+    (answer,) = objects(out)
+    assert (list(answer), err) == (KEYS, "")
+    assert (answer["id"], answer["verdict"], answer["rule"]) == (7, "confirm", "money-asks")
+    assert (answer["phase"], answer["reason"]) == ("restriction", "it moves money")
+    assert answer["message"] == "This call needs the user's confirmation before it runs."
+    assert (answer["source"], answer["errors"]) == ("permitry:base:19", [])
+
+
+def test_the_default_names_no_rule(cli: Callable[..., Outcome], objects: Objects, asked: Callable[..., str]) -> None:
+    """A call no rule speaks about is confirmed, with neither rule nor source."""
+    code, out, _ = cli(*BASE, "--json", "--call", asked("write_file"))
+    (answer,) = objects(out)
+    assert code == 3
+    assert (answer["verdict"], answer["rule"], answer["phase"], answer["source"]) == ("confirm", None, "default", None)
+
+
+@pytest.mark.parametrize("call_id", [None, 0, "call_1", ["a"], {"n": 1}, False])
+def test_the_id_comes_back_as_it_is(cli: Callable[..., Outcome], objects: Objects, call_id: object) -> None:
+    """Whatever JSON the id is, the answer carries it."""
+    line = json.dumps({"id": call_id, "name": "read_file", "arguments": {}})
+    assert objects(cli(*BASE, "--json", "--call", line)[1])[0]["id"] == call_id
+
+
+@pytest.mark.parametrize(("call", "code"), [(READ, 0), (TRUST, 2), (PAY, 3), ("{}", 4)])
+def test_one_call_gives_its_exit_code(cli: Callable[..., Outcome], call: str, code: int) -> None:
+    """0 is allowed, 2 blocked, 3 needs confirmation, 4 invalid."""
+    assert cli(*BASE, "--call", call)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("calls", "code"),
+    [
+        ([READ, READ], 0),
+        ([PAY, READ], 3),
+        ([TRUST, PAY, READ], 2),
+        ([READ, PAY, TRUST], 2),
+        ([READ, "?", PAY, TRUST], 4),
+        ([], 0),
+    ],
+)
+def test_a_batch_reports_the_most_serious(cli: Callable[..., Outcome], calls: list[str], code: int) -> None:
+    """Of several outcomes invalid input counts most, then a block, then a confirmation, wherever they stand."""
+    assert cli(*BASE, "--calls", "-", stdin="\n".join(calls))[0] == code
+
+
+@pytest.mark.parametrize(("line", "error"), [case[1:] for case in BAD_LINES], ids=[case[0] for case in BAD_LINES])
+def test_a_line_that_is_no_call_is_a_block(
+    cli: Callable[..., Outcome], objects: Objects, line: bytes, error: str
+) -> None:
+    """An invalid line is answered with a block that says where and why, and its neighbours are decided."""
+    code, out, _ = cli(*BASE, "--json", "--calls", "-", stdin=b"\n".join([READ.encode(), b"", line, PAY.encode()]))
+    first, bad, last = objects(out)
+    assert (code, first["verdict"], last["verdict"]) == (4, "allow", "confirm")
+    assert list(bad) == KEYS
+    assert (bad["verdict"], bad["rule"], bad["phase"]) == ("block", None, "input")
+    assert bad["errors"][0].startswith("line 3: ")
+    assert error in bad["errors"][0]
+
+
+def test_a_long_line_is_a_block(cli: Callable[..., Outcome], objects: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line over the limit is answered like any invalid line, and the next one is decided."""
+    monkeypatch.setattr("permitry.cli.inputs._LONGEST_LINE", 64)
+    code, out, _ = cli(*BASE, "--json", "--calls", "-", stdin=f"{' ' * 100}{READ}\n{READ}\n")
+    bad, last = objects(out)
+    assert (code, bad["verdict"], last["verdict"]) == (4, "block", "allow")
+    assert bad["errors"] == ["line 1: the line is longer than 64 bytes"]
+
+
+def test_an_invalid_line_keeps_its_id(cli: Callable[..., Outcome], objects: Objects) -> None:
+    """Who asks can tell which question was bad, as long as the line is JSON."""
+    assert objects(cli(*BASE, "--json", "--call", '{"id": "q1"}')[1])[0]["id"] == "q1"
+
+
+def test_a_batch_comes_from_a_file(cli: Callable[..., Outcome], objects: Objects, tmp_path: Path) -> None:
+    """`--calls FILE` answers the lines of the file in order."""
+    path = tmp_path / "calls.jsonl"
+    path.write_text(f"{PAY}\n{READ}\n{TRUST}\n")
+    _, out, _ = cli(*BASE, "--json", "--calls", path)
+    assert [answer["verdict"] for answer in objects(out)] == ["confirm", "allow", "block"]
+
+
+def test_the_context_is_taken_at_its_word(
+    cli: Callable[..., Outcome], objects: Objects, asked: Callable[..., str]
+) -> None:
+    """Mode, ignore list, template and annotations of a line reach the rules."""
+    lines = [
+        asked("write_file", context={"yolo_mode": True}),
+        asked("write_file", context={"is_plan_mode": True, "yolo_mode": True}),
+        asked("write_file", context={"mode": "plan"}),
+        asked("write_file", context={"tool_ignore_list": ["write_file"]}),
+        asked("write_file", context={"template": {"name": "own", "allow_tools": ["write_*"]}}),
+        asked("look", annotations={"readOnlyHint": True}),
+    ]
+    _, out, _ = cli(*BASE, "--json", "--calls", "-", stdin="\n".join(lines))
+    rules = [answer["rule"] for answer in objects(out)]
+    assert rules == ["yolo", "plan-mode", "plan-mode", "ignore-list", "template", "read-only"]
+
+
+def test_a_template_is_one_of_the_rules(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """A context may name a template of the rule files."""
+    words = ("check", "--rules", "permitry:coding-agent", "--call")
+    assert cli(*words, asked("write_file", context={"template": "edit"}))[0] == 0
+    assert cli(*words, asked("write_file", context={"template": "review"}))[0] == 3
+
+
+def test_a_human_reads_one_line_a_call(cli: Callable[..., Outcome]) -> None:
+    """Without `--json` an answer is verdict, tool, rule, source and reason."""
+    _, out, err = cli(*BASE, "--calls", "-", stdin=f"{PAY}\n{READ}\n")
+    pays, reads = out.splitlines()
+    assert pays == "confirm send_money  money-asks (permitry:base:19): it moves money"
+    assert reads.startswith("allow   read_file  read-only (built-in): ")
+    assert err == ""
+
+
+def test_a_human_reads_what_is_wrong(cli: Callable[..., Outcome]) -> None:
+    """Without `--json` the error of an invalid line stands below it."""
+    _, out, _ = cli(*BASE, "--call", "{}")
+    assert out == "block   ?  -: the line is no call\n        error: line 1: the key `name` is missing\n"
+
+
+def test_an_invalid_line_is_a_block_in_code() -> None:
+    """The decision for a line that is no call is a block whose exit code is that of invalid input."""
+    decision = invalid(3, CallError("why"))
+    assert [str(error) for error in decision.errors] == ["line 3: why"]
+    assert exit_code(decision) == 4
+
+
+def test_another_program_asks_and_reads_in_turn(
+    processes: Callable[..., subprocess.Popen[bytes]], say: Callable[..., str]
+) -> None:
+    """As a co-process it answers each line before the next one is written, invalid ones included."""
+    process = processes(*BASE, "--json", "--calls", "-", bufsize=0)
+    answers = [say(process, line) for line in (READ, "{", PAY)]
+    assert [json.loads(answer)["verdict"] for answer in answers] == ["allow", "block", "confirm"]
+    process.communicate(timeout=20)
+    assert process.returncode == 4
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the peak is read from /proc")
+def test_a_batch_of_any_length_needs_the_same_memory(asked: Callable[..., str], tmp_path: Path) -> None:
+    """100,000 lines take at most 15 MiB more than 1,000, and every one is answered."""
+    calls, peaks = tmp_path / "calls.jsonl", []
+    for count in (1_000, 100_000):
+        calls.write_text(f"{asked('read_file', {'path': 'notes.txt'}, id='call')}\n" * count)
+        words = [*BASE, "--json", "--calls", str(calls)]
+        with (tmp_path / "answers.jsonl").open("w+b") as answers:
+            done = subprocess.run(
+                [sys.executable, "-c", MEASURED, *words], stdout=answers, stderr=subprocess.PIPE, check=True
+            )
+            answers.seek(0)
+            assert sum(1 for _ in answers) == count
+        peaks.append(int(done.stderr))
+    assert peaks[1] - peaks[0] < 15 * 1024

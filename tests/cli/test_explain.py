@@ -1,0 +1,160 @@
+"""`permitry explain`: why a call is decided as it is."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Outcome = tuple[int, str, str]
+Objects = Callable[[str], list[dict[str, Any]]]
+
+RULES = ("--rules", "permitry:coding-agent")
+EXPLAIN = ("explain", *RULES)
+DECIDED = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
+TRACED = ["rule", "phase", "priority", "effect", "outcome", "deciding", "source", "near_miss", "error"]
+BUILT_IN = {"present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"}
+
+
+def test_the_deciding_rule_is_told_with_its_line(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """A human reads the verdict, the rule, its file and line, the reason, and what the model is told."""
+    code, out, err = cli(*EXPLAIN, "--call", asked("git_push"))
+    lines = out.splitlines()
+    assert (code, err) == (2, "")
+    assert lines[0] == "block  git_push"
+    assert lines[1] == "  decided by  publishing-is-yours  (restriction, permitry:coding-agent:20)"
+    assert lines[2] == "  reason      what is published cannot be taken back"
+    assert lines[3].startswith("  told        Publishing is left to the user.")
+
+
+def test_the_line_is_that_of_the_rule(
+    cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects, tmp_path: Path
+) -> None:
+    """The source points at the head of the rule's table in the file the user named."""
+    path = tmp_path / "rules.toml"
+    rules = [
+        '[[rule]]\nid = "other"\neffect = "block"\ntools = ["b"]\n',
+        '[[rule]]\nid = "mine"\neffect = "block"\ntools = ["a"]\n',
+    ]
+    path.write_text("\n".join(["# a rule file\nschema = 1\n", *rules]))
+    (told,) = objects(cli("explain", "--rules", path, "--json", "--call", asked("a"))[1])
+    assert told["source"] == f"{path}:9"
+
+
+def test_all_matches_and_near_misses_are_told(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """Besides the deciding rule a human reads the other matches, and what kept a rule from matching."""
+    call = asked("delete_publish_run", context={"yolo_mode": True})
+    _, out, _ = cli(*EXPLAIN, "--call", call)
+    matches, near = out.split("  matches\n")[1].split("  near misses\n")
+    assert matches.splitlines() == [
+        "    160 confirm deletion-asks  (permitry:base:27)  decided",
+        "    300 allow   yolo  (built-in)",
+    ]
+    assert "    100 block   plan-mode  (built-in)  would have matched but for is_plan_mode = false" in near
+
+
+def test_an_allowed_call_tells_the_model_nothing(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """When the call is allowed there is no line about what the model is told."""
+    code, out, _ = cli(*EXPLAIN, "--call", asked("read_file"))
+    assert code == 0
+    assert "decided by  read-only  (permission, built-in)" in out
+    assert "  told " not in out
+
+
+def test_the_default_is_told_as_such(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """When no rule matches, the default decided, and there are no matches to list."""
+    code, out, _ = cli(*EXPLAIN, "--call", asked("write_file"))
+    assert code == 3
+    assert "  decided by  no rule  (default)" in out
+    assert "  matches" not in out
+
+
+def test_a_failing_restriction_is_told(
+    cli: Callable[..., Outcome], asked: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restriction that fails decides like a match, and its error is in the list and below it."""
+
+    def failing(*_: object) -> bool:
+        raise LookupError("no such thing")
+
+    monkeypatch.setattr("permitry.rules.plan_mode.PlanModeBlockingRule.matches", failing)
+    code, out, _ = cli(*EXPLAIN, "--call", asked("read_file"))
+    assert code == 2
+    assert "plan-mode  (built-in)  failed, so it counts as matched: LookupError: no such thing" in out
+    assert out.splitlines()[-1] == "  error       plan-mode: LookupError: no such thing"
+
+
+def test_json_holds_every_rule_in_order(
+    cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects
+) -> None:
+    """With `--json` the decision is followed by every rule looked at, in the order of evaluation."""
+    code, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search", id=5))
+    (told,) = objects(out)
+    assert (code, told["id"], list(told)) == (3, 5, [*DECIDED, "rules"])
+    assert all(list(rule) == TRACED for rule in told["rules"])
+    assert {rule["rule"] for rule in told["rules"]} > BUILT_IN | {"money-asks", "plan-servers-ask", "notes-run"}
+    priorities = [rule["priority"] for rule in told["rules"]]
+    assert priorities == sorted(priorities)
+
+
+def test_json_tells_near_misses(cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects) -> None:
+    """A rule that matched but for the mode says so."""
+    _, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search"))
+    near = {rule["rule"]: rule["near_miss"] for rule in objects(out)[0]["rules"] if rule["near_miss"]}
+    assert near["plan-servers-ask"] == "mode = default"
+
+
+def test_one_rule_decides(cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects) -> None:
+    """Exactly the rule the decision names is marked as deciding."""
+    _, out, _ = cli(*EXPLAIN, "--json", "--call", asked("delete_repo", context={"mode": "plan"}))
+    told = objects(out)[0]
+    assert [rule["rule"] for rule in told["rules"] if rule["deciding"]] == [told["rule"]] == ["plan-mode"]
+
+
+def test_an_invalid_line_is_explained(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """A line that is no call is a block with its error, and the next line is explained."""
+    code, out, _ = cli(*EXPLAIN, "--calls", "-", stdin=f"[]\n{asked('read_file')}\n")
+    assert code == 4
+    assert out.startswith("block  ?\n  decided by  no rule  (input)\n")
+    assert "  error       line 1: a line is a JSON object" in out
+    assert "allow  read_file" in out
+
+
+@pytest.mark.parametrize("name", ["read_file", "write_file", "run_shell", "git_push", "mcp:docs/search", "send_money"])
+@pytest.mark.parametrize("context", [{}, {"mode": "plan"}, {"yolo_mode": True}, {"template": "edit"}])
+def test_check_and_explain_agree(
+    cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects, name: str, context: dict[str, object]
+) -> None:
+    """For one call `check` and `explain` give the same decision and the same exit code."""
+    call = asked(name, context=context)
+    checked, answer, _ = cli("check", *RULES, "--json", "--call", call)
+    explained, told, _ = cli(*EXPLAIN, "--json", "--call", call)
+    assert explained == checked
+    assert {key: value for key, value in objects(told)[0].items() if key != "rules"} == objects(answer)[0]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_check_and_explain_agree_on_a_batch(
+    cli: Callable[..., Outcome], asked: Callable[..., str], order: tuple[int, int]
+) -> None:
+    """Of a block and a confirmation both commands report the block."""
+    calls = [asked("permitry_trust"), asked("send_money")]
+    words = ("--rules", "permitry:base", "--calls", "-")
+    batch = "\n".join(calls[i] for i in order)
+    assert cli("check", *words, stdin=batch)[0] == cli("explain", *words, stdin=batch)[0] == 2
+
+
+def test_a_long_line_is_not_folded(
+    cli: Callable[..., Outcome], asked: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is told can be searched line by line, however narrow the terminal."""
+    monkeypatch.setenv("COLUMNS", "20")
+    _, out, _ = cli(*EXPLAIN, "--call", asked("git_push"))
+    assert "  reason      what is published cannot be taken back\n" in out
+
+
+def test_json_is_one_object_a_line(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """Two calls give two lines."""
+    _, out, _ = cli(*EXPLAIN, "--json", "--calls", "-", stdin=f"{asked('a')}\n{asked('b')}\n")
+    assert [list(json.loads(line))[-1] for line in out.splitlines()] == ["rules", "rules"]

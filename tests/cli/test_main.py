@@ -1,0 +1,155 @@
+"""The program as a whole: commands, options, exit codes, and what becomes of errors."""
+
+import io
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from permitry.cli.main import main, run_from_shell
+
+Outcome = tuple[int, str, str]
+COMMANDS = ("run", "check", "explain", "test", "schema")
+
+
+def test_the_version_is_the_packages(cli: Callable[..., Outcome]) -> None:
+    """`--version` prints name and version."""
+    code, out, _ = cli("--version")
+    assert (code, out) == (0, "permitry 0.1.0\n")
+
+
+def test_the_help_names_commands_and_exit_codes(cli: Callable[..., Outcome]) -> None:
+    """`--help` lists every command, and what the exit codes mean."""
+    code, out, _ = cli("--help")
+    assert code == 0
+    assert all(f"    {command} " in out for command in COMMANDS)
+    assert "0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input" in " ".join(
+        out.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("run", "--unattended"),
+        ("check", "--calls"),
+        ("explain", "--call"),
+        ("test", "--write-index"),
+        ("schema", "case"),
+    ],
+)
+def test_every_command_has_a_help_of_its_own(cli: Callable[..., Outcome], command: str, option: str) -> None:
+    """`permitry COMMAND --help` tells the options of that command."""
+    code, out, _ = cli(command, "--help")
+    assert code == 0
+    assert out.startswith(f"usage: permitry {command} ")
+    assert option in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("no-such-command",),
+        ("--no-such-option",),
+        ("check",),
+        ("check", "--call", "{}", "--calls", "-"),
+        ("check", "--call", "{}", "--no-such-option"),
+        ("explain",),
+        ("run", "--unattended", "allow"),
+        ("run", "one.jsonl", "two.jsonl"),
+        ("schema", "nothing"),
+    ],
+)
+def test_a_wrong_use_is_invalid_input_not_a_block(cli: Callable[..., Outcome], words: tuple[str, ...]) -> None:
+    """A usage error exits with 4 and tells the usage; argparse's 2 would say that a call was blocked."""
+    code, out, err = cli(*words)
+    assert (code, out) == (4, "")
+    assert err.startswith("usage: permitry")
+
+
+def test_bad_rules_are_told_with_their_places(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+    """Every problem of a rule file is printed with place, line and caret; the exit code is 4."""
+    path = tmp_path / "rules.toml"
+    path.write_text('schema = 1\n[[rule]]\nid = "a"\neffect = "deny"\nfoo = 1\n')
+    code, out, err = cli("check", "--rules", path, "--call", "{}")
+    assert (code, out) == (4, "")
+    assert f'permitry: {path}:4:10: unknown effect `deny`\n    4 | effect = "deny"\n                 ^^^^^^\n' in err
+    assert f"{path}:5:1: unknown key `foo`" in err
+
+
+@pytest.mark.parametrize("text", ["schema = 1\nbad \x1b[2J = 1\n", 'schema = 1\n"\\u001b[2J\\u202e" = 1\n'])
+def test_a_bad_rule_file_does_not_steer_the_terminal(cli: Callable[..., Outcome], tmp_path: Path, text: str) -> None:
+    """The lines and keys of a file that cannot be used are shown spelled out."""
+    path = tmp_path / "rules.toml"
+    path.write_text(text)
+    code, _, err = cli("check", "--rules", path, "--call", "{}")
+    assert (code, err.replace("\n", "").isprintable()) == (4, True)
+
+
+def test_an_interrupt_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends a command with 130 and no traceback."""
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("permitry.cli.check.rules_from", interrupted)
+    assert main(["check", "--call", "{}"]) == 130
+
+
+def test_a_reader_that_left_ends_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When nobody reads the output any more the command ends with 1, and closing the output raises nothing."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with io.TextIOWrapper(os.fdopen(writing, "wb")) as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        code = main(["check", "--rules", "permitry:base", "--call", '{"name": "read_file", "arguments": {}}'])
+    assert code == 1
+
+
+def test_a_long_batch_ends_quietly_with_its_reader(
+    processes: Callable[..., subprocess.Popen[bytes]], asked: Callable[..., str]
+) -> None:
+    """A batch whose reader leaves after one answer ends at once, says nothing, and reads no further."""
+    process = processes("check", "--rules", "permitry:base", "--json", "--calls", "-", bufsize=0)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    line = asked("read_file").encode() + b"\n"
+    process.stdin.write(line)
+    process.stdout.readline()
+    process.stdout.close()
+    process.stdin.write(line)
+    assert process.wait(20) == 1
+    assert process.stderr.read() == b""
+
+
+def test_the_shell_gets_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry point takes its words from the command line and exits with the command's code."""
+    monkeypatch.setattr(sys, "argv", ["permitry", "check", "--rules", "permitry:base", "--call", "{}"])
+    with pytest.raises(SystemExit) as end:
+        run_from_shell()
+    assert end.value.code == 4
+
+
+def test_the_module_is_the_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m permitry` is `permitry`."""
+    monkeypatch.setattr(sys, "argv", ["permitry", "--version"])
+    with pytest.raises(SystemExit):
+        runpy.run_module("permitry", run_name="__main__")
+    assert capsys.readouterr().out == "permitry 0.1.0\n"
+
+
+def test_a_short_check_loads_no_drawing() -> None:
+    """`permitry check --json` imports neither rich nor another command, since starting up is what it costs."""
+    code = (
+        "import sys; from permitry.cli.main import main\n"
+        """main(["check", "--rules", "permitry:base", "--json", "--call", '{"name": "x", "arguments": {}}'])\n"""
+        "print([name for name in ('rich', 'permitry.cli.run', 'permitry.tools') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,236 @@
+"""The confirmation channel of a terminal."""
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+import attrs
+import pytest
+
+from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
+from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Explanation
+from permitry.core.policy import AuthorizationPolicy
+
+Typing = Callable[[str], tuple[TextIO, Callable[[], str]]]
+Response = ToolConfirmationResponse | None
+
+CALL = ToolCall("write_file", {"path": "a.txt", "content": "äöü"}, call_id="w")
+QUESTION = "run it? [y]es/[n]o/"
+
+
+def explain(call: ToolCall) -> Explanation:
+    """Return what the empty policy says."""
+    return AuthorizationPolicy().explain(call, AuthContext())
+
+
+@pytest.fixture
+def request_() -> ToolConfirmationRequest:
+    """Return a question that offers to remember the answer."""
+    return ConfirmationRequestFactory().create(CALL, explain(CALL).decision)
+
+
+@pytest.fixture
+def ask(typing: Typing, request_: ToolConfirmationRequest) -> Callable[..., tuple[Response, str]]:
+    """Return a function that asks somebody who types `typed`: the answer, and what stood on the terminal."""
+
+    def answered(
+        typed: str, edit: Callable[[str], str] = str, request: ToolConfirmationRequest = request_
+    ) -> tuple[Response, str]:
+        terminal, shown = typing(typed)
+        response = TerminalChannel(terminal, explain, edit).ask(request)
+        return response, shown()
+
+    return answered
+
+
+Ask = Callable[..., tuple[Response, str]]
+
+
+@pytest.mark.parametrize("typed", ["y\n", "yes\n", "Y\n", " YES \n", "y"])
+def test_yes_runs_it(ask: Ask, typed: str) -> None:
+    """Yes approves this call, and nothing else."""
+    response, shown = ask(typed)
+    assert response == ToolConfirmationResponse(approved=True)
+    assert shown.splitlines()[-1].startswith(QUESTION)
+
+
+@pytest.mark.parametrize(("typed", "said"), [("n\nUse b.txt.\n", "Use b.txt."), ("no\n\n", ""), ("N\n", "")])
+def test_no_asks_for_guidance(ask: Ask, typed: str, said: str) -> None:
+    """No declines with the human's words, which may be none."""
+    response, shown = ask(typed)
+    assert response == ToolConfirmationResponse(approved=False, instructions=said)
+    assert shown.endswith("what should the agent do instead? (empty for nothing) ")
+
+
+@pytest.mark.parametrize("typed", ["a\n", "always\n"])
+def test_always_is_remembered(ask: Ask, typed: str) -> None:
+    """Always approves, and asks to be remembered."""
+    assert ask(typed)[0] == ToolConfirmationResponse(approved=True, skip_future=True)
+
+
+@pytest.mark.parametrize("typed", ["a\n", "always\n"])
+def test_always_is_not_offered_where_it_would_not_count(
+    ask: Ask, request_: ToolConfirmationRequest, typed: str
+) -> None:
+    """When a restriction asks, always is neither shown nor taken."""
+    response, shown = ask(f"{typed}n\n\n", request=attrs.evolve(request_, suggested_grants=()))
+    assert response == ToolConfirmationResponse(approved=False)
+    assert "lways" not in shown.replace("please answer with one of the letters", "")
+    assert shown.count("please answer with one of the letters in brackets\n") == 1
+
+
+@pytest.mark.parametrize("typed", ["q\n", "quit\n"])
+def test_quit_ends_the_session(ask: Ask, typed: str) -> None:
+    """Quit declines and aborts."""
+    assert ask(typed)[0] == ToolConfirmationResponse(approved=False, abort=True)
+
+
+@pytest.mark.parametrize("typed", ["", "x\n", "maybe\n"])
+def test_the_end_of_input_is_no_answer(ask: Ask, typed: str) -> None:
+    """Who leaves has not answered."""
+    assert ask(typed)[0] is None
+
+
+@pytest.mark.parametrize("wrong", ["\n", "j\n", "yn\n", "yes please\n", "1\n"])
+def test_anything_else_is_asked_again(ask: Ask, wrong: str) -> None:
+    """A wrong or empty answer decides nothing: the question is put again."""
+    response, shown = ask(f"{wrong}y\n")
+    assert response == ToolConfirmationResponse(approved=True)
+    assert shown.count(QUESTION) == 2
+
+
+def test_explain_shows_the_rules_and_asks_again(ask: Ask) -> None:
+    """Explain prints the decision in full; the call waits."""
+    response, shown = ask("x\nexplain\ny\n")
+    assert response == ToolConfirmationResponse(approved=True)
+    assert shown.count("  decided by  no rule  (default)\n") == 2
+
+
+@pytest.mark.parametrize("typed", ["s\n", "show\n"])
+def test_show_all_leaves_nothing_out(ask: Ask, request_: ToolConfirmationRequest, typed: str) -> None:
+    """A long argument and a long diff are shortened at first; show all prints them to their ends, and asks again."""
+    preview = "".join(f"+line {i}\n" for i in range(300))
+    long = attrs.evolve(request_, call=ToolCall("x", {"command": f"{'a' * 1_000} evil"}), preview=preview)
+    _, before = ask("n\n\n", request=long)
+    response, after = ask(f"{typed}n\n\n", request=long)
+    assert response == ToolConfirmationResponse(approved=False)
+    for end in ("a evil", "+line 299"):
+        assert (end in before, end in after) == (False, True)
+    assert after.count(QUESTION) == 2
+
+
+def test_the_question_shows_the_call(ask: Ask) -> None:
+    """Tool, reason and arguments stand above the question."""
+    assert ask("y\n")[1].startswith("\n? write_file  no rule allows this tool\n  path: a.txt\n  content: äöü\n")
+
+
+def test_edit_runs_what_was_edited(ask: Ask) -> None:
+    """Edit hands out the arguments as readable JSON, and approves the call with what comes back."""
+    handed = []
+
+    def edit(text: str) -> str:
+        handed.append(text)
+        return text.replace("a.txt", "b.txt")
+
+    response, shown = ask("e\n", edit)
+    assert handed == [json.dumps(CALL.thawed(), indent=2, ensure_ascii=False) + "\n"]
+    assert response == ToolConfirmationResponse(approved=True, arguments={"path": "b.txt", "content": "äöü"})
+    assert "edited" in shown.splitlines()[-1]
+    assert shown.count(QUESTION) == 1
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '"x"', '{"a": NaN}', '{"a": 1, "a": 2}', ""])
+def test_an_edit_that_is_no_object_is_asked_again(ask: Ask, text: str) -> None:
+    """What an editor left that cannot be arguments is not used, and the question is put again."""
+    response, shown = ask("edit\nn\n\n", lambda _: text)
+    assert response == ToolConfirmationResponse(approved=False)
+    assert "not used: " in shown
+    assert shown.count(QUESTION) == 2
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("no vi"), subprocess.CalledProcessError(1, "vi")])
+def test_an_editor_that_fails_is_asked_again(ask: Ask, error: Exception) -> None:
+    """An editor that is not there or fails changes nothing, and the question is put again."""
+
+    def edit(_: str) -> str:
+        raise error
+
+    response, shown = ask("e\ny\n", edit)
+    assert response == ToolConfirmationResponse(approved=True)
+    assert f"not used: {error}\n" in shown
+
+
+# The editor ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Callable[[str], str]:
+    """Return a function that makes an editor of Python code, in which `path` is the file to edit."""
+
+    def made(code: str) -> str:
+        script = tmp_path / "an editor"
+        script.write_text(f"#!{sys.executable}\nimport pathlib, sys\npath = pathlib.Path(sys.argv[-1])\n{code}\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        return f"'{script}' --wait"
+
+    return made
+
+
+@pytest.mark.parametrize("variable", ["VISUAL", "EDITOR"])
+def test_the_users_editor_edits(editor: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    """`$VISUAL` or `$EDITOR`, options included, gets a file with the text; what it leaves there is returned."""
+    monkeypatch.setenv(variable, editor("path.write_text(path.read_text() + sys.argv[1], encoding='utf-8')"))
+    assert edit_in_editor("äöü ") == "äöü --wait"
+
+
+def test_visual_comes_before_editor(editor: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`$VISUAL` wins when both are set."""
+    monkeypatch.setenv("VISUAL", editor("path.write_text('visual')"))
+    monkeypatch.setenv("EDITOR", "false")
+    assert edit_in_editor("") == "visual"
+
+
+def test_the_text_is_nobody_elses(editor: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file lies in a folder only its owner may enter, and is gone afterwards."""
+    code = "path.write_text(f'{path} {oct(path.parent.stat().st_mode)[-3:]}')"
+    monkeypatch.setenv("EDITOR", editor(code))
+    path, mode = edit_in_editor("").split(" ")
+    assert mode == "700"
+    assert not Path(path).parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "error"), [("false", subprocess.CalledProcessError), ("/nowhere/editor", FileNotFoundError)]
+)
+def test_a_failing_editor_raises(monkeypatch: pytest.MonkeyPatch, command: str, error: type[Exception]) -> None:
+    """An editor that fails, or is not there, is an error: the text is not taken as edited."""
+    monkeypatch.setenv("EDITOR", command)
+    with pytest.raises(error):
+        edit_in_editor("text")
+
+
+def test_vi_is_the_last_resort(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without both variables the editor is vi."""
+    (tmp_path / "vi").write_text('#!/bin/sh\necho vi >"$1"\n')
+    (tmp_path / "vi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert edit_in_editor("") == "vi\n"
+
+
+def test_without_a_terminal_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process without a controlling terminal has nobody to ask, which is not an error."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError("no such device")
+
+    monkeypatch.setattr("builtins.open", refused)
+    monkeypatch.setattr("os.open", refused)
+    assert open_terminal() is None

@@ -1,0 +1,174 @@
+"""What humans see: nothing a model writes steers their terminal."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from permitry.cli import render
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision, Explanation, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
+
+Draw = Callable[[Callable[[Console], None]], str]
+
+ESCAPES = "\x1b[2J\x1b]0;title\x07"
+BIDI = "\u202e\u2066\u200f"
+ZERO_WIDTH = "\u200b\u200d\ufeff\u2060"
+NASTY = f"a{ESCAPES}{BIDI}{ZERO_WIDTH}\r\x00\x7f\x9b\u2028\ud800z"
+
+
+def is_harmless(text: str) -> bool:
+    """Return whether a terminal shows every character of `text` as it is."""
+    return all(char.isprintable() or char in "\n\t" for char in text)
+
+
+@pytest.fixture
+def draw() -> Draw:
+    """Return a function that draws on a console without colours."""
+
+    def drawn(part: Callable[[Console], None]) -> str:
+        stream = io.StringIO()
+        part(render.console_on(stream))
+        return stream.getvalue()
+
+    return drawn
+
+
+# visible ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "read_file", "größe 数 🎉", "a b", "one\ntwo\tthree"])
+def test_what_shows_is_left_alone(text: str) -> None:
+    """Letters, signs, blanks, tabs and line feeds stay as they are."""
+    assert render.visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("char", "spelled"),
+    [
+        ("\x1b", "\\u001b"), ("\x07", "\\u0007"), ("\r", "\\u000d"), ("\x00", "\\u0000"), ("\x7f", "\\u007f"),
+        ("\x9b", "\\u009b"), ("\u202e", "\\u202e"), ("\u2066", "\\u2066"), ("\u200f", "\\u200f"),
+        ("\u200b", "\\u200b"), ("\ufeff", "\\ufeff"), ("\u2028", "\\u2028"), ("\u00a0", "\\u00a0"),
+        ("\u00ad", "\\u00ad"), ("\U000e0041", "\\ue0041"), ("\ud800", "\\ud800"), ("\ue000", "\\ue000"),
+    ],
+)  # fmt: skip
+def test_what_does_not_show_is_spelled_out(char: str, spelled: str) -> None:
+    """Controls, bidi controls, zero-width characters, odd blanks, tags and unassigned codes become their number."""
+    assert render.visible(f"a{char}b\n") == f"a{spelled}b\n"
+
+
+def test_what_is_visible_is_harmless() -> None:
+    """After `visible` no character steers a terminal."""
+    assert is_harmless(render.visible(NASTY))
+    assert is_harmless(render.visible("".join(map(chr, range(0x3000)))))
+
+
+# shortened ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("abc", "abc"),
+        ("abcde", "abcde"),
+        ("abcdef", "abcde... (6 characters)"),
+        ("a\nb", "a\\nb"),
+        ("\x1b", "\\u001... (1 characters)"),
+    ],
+)
+def test_a_short_text_is_one_line(text: str, short: str) -> None:
+    """A text becomes one line; when it is cut, it says so with its length."""
+    assert render.shortened(text, 5) == short
+
+
+# Drawings -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_summary_counts_and_times(draw: Draw) -> None:
+    """The table numbers the calls, shows `-` where no rule spoke, and tells milliseconds."""
+    rows = [
+        render.SummaryRow("a", "read_file", "allow", "read-only", "ran", 0.0123),
+        render.SummaryRow(None, "write_file", "confirm", None, "queued", 1.5),
+    ]
+    lines = draw(lambda console: render.summary(console, rows)).splitlines()
+    assert lines[4].replace("│", " ").split() == ["1", "read_file", "allow", "read-only", "ran", "12.3"]
+    assert lines[5].replace("│", " ").split() == ["2", "write_file", "confirm", "-", "queued", "1500.0"]
+
+
+def test_an_empty_session_has_an_empty_table(draw: Draw) -> None:
+    """No calls is a table without rows."""
+    assert "outcome" in draw(lambda console: render.summary(console, []))
+
+
+def test_a_tools_name_in_the_summary_is_harmless(draw: Draw) -> None:
+    """A name that is none is spelled out."""
+    row = render.SummaryRow(None, NASTY, "block", None, "not understood")
+    shown = draw(lambda console: render.summary(console, [row]))
+    assert is_harmless(shown)
+    assert "\\u001b" in shown
+
+
+def test_markup_is_text(draw: Draw) -> None:
+    """Brackets and colons a model writes are shown as written, never read as colours or pictures."""
+    row = render.SummaryRow(None, "[red]x[/red] :smile:", "block", None, "blocked")
+    assert "[red]x[/red] :smile:" in draw(lambda console: render.summary(console, [row]))
+
+
+def test_a_request_is_harmless(draw: Draw) -> None:
+    """Arguments, their names, the diff and the reason reach the terminal spelled out."""
+    call = ToolCall(
+        "write_file", {NASTY.replace("\ud800", ""): 1, "path": NASTY.replace("\ud800", ""), "deep": {"x": [ESCAPES]}}
+    )
+    asked = ToolConfirmationRequest(call, preview=f"+{NASTY}\n", reason=NASTY)
+    shown = draw(lambda console: render.request(console, asked))
+    assert is_harmless(shown)
+    assert shown.count("\\u001b[2J") == 5
+
+
+def test_a_request_shows_values_of_every_kind(draw: Draw) -> None:
+    """What is no text is shown as JSON; a text of several lines is shown on one."""
+    asked = ToolConfirmationRequest(ToolCall("x", {"n": 1, "list": [1, {"a": None}], "text": "a\nb"}))
+    shown = draw(lambda console: render.request(console, asked))
+    assert "  n: 1\n" in shown
+    assert '  list: [1, {"a": null}]\n' in shown
+    assert "  text: a\\nb\n" in shown
+
+
+def test_a_long_diff_is_cut_with_a_mark(draw: Draw) -> None:
+    """Of a diff of more than a hundred lines the rest is counted, not shown."""
+    preview = "".join(f"+line {i}\n" for i in range(103))
+    shown = draw(lambda console: render.request(console, ToolConfirmationRequest(ToolCall("x"), preview=preview)))
+    assert "+line 99" in shown
+    assert "+line 100" not in shown
+    assert "... 3 more lines" in shown
+
+
+def test_a_diff_of_a_hundred_lines_is_whole(draw: Draw) -> None:
+    """At the limit nothing is left out, and nothing is said to be."""
+    preview = "".join(f"+line {i}\n" for i in range(100))
+    shown = draw(lambda console: render.request(console, ToolConfirmationRequest(ToolCall("x"), preview=preview)))
+    assert "+line 99" in shown
+    assert "more lines" not in shown
+
+
+def test_an_explanations_tool_and_errors_are_harmless(draw: Draw) -> None:
+    """The name of the tool, a rule's error and a near miss are spelled out."""
+    traces = (
+        RuleTrace("a", Phase.RESTRICTION, 100, Verdict.BLOCK, RuleOutcome.FAILED, None, "", error=NASTY),
+        RuleTrace("b", Phase.PERMISSION, 200, Verdict.ALLOW, RuleOutcome.NOT_MATCHED, None, "", near_miss=NASTY),
+    )
+    decision = Decision(Verdict.BLOCK, "a", Phase.RESTRICTION, "why", errors=(RuleFailure("a", NASTY),))
+    shown = draw(lambda console: render.explanation(console, NASTY, Explanation(decision, traces)))
+    assert is_harmless(shown)
+    assert shown.count("\\u001b[2J") == 4
+
+
+def test_a_failure_without_words_is_told(draw: Draw) -> None:
+    """A rule that failed without a text is still told as failed, and a rule in code as such."""
+    trace = RuleTrace("a", Phase.RESTRICTION, 100, Verdict.BLOCK, RuleOutcome.FAILED, None, "")
+    told = Explanation(Decision(Verdict.BLOCK, "a", Phase.RESTRICTION, "why"), (trace,))
+    assert "100 block   a  (code)  failed, so it counts as matched: \n" in draw(
+        lambda console: render.explanation(console, "x", told)
+    )

@@ -1,0 +1,598 @@
+"""`permitry run`: a session in, results out in the same shape and order, and what happened on standard error."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+
+from permitry.session import Session
+
+Outcome = tuple[int, str, str]
+Lines = list[dict[str, Any]]
+Objects = Callable[[str], Lines]
+Recorded = Callable[[], Lines]
+Write = Callable[..., list[str]]
+
+ASKS = "needs the user's confirmation, and nobody gave one; it did not run."
+
+
+def call(name: str, call_id: str | None = None, **arguments: object) -> dict[str, Any]:
+    """Return a call in the plain shape."""
+    plain = {"name": name, "arguments": arguments}
+    return plain if call_id is None else {"id": call_id, **plain}
+
+
+def stream(*messages: object) -> str:
+    """Return messages as a session."""
+    return "".join(f"{json.dumps(message)}\n" for message in messages)
+
+
+@pytest.fixture
+def answered(guarding: list[str], tmp_path: Path) -> Write:
+    """Return a function that gives the words of a session whose answers are written down."""
+
+    def words(*answers: object) -> list[str]:
+        path = tmp_path / "answers.jsonl"
+        path.write_text(stream(*answers))
+        return [*guarding, "--json", "--answers", str(path)]
+
+    return words
+
+
+@pytest.fixture
+def alone(guarding: list[str]) -> list[str]:
+    """Return the words of a session nobody watches, which prints JSON only."""
+    return [*guarding, "--json", "--unattended", "block"]
+
+
+# Shapes -------------------------------------------------------------------------------------------------------------
+
+READS = {"name": "list_files", "arguments": "{}"}
+SHAPES = [
+    (
+        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": READS}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "(no files)"},
+    ),
+    (
+        {"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "c1", "function": READS}]}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "(no files)"},
+    ),
+    (
+        {"type": "function_call", "call_id": "c1", "name": "list_files", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "(no files)"},
+    ),
+    (
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "list_files", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "(no files)"}]},
+    ),
+    (
+        {"id": "c1", "name": "list_files", "arguments": {}},
+        {"id": "c1", "name": "list_files", "ok": True, "content": "(no files)"},
+    ),
+    ({"name": "list_files", "arguments": {}}, {"name": "list_files", "ok": True, "content": "(no files)"}),
+]
+
+
+@pytest.mark.parametrize(("message", "result"), SHAPES, ids=range(len(SHAPES)))
+def test_a_result_has_the_shape_of_its_call(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, message: object, result: object
+) -> None:
+    """Each provider's message is answered in that provider's own shape."""
+    code, out, _ = cli(*alone, stdin=stream(message))
+    assert (code, objects(out)[0]) == (0, result)
+
+
+def test_every_call_of_a_message_is_answered_in_order(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects
+) -> None:
+    """A message with several calls gives one result each, in the order of the calls, blocked ones included."""
+    names = ("read_file", "git_push", "list_files")
+    blocks = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in names]
+    _, out, _ = cli(*alone, stdin=stream({"role": "assistant", "content": blocks}))
+    assert [line["content"][0]["tool_use_id"] for line in objects(out)[:-1]] == list(names)
+
+
+def test_messages_without_calls_are_passed_over(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects
+) -> None:
+    """What the user, the system and the tools said asks for nothing."""
+    roles = [{"role": role, "content": "hello"} for role in ("system", "user", "assistant", "tool")]
+    code, out, _ = cli(*alone, stdin=stream(*roles))
+    assert (code, [list(line) for line in objects(out)]) == (0, [["summary"]])
+
+
+# Lines --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [b'{"name": "list_f', b"\xff", b"[1]", b"{}", b'{"a": 1, "a": 2}', b'{"name": NaN}'])
+def test_a_bad_line_is_reported_and_the_rest_goes_on(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, bad: bytes
+) -> None:
+    """A half-written line is an error with its number on both streams; the calls around it run; the exit code is 4."""
+    good = stream(call("list_files")).encode()
+    code, out, err = cli(*alone, stdin=good + b"\n" + bad + b"\n" + good)
+    first, error, last, end = objects(out)
+    assert (code, first["ok"], last["ok"], end["summary"]["bad_lines"]) == (4, True, True, [3])
+    assert (list(error), error["error"]["line"]) == (["error"], 3)
+    assert err == f"permitry: line 3: {error['error']['message']}\n"
+
+
+def test_a_half_written_last_line_is_reported(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
+    """A session that breaks off in the middle of a line keeps the results before it."""
+    code, out, _ = cli(*alone, stdin=stream(call("list_files")) + '{"name": "write_fi')
+    assert (code, objects(out)[0]["ok"], objects(out)[1]["error"]["line"]) == (4, True, 2)
+
+
+def test_a_call_that_is_no_call_is_answered(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
+    """A model that wrote broken arguments is told so, under the id of its call."""
+    function = {"name": "read_file", "arguments": '{"path": '}
+    _, out, _ = cli(*alone, stdin=stream({"tool_calls": [{"id": "c9", "function": function}]}))
+    result, end = objects(out)
+    assert result["tool_call_id"] == "c9"
+    assert result["content"].startswith("The call was not understood: not valid JSON")
+    assert end["summary"]["calls"][0]["outcome"] == "not understood"
+
+
+def test_calls_with_one_id_each_run(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, recorded: Recorded
+) -> None:
+    """Models that number their calls anew in every message lose none, and the record tells the calls apart."""
+    _, out, _ = cli(*alone, stdin=stream(*[call("list_files", "call_0")] * 3))
+    assert [line["content"] for line in objects(out)[:-1]] == ["(no files)"] * 3
+    finished = [line["call_id"] for line in recorded() if line["event"] == "finished"]
+    assert finished == ["call_0", "call_0#2", "call_0#3"]
+
+
+def test_calls_without_an_id_are_named_by_their_place(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects
+) -> None:
+    """A call without an id is known by line and number in the summary and in the record."""
+    _, out, _ = cli(*alone, stdin=stream({"role": "user"}, call("list_files"), call("list_files")))
+    assert [row["call_id"] for row in objects(out)[-1]["summary"]["calls"]] == ["2.1", "3.1"]
+
+
+def test_a_number_is_a_fair_id(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, recorded: Recorded
+) -> None:
+    """A program may number its calls: the result carries the number as it came."""
+    _, out, _ = cli(*alone, stdin=stream({"id": 7, "name": "list_files", "arguments": {}}))
+    assert objects(out)[0] == {"id": 7, "name": "list_files", "ok": True, "content": "(no files)"}
+    assert {line["call_id"] for line in recorded()} == {"7"}
+
+
+# Output -------------------------------------------------------------------------------------------------------------
+
+
+def test_json_is_results_and_then_the_summary(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, record: Path
+) -> None:
+    """With `--json` standard output is JSON lines, the last one the summary, and standard error is silent."""
+    code, out, err = cli(*alone, stdin=stream(call("list_files", "a"), call("git_push", "b"), call("run_shell", "c")))
+    *results, end = objects(out)
+    assert (code, err, [line["id"] for line in results]) == (0, "", ["a", "b", "c"])
+    summary = end["summary"]
+    assert summary["verdicts"] == {"allow": 1, "block": 1, "confirm": 1}
+    rows = [(row["call_id"], row["rule"], row["outcome"]) for row in summary["calls"]]
+    outcomes = ("ran", "blocked", "not answered")
+    assert rows == list(zip("abc", ("read-only", "publishing-is-yours", "shell-asks"), outcomes, strict=True))
+    assert all(row["seconds"] >= 0 for row in summary["calls"])
+    assert summary["record"] == str(record)
+
+
+def test_a_human_gets_a_table_on_standard_error(cli: Callable[..., Outcome], guarding: list[str], record: Path) -> None:
+    """Without `--json` standard output is results only, and tool, verdict, rule, outcome and time are in a table."""
+    session = stream(call("list_files"), call("git_push"))
+    _, out, err = cli(*guarding, "--unattended", "block", stdin=session)
+    assert len(out.splitlines()) == 2
+    title, heads, blocked = (next(line for line in err.splitlines() if word in line) for word in ("what", "ms", "│ 2"))
+    assert title.startswith("permitry: what happened")
+    assert heads.replace("┃", " ").split() == ["#", "tool", "verdict", "rule", "outcome", "ms"]
+    assert blocked.replace("│", " ").split()[:5] == ["2", "git_push", "block", "publishing-is-yours", "blocked"]
+    assert err.endswith(f"recorded in {record}\n")
+
+
+def test_a_human_sees_each_call_as_it_happens(cli: Callable[..., Outcome], guarding: list[str]) -> None:
+    """Without `--json` each call is told with verdict, tool, its first text, rule and outcome."""
+    session = stream(call("read_file", path="a\nb"), call("git_push"))
+    _, _, err = cli(*guarding, "--unattended", "block", stdin=session)
+    assert err.splitlines()[:2] == [
+        "allow   read_file a\\nb [read-only] ran, failed",
+        "block   git_push  [publishing-is-yours] blocked",
+    ]
+
+
+def test_a_failing_tool_is_told_as_such(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
+    """A tool that ran and failed is neither a success nor a block."""
+    _, out, _ = cli(*alone, stdin=stream(call("read_file", path="none.txt")))
+    result, end = objects(out)
+    assert (result["ok"], end["summary"]["calls"][0]["outcome"]) == (False, "ran, failed")
+
+
+def test_results_come_one_by_one(
+    processes: Callable[..., subprocess.Popen[bytes]], alone: list[str], say: Callable[..., str]
+) -> None:
+    """As a co-process it answers each call before the next line is written."""
+    process = processes(*alone, bufsize=0)
+    names = ("list_files", "git_push", "list_files")
+    answers = [say(process, json.dumps(call(name, name))) for name in names]
+    assert [json.loads(answer)["id"] for answer in answers] == list(names)
+    out, _ = process.communicate(timeout=20)
+    assert (list(json.loads(out)), process.returncode) == (["summary"], 0)
+
+
+# Nobody there -------------------------------------------------------------------------------------------------------
+
+
+def test_unattended_blocks_what_needs_a_human(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, workspace: Path
+) -> None:
+    """`--unattended block` runs nothing that needs confirmation, tells the model, and ends well."""
+    code, out, _ = cli(
+        *alone, stdin=stream(call("write_file", path="a", content="x"), call("run_shell", command="touch b"))
+    )
+    assert code == 0
+    assert all(ASKS in line["content"] for line in objects(out)[:-1])
+    assert list(workspace.iterdir()) == []
+
+
+def test_without_a_terminal_nobody_is_there(
+    processes: Callable[..., subprocess.Popen[bytes]], guarding: list[str], objects: Objects
+) -> None:
+    """Without a terminal and without `--unattended` a question is not answered, rather than waited for."""
+    process = processes(*guarding, "--json", start_new_session=True)
+    out, _ = process.communicate(stream(call("write_file", path="a", content="x")).encode(), timeout=20)
+    assert ASKS in objects(out.decode())[0]["content"]
+
+
+def test_unattended_queues_for_later(
+    cli: Callable[..., Outcome], guarding: list[str], objects: Objects, workspace: Path
+) -> None:
+    """`--unattended queue` leaves the question open, goes on with the rest, and exits with 3."""
+    session = stream(call("write_file", "w", path="a", content="x"), call("list_files", "l"))
+    code, out, _ = cli(*guarding, "--json", "--unattended", "queue", stdin=session)
+    waits, reads, end = objects(out)
+    assert (code, waits["ok"], reads["ok"], list(workspace.iterdir())) == (3, False, True, [])
+    assert "waits for the user's confirmation" in waits["content"]
+    assert [(each["call_id"], each["tool"]) for each in end["summary"]["queued"]] == [("w", "write_file")]
+    assert end["summary"]["calls"][0]["outcome"] == "queued"
+
+
+def test_a_queued_call_is_approved_by_its_digest(
+    cli: Callable[..., Outcome], guarding: list[str], workspace: Path, tmp_path: Path
+) -> None:
+    """The line a human is given for a queued call, put into a file, lets exactly that call run in a second session."""
+    session = stream(call("write_file", path="a", content="x"), call("write_file", path="b", content="x"))
+    code, _, err = cli(*guarding, "--unattended", "queue", stdin=session)
+    assert code == 3
+    assert err.count("queued: write_file (") == 2
+    lines = [line.partition("in the file: ")[2] for line in err.splitlines() if "in the file: " in line]
+    (tmp_path / "answers.jsonl").write_text(lines[1])
+    again = [*guarding, "--unattended", "queue", "--answers", str(tmp_path / "answers.jsonl")]
+    assert cli(*again, stdin=session)[0] == 3
+    assert [path.name for path in workspace.iterdir()] == ["b"]
+
+
+# Answers ------------------------------------------------------------------------------------------------------------
+
+WRITE = call("write_file", "w", path="a", content="x")
+
+
+def test_an_answer_is_for_its_call_id(cli: Callable[..., Outcome], answered: Write, workspace: Path) -> None:
+    """An approval bound to a call id lets that call run, and no other."""
+    session = stream(WRITE, call("write_file", "v", path="b", content="x"))
+    cli(*answered({"call_id": "w", "approved": True}), stdin=session)
+    assert [path.name for path in workspace.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("binding", [{"call_id": "other"}, {"digest": "0" * 64}, {"call_id": "w", "tool": "run_shell"}])
+def test_an_answer_for_something_else_does_not_count(
+    cli: Callable[..., Outcome], answered: Write, objects: Objects, workspace: Path, binding: dict[str, str]
+) -> None:
+    """An answer for another id, digest or tool leaves the question unanswered, and is reported as unused."""
+    _, out, err = cli(*answered({**binding, "approved": True}), stdin=stream(WRITE))
+    result, end = objects(out)
+    assert (result["ok"], ASKS in result["content"], list(workspace.iterdir())) == (False, True, [])
+    assert (end["summary"]["unused_answers"], err) == ([1], "")
+
+
+def test_unused_answers_are_told(cli: Callable[..., Outcome], answered: Write) -> None:
+    """A human reads the lines of the answers nobody asked for."""
+    words = answered(
+        {"call_id": "none", "approved": True}, {"call_id": "w", "approved": True}, {"digest": "0", "approved": False}
+    )
+    words.remove("--json")
+    assert "answers nobody asked for: lines 1, 3\n" in cli(*words, stdin=stream(WRITE))[2]
+
+
+def test_an_answer_counts_once(cli: Callable[..., Outcome], answered: Write, objects: Objects, workspace: Path) -> None:
+    """The same call made twice needs two answers."""
+    digest_of = objects(cli(*answered(), "--unattended", "queue", stdin=stream(WRITE))[1])[-1]["summary"]["queued"]
+    answer = {"digest": digest_of[0]["digest"], "approved": True}
+    _, out, _ = cli(*answered(answer), stdin=stream(WRITE, WRITE))
+    assert [line["ok"] for line in objects(out)[:-1]] == [True, False]
+    assert (workspace / "a").read_text() == "x"
+
+
+def test_a_no_is_told_with_its_guidance(cli: Callable[..., Outcome], answered: Write, objects: Objects) -> None:
+    """A rejection does not run, and the human's words reach the model."""
+    answer = {"call_id": "w", "approved": False, "instructions": "Use docs/."}
+    _, out, _ = cli(*answered(answer), stdin=stream(WRITE))
+    assert "The user says: Use docs/." in objects(out)[0]["content"]
+
+
+def test_always_is_remembered(cli: Callable[..., Outcome], answered: Write, workspace: Path) -> None:
+    """After an approval with `skip_future` the tool is not asked about again."""
+    answer = {"call_id": "w", "approved": True, "skip_future": True}
+    cli(*answered(answer), stdin=stream(WRITE, call("write_file", path="b", content="x")))
+    assert sorted(path.name for path in workspace.iterdir()) == ["a", "b"]
+
+
+def test_edited_arguments_run_instead(cli: Callable[..., Outcome], answered: Write, workspace: Path) -> None:
+    """An approval with arguments runs those, and not the model's own."""
+    cli(*answered({"call_id": "w", "approved": True, "arguments": {"path": "b", "content": "y"}}), stdin=stream(WRITE))
+    assert {path.name: path.read_text() for path in workspace.iterdir()} == {"b": "y"}
+
+
+def test_edited_arguments_are_recorded(
+    cli: Callable[..., Outcome], guarding: list[str], tmp_path: Path, recorded: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """The record holds the arguments that ran, not only those the model wrote."""
+    answer = {"call_id": "w", "approved": True, "arguments": {"path": "b", "content": "y"}}
+    (tmp_path / "answers.jsonl").write_text(json.dumps(answer))
+    line = json.dumps({"id": "w", "name": "write_file", "arguments": {"path": "a", "content": "x"}})
+    cli(*guarding, "--answers", tmp_path / "answers.jsonl", stdin=line)
+    assert [each["arguments"]["path"] for each in recorded() if each["event"] == "decided"] == ["a", "b"]
+
+
+def test_an_abort_ends_the_session(
+    cli: Callable[..., Outcome], answered: Write, objects: Objects, workspace: Path
+) -> None:
+    """After an abort nothing runs, not even what needs no confirmation, and every call is still answered."""
+    session = stream(WRITE, call("list_files"), call("list_files"))
+    _, out, _ = cli(*answered({"call_id": "w", "approved": True, "abort": True}), stdin=session)
+    results = objects(out)[:-1]
+    assert [line["ok"] for line in results] == [False] * 3
+    assert results[1]["content"] == "Nothing runs any more: the user ended the session."
+    assert list(workspace.iterdir()) == []
+
+
+def test_every_bad_answer_is_located(cli: Callable[..., Outcome], answered: Write, record: Path) -> None:
+    """All problems of an answers file are told at once with their lines, and nothing runs or is recorded."""
+    words = answered({"approved": True}, {"call_id": "a", "approved": True}, {"call_id": "a", "aproved": True}, [])
+    code, out, err = cli(*words, stdin=stream(WRITE))
+    assert (code, out) == (4, "")
+    assert [f"answers.jsonl:{line}:1: " in err for line in (1, 2, 3, 4)] == [True, False, True, True]
+    assert not record.exists()
+
+
+@pytest.mark.parametrize("content", [None, b"\xff"])
+def test_answers_that_cannot_be_read_end_the_run(
+    cli: Callable[..., Outcome], guarding: list[str], tmp_path: Path, content: bytes | None
+) -> None:
+    """A missing answers file, and one that is no text, are invalid input."""
+    path = tmp_path / "answers.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    code, out, err = cli(*guarding, "--answers", path, stdin=stream(WRITE))
+    assert (code, out) == (4, "")
+    assert err.startswith(f"permitry: cannot read the answers `{path}`: ")
+
+
+# Options ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_session_may_be_a_file(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, tmp_path: Path
+) -> None:
+    """The session is a file when one is named."""
+    path = tmp_path / "session.jsonl"
+    path.write_text(stream(call("list_files")))
+    alone[1] = str(path)
+    assert objects(cli(*alone)[1])[0]["ok"] is True
+
+
+def test_a_missing_session_is_invalid_input(cli: Callable[..., Outcome], alone: list[str]) -> None:
+    """A session that is not there exits with 4."""
+    alone[1] = "missing.jsonl"
+    assert cli(*alone) == (4, "", "permitry: cannot read `missing.jsonl`: No such file or directory\n")
+
+
+def test_a_missing_workspace_is_invalid_input(cli: Callable[..., Outcome], record: Path) -> None:
+    """A workspace that is no folder is refused before anything is read or recorded."""
+    code, out, err = cli("run", "--workspace", "nowhere", "--record", record, stdin=stream(WRITE))
+    assert (code, out) == (4, "")
+    assert err == "permitry: the workspace `nowhere` is no folder; make it, or name another with --workspace\n"
+    assert not record.exists()
+
+
+def test_a_mode_reaches_the_rules(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
+    """`--mode plan` blocks what is not known to only read; `--mode yolo` does not ask."""
+    for mode, rule in (("plan", "plan-mode"), ("yolo", "yolo"), ("default", None)):
+        _, out, _ = cli(*alone, "--mode", mode, stdin=stream(WRITE))
+        assert objects(out)[-1]["summary"]["calls"][0]["rule"] == rule
+
+
+def test_a_template_reaches_the_rules(cli: Callable[..., Outcome], alone: list[str], workspace: Path) -> None:
+    """`--template edit` lets its tools run unasked."""
+    cli(*alone, "--template", "edit", stdin=stream(WRITE))
+    assert (workspace / "a").read_text() == "x"
+
+
+def test_an_unknown_template_is_refused(cli: Callable[..., Outcome], alone: list[str]) -> None:
+    """A template no rule file defines is invalid input, with the nearest name."""
+    code, out, err = cli(*alone, "--template", "edti", stdin=stream(WRITE))
+    assert (code, out) == (4, "")
+    assert err == "permitry: unknown template `edti`; did you mean `edit`?\n"
+
+
+def test_an_agent_reaches_the_rules(
+    cli: Callable[..., Outcome], objects: Objects, workspace: Path, tmp_path: Path
+) -> None:
+    """`--agent` is what `when.agent` compares with."""
+    path = tmp_path / "rules.toml"
+    rule = 'id = "helpers-write"\neffect = "allow"\ntools = ["write_file"]\nwhen.agent = "helper-*"\n'
+    path.write_text(f"schema = 1\n[[rule]]\n{rule}")
+    places = ["--rules", path, "--workspace", workspace, "--record", tmp_path / "record.jsonl"]
+    words = ["run", *places, "--json", "--unattended", "block"]
+    rules = [
+        objects(cli(*words, *agent, stdin=stream(WRITE))[1])[-1]["summary"]["calls"][0]["rule"]
+        for agent in ((), ("--agent", "helper-1"))
+    ]
+    assert rules == [None, "helpers-write"]
+
+
+@pytest.fixture
+def sessions(monkeypatch: pytest.MonkeyPatch) -> list[Session]:
+    """Return the sessions of all runs, as they are at their ends."""
+    seen: list[Session] = []
+    monkeypatch.setattr("permitry.cli.run.SessionGuard.summarize", lambda guard: seen.append(guard.handler.session))
+    return seen
+
+
+def test_the_session_is_what_the_options_say(
+    cli: Callable[..., Outcome], alone: list[str], workspace: Path, sessions: list[Session]
+) -> None:
+    """Agent, mode, workspace and template, which rules may look at, come from the options."""
+    cli(*alone, "--agent", "helper", "--mode", "plan", "--template", "edit")
+    (session,) = sessions
+    assert (session.agent, session.mode, session.workspace) == ("helper", "plan", str(workspace.resolve()))
+    assert session.active_template is not None
+    assert session.active_template.name == "edit"
+
+
+def test_a_mode_no_rule_knows_is_refused(cli: Callable[..., Outcome], alone: list[str]) -> None:
+    """A misspelt `plan` would be a session without plan mode."""
+    code, out, err = cli(*alone, "--mode", "Plan")
+    assert (code, out) == (4, "")
+    assert "unknown mode `Plan`; did you mean `plan`?" in err
+
+
+def test_a_session_with_answers_is_attended(
+    cli: Callable[..., Outcome], answered: Write, alone: list[str], sessions: list[Session]
+) -> None:
+    """Written answers are somebody's; without them, and without a terminal, nobody is there."""
+    for words in (answered(), alone):
+        cli(*words)
+    assert [session.attended for session in sessions] == [True, False]
+
+
+@pytest.mark.parametrize("words", [("--unattended", "block"), ("--unattended", "queue"), ("--answers", "/dev/null")])
+def test_nobody_is_looked_for_where_nobody_is_asked(
+    cli: Callable[..., Outcome], guarding: list[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """With written answers, and unattended, no terminal is opened."""
+    monkeypatch.setattr("permitry.cli.prompt.open_terminal", lambda: pytest.fail("a terminal was opened"))
+    assert cli(*guarding, *words)[0] == 0
+
+
+def test_the_workspace_finds_the_project(
+    cli: Callable[..., Outcome], objects: Objects, workspace: Path, record: Path
+) -> None:
+    """Without `--rules` the layers are searched from the workspace, not from the current folder."""
+    (workspace / ".permitry").mkdir()
+    rule = 'schema = 1\n[[rule]]\nid = "no-lists"\neffect = "block"\ntools = ["list_files"]\n'
+    (workspace / ".permitry/rules.toml").write_text(rule)
+    words = ("run", "--workspace", workspace, "--record", record, "--json", "--unattended", "block")
+    _, out, _ = cli(*words, stdin=stream(call("list_files")))
+    assert objects(out)[-1]["summary"]["calls"][0]["rule"] == "no-lists"
+
+
+def test_the_record_has_a_place_of_its_own(cli: Callable[..., Outcome], guarding: list[str], home: Path) -> None:
+    """Without `--record` the record is in the user's state folder, for its owner's eyes only."""
+    cli(*guarding[:-2], "--unattended", "block", stdin=stream(call("list_files")))
+    path = home / "permitry" / "audit.jsonl"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [json.loads(line)["event"] for line in path.read_text().splitlines()] == ["decided", "started", "finished"]
+
+
+def test_a_record_is_appended_to(cli: Callable[..., Outcome], alone: list[str], recorded: Recorded) -> None:
+    """A second session adds to the record of the first."""
+    for _ in range(2):
+        cli(*alone, stdin=stream(call("list_files")))
+    assert [line["event"] for line in recorded()] == ["decided", "started", "finished"] * 2
+
+
+# When things go wrong -----------------------------------------------------------------------------------------------
+
+
+def test_without_a_record_nothing_starts(cli: Callable[..., Outcome], guarding: list[str], tmp_path: Path) -> None:
+    """A record that cannot be opened ends the run before the first call."""
+    guarding[-1] = str(tmp_path)
+    code, out, err = cli(*guarding, stdin=stream(call("list_files")))
+    assert (code, out) == (4, "")
+    assert err.startswith(f"permitry: cannot write the record `{tmp_path}`: ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_with_a_full_disk_nothing_runs(
+    cli: Callable[..., Outcome], guarding: list[str], objects: Objects, workspace: Path
+) -> None:
+    """A record that cannot be written lets nothing run, whatever the rules say."""
+    guarding[-1] = "/dev/full"
+    _, out, _ = cli(*guarding, "--json", "--mode", "yolo", stdin=stream(WRITE, call("list_files")))
+    assert [line["ok"] for line in objects(out)[:-1]] == [False, False]
+    assert list(workspace.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_session_without_a_record_fails(cli: Callable[..., Outcome], guarding: list[str], objects: Objects) -> None:
+    """When nothing can be recorded the session fails: a program that looks at the exit code must notice."""
+    guarding[-1] = "/dev/full"
+    code, out, _ = cli(*guarding, "--json", "--unattended", "block", stdin='{"name": "list_files", "arguments": {}}')
+    assert code == 1
+    assert objects(out)[-1]["summary"]["failure"] is not None
+
+
+def test_an_interrupt_keeps_what_was_done(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C between two lines prints the summary of what ran and exits with 130."""
+
+    def interrupted(_: object) -> Any:  # noqa: ANN401 -- what the real function yields
+        yield 1, stream(call("list_files"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("permitry.cli.run.numbered_lines", interrupted)
+    code, out, _ = cli(*alone)
+    assert code == 130
+    assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 1}
+
+
+def test_an_interrupt_stops_the_tool_that_runs(
+    processes: Callable[..., subprocess.Popen[bytes]], answered: Write, recorded: Recorded, workspace: Path
+) -> None:
+    """Ctrl-C while a command runs ends the command and the session, and the record says how it went."""
+    process = processes(*answered({"call_id": "long", "approved": True}), bufsize=0)
+    assert process.stdin is not None
+    process.stdin.write(stream(call("run_shell", "long", command="touch begun; sleep 60; touch ended")).encode())
+    while not (workspace / "begun").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert list(json.loads(out)) == ["summary"]
+    assert [line["event"] for line in recorded()][-2:] == ["started", "finished"]
+
+
+# A human at the keyboard, in process --------------------------------------------------------------------------------
+
+
+def test_a_terminal_is_asked(
+    cli: Callable[..., Outcome],
+    guarding: list[str],
+    workspace: Path,
+    typing: Callable[[str], tuple[TextIO, Callable[[], str]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a terminal and neither answers nor `--unattended`, the human is asked there."""
+    terminal, shown = typing("x\ny\n")
+    monkeypatch.setattr("permitry.cli.prompt.open_terminal", lambda: terminal)
+    cli(*guarding, stdin=stream(WRITE))
+    assert (workspace / "a").read_text() == "x"
+    assert "? write_file  no rule allows this tool" in shown()
+    assert "decided by  no rule" in shown()

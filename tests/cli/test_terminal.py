@@ -1,0 +1,159 @@
+"""The real program behind a real terminal: what a human sees and types, and what follows."""
+
+import json
+import os
+import pty
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permitry.cli.prompt import open_terminal
+
+Outcome = tuple[int, str, str, str]
+Objects = Callable[[str], list[dict[str, Any]]]
+Talk = Callable[..., Outcome]
+
+QUESTION = "[q]uit: "
+GUIDANCE = "(empty for nothing) "
+WRITE = {"id": "w", "name": "write_file", "arguments": {"path": "a.txt", "content": "new\n"}}
+AGAIN = {"id": "v", "name": "write_file", "arguments": {"path": "b.txt", "content": "new\n"}}
+SHELL = {"id": "s", "name": "run_shell", "arguments": {"command": "touch c.txt"}}
+
+
+@pytest.fixture
+def talk(at_terminal: Callable[..., Outcome], guarding: list[str]) -> Talk:
+    """Return a function that runs a session of calls, given on standard input, with a dialogue at the terminal."""
+
+    def talked(*dialogue: tuple[str, str], calls: list[dict[str, Any]]) -> Outcome:
+        session = "".join(f"{json.dumps(call)}\n" for call in calls).encode()
+        return at_terminal([*guarding, "--json"], *dialogue, session=session)
+
+    return talked
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a function that makes `$EDITOR` of Python code, in which `path` is the file to edit."""
+
+    def made(code: str) -> None:
+        script = tmp_path / "editor"
+        script.write_text(f"#!{sys.executable}\nimport pathlib, sys\npath = pathlib.Path(sys.argv[-1])\n{code}\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("EDITOR", str(script))
+
+    return made
+
+
+def test_yes_runs_the_call(talk: Talk, objects: Objects, workspace: Path) -> None:
+    """After a yes the call runs; the question and its diff in colour are on the terminal, and nowhere else."""
+    (workspace / "a.txt").write_text("old\n")
+    code, out, err, seen = talk((QUESTION, "y\n"), calls=[WRITE])
+    assert (code, err, objects(out)[0]["ok"]) == (0, "", True)
+    assert (workspace / "a.txt").read_text() == "new\n"
+    lines = {line.rstrip("\r").partition("m")[2]: line for line in seen.split("\n") if line.startswith("\x1b[")}
+    old, new = (next(line for line in lines if word in line) for word in ("-old", "+new"))
+    assert lines[old].split("m")[0] != lines[new].split("m")[0]
+
+
+def test_no_tells_the_model_why(talk: Talk, objects: Objects, workspace: Path) -> None:
+    """After a no nothing runs, and the guidance is in the model's result; the session goes on."""
+    calls = [WRITE, {"id": "l", "name": "list_files", "arguments": {}}]
+    code, out, _, _ = talk((QUESTION, "n\n"), (GUIDANCE, "Use docs/.\n"), calls=calls)
+    declined, listed, end = objects(out)
+    assert (code, declined["ok"], listed["content"]) == (0, False, "(no files)")
+    assert "The user says: Use docs/." in declined["content"]
+    assert (end["summary"]["calls"][0]["outcome"], list(workspace.iterdir())) == ("declined", [])
+
+
+def test_always_asks_once(talk: Talk, workspace: Path) -> None:
+    """After an always the tool's next call runs without a question."""
+    _, _, _, seen = talk((QUESTION, "a\n"), calls=[WRITE, AGAIN])
+    assert seen.count(QUESTION) == 1
+    assert sorted(path.name for path in workspace.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_always_is_not_offered_by_a_restriction(talk: Talk, workspace: Path) -> None:
+    """Where a restriction asks, always is not offered, and typing it decides nothing."""
+    _, _, _, seen = talk((QUESTION, "a\n"), (QUESTION, "y\n"), calls=[SHELL])
+    assert "[a]lways" not in seen
+    assert [path.name for path in workspace.iterdir()] == ["c.txt"]
+
+
+def test_edit_runs_the_edited_call(talk: Talk, editor: Callable[[str], None], workspace: Path) -> None:
+    """What the editor leaves is what runs."""
+    editor("path.write_text(path.read_text().replace('a.txt', 'edited.txt'))")
+    talk((QUESTION, "e\n"), calls=[WRITE])
+    assert [path.name for path in workspace.iterdir()] == ["edited.txt"]
+
+
+@pytest.mark.parametrize("code", ["sys.exit(1)", "path.write_text('{')"])
+def test_a_failed_edit_is_asked_again(talk: Talk, editor: Callable[[str], None], workspace: Path, code: str) -> None:
+    """An editor that fails, or leaves what is no JSON, leads back to the question."""
+    editor(code)
+    _, _, _, seen = talk((QUESTION, "e\n"), (QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[WRITE])
+    assert "not used: " in seen
+    assert list(workspace.iterdir()) == []
+
+
+def test_explain_shows_the_rules(talk: Talk) -> None:
+    """Explain tells rule, place and reason, and asks again."""
+    _, _, _, seen = talk((QUESTION, "x\n"), (QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[SHELL])
+    assert "decided by  shell-asks  (restriction, permitry:coding-agent:" in seen
+    assert "160 confirm shell-asks" in seen
+
+
+def test_quit_ends_the_session(talk: Talk, objects: Objects, workspace: Path) -> None:
+    """After a quit nobody is asked any more and nothing runs, not even reading."""
+    calls = [WRITE, AGAIN, {"id": "l", "name": "list_files", "arguments": {}}]
+    _, out, _, seen = talk((QUESTION, "q\n"), calls=calls)
+    assert seen.count(QUESTION) == 1
+    assert [line["ok"] for line in objects(out)[:-1]] == [False] * 3
+    assert list(workspace.iterdir()) == []
+
+
+def test_a_wrong_letter_is_asked_again(talk: Talk, workspace: Path) -> None:
+    """A letter that is not offered, and an empty line, decide nothing."""
+    _, _, _, seen = talk((QUESTION, "j\n"), (QUESTION, "\n"), (QUESTION, "y\n"), calls=[WRITE])
+    assert seen.count("please answer with one of the letters in brackets") == 2
+    assert [path.name for path in workspace.iterdir()] == ["a.txt"]
+
+
+def test_the_end_of_input_is_no_answer(talk: Talk, objects: Objects, workspace: Path) -> None:
+    """Who closes the keyboard's input has not answered, and the call does not run."""
+    _, out, _, _ = talk((QUESTION, "\x04"), calls=[WRITE])
+    assert "nobody gave one; it did not run" in objects(out)[0]["content"]
+    assert list(workspace.iterdir()) == []
+
+
+def test_an_interrupt_at_the_question_ends_the_session(talk: Talk, objects: Objects, workspace: Path) -> None:
+    """Ctrl-C at the question ends the session with 130 and a summary; nothing runs."""
+    code, out, _, _ = talk((QUESTION, "\x03"), calls=[WRITE, AGAIN])
+    assert (code, [list(line) for line in objects(out)]) == (130, [["summary"]])
+    assert list(workspace.iterdir()) == []
+
+
+def test_the_terminal_is_opened_for_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The controlling terminal is read and written through one object, though a terminal cannot seek."""
+    master, slave = pty.openpty()
+    name, opened = os.ttyname(slave), os.open
+    monkeypatch.setattr("os.open", lambda path, *rest: opened(name if path == "/dev/tty" else path, *rest))
+    terminal = open_terminal()
+    assert terminal is not None
+    with terminal:
+        terminal.write("? ")
+        terminal.flush()
+        os.write(master, b"yes\n")
+        assert (terminal.readline(), os.read(master, 2)) == ("yes\n", b"? ")
+    os.close(master)
+    os.close(slave)
+
+
+def test_a_long_command_is_shown_to_its_end(talk: Talk) -> None:
+    """A command is shown in full before a human approves it."""
+    hidden = {"id": "s", "name": "run_shell", "arguments": {"command": f"echo{' ' * 300}; touch evil"}}
+    _, _, _, seen = talk((QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[hidden])
+    assert "touch evil" in seen

@@ -1,0 +1,161 @@
+"""The published JSON Schemas: they are what the program prints, they are valid, and what is shipped fits them."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permitry.config.catalogue import shipped_names
+from permitry.config.load import load_policy
+from permitry.config.schema import rule_file_schema
+from permitry.golden.case import case_schema
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = sorted((ROOT / "rules").glob("*.toml"))
+CASES = sorted((ROOT / "golden" / "cases").glob("*.json"))
+SCHEMAS = [ROOT / "rules" / "schema.json", ROOT / "golden" / "case.schema.json"]
+
+TYPES: Mapping[str, tuple[type, ...]] = {
+    "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float),
+    "boolean": (bool,), "null": (type(None),),
+}  # fmt: skip
+# What this file knows to check: a schema that used another word would pass unchecked, so it may not use one.
+CHECKED = {
+    "type", "properties", "required", "additionalProperties", "items", "minItems", "minLength", "minimum", "maximum",
+    "enum", "const", "anyOf", "$ref", "$defs",
+}  # fmt: skip
+SAID = {"$schema", "title", "description", "default"}
+
+
+def nodes(schema: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 -- any part of a JSON Schema
+    """Yield every schema within a schema."""
+    yield schema
+    below = [schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)]
+    tables = [schema.get(key, {}) for key in ("properties", "$defs")]
+    for each in (*below, *schema.get("anyOf", ()), *(node for table in tables for node in table.values())):
+        yield from nodes(each)
+
+
+def mistakes(value: Any, schema: dict[str, Any], root: dict[str, Any], place: str = "$") -> Iterator[str]:  # noqa: ANN401 -- any JSON
+    """Yield where `value` does not fit `schema`, by the words of `CHECKED`."""
+    if "$ref" in schema:
+        yield from mistakes(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, place)
+    if "anyOf" in schema and all(any(mistakes(value, each, root)) for each in schema["anyOf"]):
+        yield f"{place}: fits none of the choices"
+    yield from (f"{place}: {word}" for word in misfits(value, schema))
+    if isinstance(value, dict) and isinstance(properties := schema.get("properties", {}), dict):
+        other = schema.get("additionalProperties", True)
+        for key, item in value.items():
+            if key in properties or isinstance(other, dict):
+                yield from mistakes(item, properties.get(key, other), root, f"{place}.{key}")
+            elif other is False:
+                yield f"{place}.{key}: unknown"
+    if isinstance(value, list) and "items" in schema:
+        for i, item in enumerate(value):
+            yield from mistakes(item, schema["items"], root, f"{place}[{i}]")
+
+
+def misfits(value: Any, schema: dict[str, Any]) -> Iterator[str]:  # noqa: ANN401 -- any JSON
+    """Yield the words of one schema that `value` itself offends."""
+    kind = schema.get("type")
+    if kind is not None and (not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")):
+        yield "type"
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        yield "enum"
+    if "const" in schema and value != schema["const"]:
+        yield "const"
+    yield from (f"required {key}" for key in schema.get("required", ()) if key not in value)
+    yield from (word for word in ("minItems", "minLength") if word in schema and len(value) < schema[word])
+    if ("minimum" in schema and value < schema["minimum"]) or ("maximum" in schema and value > schema["maximum"]):
+        yield "range"
+
+
+@pytest.mark.parametrize(("path", "schema"), list(zip(SCHEMAS, (rule_file_schema(), case_schema()), strict=True)))
+def test_the_published_schema_is_the_programs(path: Path, schema: dict[str, Any]) -> None:
+    """The file beside the data is byte for byte what `permitry schema` prints."""
+    assert path.read_text() == json.dumps(schema, indent=2) + "\n"
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_a_schema_is_a_schema(path: Path) -> None:
+    """It names its dialect, uses known words and types only, and every reference and required key exists."""
+    root = json.loads(path.read_text())
+    assert root["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    for node in nodes(root):
+        assert set(node) <= CHECKED | SAID
+        assert node.get("type", "object") in TYPES
+        assert set(node.get("required", ())) <= set(node.get("properties", {}))
+        assert node.get("$ref", "#/$defs/").removeprefix("#/$defs/") in {"", *root["$defs"]}
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+def test_a_shipped_set_fits_the_schema(path: Path) -> None:
+    """An editor that knows the schema has nothing to underline."""
+    schema = json.loads(SCHEMAS[0].read_text())
+    assert list(mistakes(tomllib.loads(path.read_text()), schema, schema)) == []
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_case_fits_the_schema(path: Path) -> None:
+    """Every golden case fits the schema of golden cases, and names it."""
+    schema, case = json.loads(SCHEMAS[1].read_text()), json.loads(path.read_text())
+    assert list(mistakes(case, schema, schema)) == []
+    assert (path.parent / case["$schema"]).resolve() == SCHEMAS[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "schema = 2",
+        "schema = true",
+        "schema = 1\nrules = []",
+        'schema = 1\n[[rule]]\nid = "a"',
+        'schema = 1\n[[rule]]\nid = "a"\neffect = "deny"',
+        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\npriority = 400',
+        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\nwhen.mood = "plan"',
+        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\nwhen.mode = 1',
+        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\nmatch = [7]',
+        'schema = 1\n[template.t]\nallow_tools = "read_file"',
+    ],
+)
+def test_a_mistake_does_not_fit_the_schema(text: str) -> None:
+    """An editor that knows the schema underlines what the loader would refuse."""
+    schema = json.loads(SCHEMAS[0].read_text())
+    assert list(mistakes(tomllib.loads(text), schema, schema)) != []
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+def test_a_shipped_set_names_its_schema(path: Path) -> None:
+    """The first line binds the schema for editors, and the file is where the line says."""
+    first = re.fullmatch(r"#:schema (\S+)", path.read_text().splitlines()[0])
+    assert first is not None
+    assert first[1] == "./schema.json"
+    assert (path.parent / first[1]).resolve() == SCHEMAS[0]
+
+
+def test_every_set_is_shipped() -> None:
+    """The program knows exactly the sets that lie in the folder."""
+    assert shipped_names() == [f"permitry:{path.stem}" for path in RULES]
+    assert len(RULES) >= 4
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+def test_a_shipped_set_loads(path: Path) -> None:
+    """Each set loads by its name, with a description, and brings rules of its own."""
+    own = tomllib.loads(path.read_text())
+    ids = {rule.id for rule in load_policy(f"permitry:{path.stem}").rules if hasattr(rule, "id")}
+    assert {rule["id"] for rule in own["rule"]} <= ids
+    assert own["description"].strip()
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+def test_every_shipped_rule_has_examples(path: Path) -> None:
+    """Each rule shows a call it matches and one it does not, and says why it is there."""
+    for rule in tomllib.loads(path.read_text())["rule"]:
+        assert all(rule.get(key) for key in ("match", "no_match", "reason")), rule["id"]

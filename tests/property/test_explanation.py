@@ -1,0 +1,67 @@
+"""Law 9: a decision can be explained, and `decide` and `explain` never disagree."""
+
+from hypothesis import given
+
+from permitry.core.decision import Explanation, Phase, RuleOutcome, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
+
+
+def _explain(policy: AuthorizationPolicy, question: Question) -> Explanation:
+    return policy.explain(question.call, question.context, question.spec)
+
+
+@given(policy=..., question=...)
+def test_explain_tells_the_decision_of_decide(policy: AuthorizationPolicy, question: Question) -> None:
+    """The explanation holds the very decision."""
+    assert _explain(policy, question).decision == policy.decide(question.call, question.context, question.spec)
+
+
+@given(policy=..., question=...)
+def test_the_deciding_rule_is_marked_and_no_other(policy: AuthorizationPolicy, question: Question) -> None:
+    """One rule is marked as deciding, the one the decision names, and it is among the matches."""
+    explanation = _explain(policy, question)
+    decision = explanation.decision
+    deciding = [rule for rule in explanation.rules if rule.deciding]
+    assert [rule.rule_id for rule in deciding] == ([] if decision.rule_id is None else [decision.rule_id])
+    for rule in deciding:
+        assert (rule.effect, rule.phase, rule.source) == (decision.verdict, decision.phase, decision.source)
+        assert rule in explanation.matches
+
+
+@given(policy=..., question=...)
+def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, question: Question) -> None:
+    """The phases applied to the matches told give the verdict told."""
+    explanation = _explain(policy, question)
+    effects = {phase: [m.effect for m in explanation.matches if m.phase is phase] for phase in Phase}
+    if effects[Phase.OVERRIDE]:
+        expected = Verdict.ALLOW
+    elif effects[Phase.RESTRICTION]:
+        expected = max(effects[Phase.RESTRICTION])
+    else:
+        expected = Verdict.ALLOW if effects[Phase.PERMISSION] else Verdict.CONFIRM
+    assert explanation.decision.verdict is expected
+
+
+@given(policy=..., question=...)
+def test_every_rule_is_told_once_and_in_order(policy: AuthorizationPolicy, question: Question) -> None:
+    """Overrides, restrictions and permissions follow each other, each by priority."""
+    rules = _explain(policy, question).rules
+    order = [Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION]
+    assert len({rule.rule_id for rule in rules}) == len(rules) == len(policy.rules)
+    places = [(order.index(rule.phase), rule.priority) for rule in rules]
+    assert places == sorted(places)
+
+
+@given(policy=..., question=...)
+def test_every_error_of_the_decision_is_told(policy: AuthorizationPolicy, question: Question) -> None:
+    """A rule that failed on the way to the decision is told as failed, with the same error."""
+    explanation = _explain(policy, question)
+    failed = {(rule.rule_id, rule.error) for rule in explanation.rules if rule.outcome is RuleOutcome.FAILED}
+    assert {(error.rule_id, error.error) for error in explanation.decision.errors} <= failed
+
+
+@given(policy=..., question=...)
+def test_a_near_miss_is_no_match(policy: AuthorizationPolicy, question: Question) -> None:
+    """Only a rule that was asked and did not match can have missed nearly."""
+    assert all(rule.outcome is RuleOutcome.NOT_MATCHED for rule in _explain(policy, question).near_misses)

@@ -1,0 +1,51 @@
+"""Law 2: nothing fails open."""
+
+from typing import Any
+
+import attrs
+from hypothesis import given
+
+from permitry.core.decision import Verdict
+from permitry.core.policy import AnyRule, AuthorizationPolicy
+from permitry.core.rule import Question
+
+
+def _is_faulty(rule: AnyRule) -> bool:
+    return not isinstance(getattr(rule, "answer", True), bool)
+
+
+def _mended(rule: Any) -> AnyRule:  # noqa: ANN401 -- one of the rules of the conftest, which cannot be imported
+    """Return `rule`, its failure replaced by the answer the law gives for it."""
+    is_restriction = getattr(rule, "effect", Verdict.ALLOW) is not Verdict.ALLOW
+    mended: AnyRule = attrs.evolve(rule, answer=is_restriction) if _is_faulty(rule) else rule
+    return mended
+
+
+@given(policy=..., question=...)
+def test_a_failing_restriction_matches_and_a_failing_permission_does_not(
+    policy: AuthorizationPolicy, question: Question
+) -> None:
+    """A failing rule leads to the decision of a rule that answers what the law says."""
+    failing = policy.decide(question.call, question.context, question.spec)
+    mended = AuthorizationPolicy(map(_mended, policy.rules)).decide(question.call, question.context, question.spec)
+    assert (failing.verdict, failing.rule_id, failing.phase) == (mended.verdict, mended.rule_id, mended.phase)
+    assert mended.errors == ()
+
+
+@given(policy=..., question=...)
+def test_rules_that_all_fail_allow_nothing(policy: AuthorizationPolicy, question: Question) -> None:
+    """A policy of nothing but failing rules never allows, and says which ones failed."""
+    faulty = [rule for rule in policy.rules if _is_faulty(rule)]
+    decision = AuthorizationPolicy(faulty).decide(question.call, question.context, question.spec)
+    assert decision.verdict is not Verdict.ALLOW
+    full = [rule for rule in faulty if hasattr(rule, "effect") and rule.priority() < 200]
+    assert len(decision.errors) >= len(full)
+    assert all(error.error for error in decision.errors)
+
+
+@given(question=...)
+def test_an_empty_policy_asks(question: Question) -> None:
+    """Without a rule every call is asked about."""
+    decision = AuthorizationPolicy().decide(question.call, question.context, question.spec)
+    assert decision.verdict is Verdict.CONFIRM
+    assert decision.rule_id is None

@@ -1,0 +1,37 @@
+"""Law 1: a restriction is a floor."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permitry.core.decision import Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
+from permitry.rules.configured import ConfiguredRule
+
+
+def _without_overrides(policy: AuthorizationPolicy) -> AuthorizationPolicy:
+    # A two-method rule below 100 stays: it has no effect of its own, and is no override.
+    return AuthorizationPolicy(r for r in policy.rules if r.priority() >= 100 or not hasattr(r, "effect"))
+
+
+@given(
+    policy=..., question=..., effect=st.sampled_from((Verdict.CONFIRM, Verdict.BLOCK)), priority=st.integers(100, 199)
+)
+def test_no_permission_lifts_a_restriction(
+    policy: AuthorizationPolicy, question: Question, effect: Verdict, priority: int
+) -> None:
+    """Whatever permits a call, it is at least as strict as one restriction that matches it."""
+    floor = ConfiguredRule("floor", effect, priority)
+    floored = AuthorizationPolicy((*_without_overrides(policy).rules, floor))
+    decision = floored.decide(question.call, question.context, question.spec)
+    assert decision.verdict >= effect
+    assert decision.phase is Phase.RESTRICTION
+
+
+@given(policy=..., question=...)
+def test_an_allow_means_that_no_restriction_matched(policy: AuthorizationPolicy, question: Question) -> None:
+    """An ALLOW outside the overrides leaves no restriction that matched or failed."""
+    explanation = policy.explain(question.call, question.context, question.spec)
+    decision = explanation.decision
+    if decision.verdict is Verdict.ALLOW and decision.phase is not Phase.OVERRIDE:
+        assert not [rule for rule in explanation.matches if rule.phase is Phase.RESTRICTION]

@@ -1,0 +1,55 @@
+"""Law 8: the core is pure: the same question has the same answer, at any time and on any thread."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[ThreadPoolExecutor]:
+    """Yield two other threads."""
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@given(policy=..., question=...)
+def test_another_thread_gives_the_same_answer(
+    threads: ThreadPoolExecutor, policy: AuthorizationPolicy, question: Question
+) -> None:
+    """The same question has the same decision here, here again, and on other threads at once."""
+    asked = (question.call, question.context, question.spec)
+    elsewhere = [threads.submit(policy.decide, *asked) for _ in range(2)]
+    here = [policy.decide(*asked) for _ in range(2)]
+    assert all(decision == here[0] for decision in [*here, *(future.result() for future in elsewhere)])
+
+
+@given(policy=..., question=...)
+def test_asking_changes_nothing(policy: AuthorizationPolicy, question: Question) -> None:
+    """Call, context, spec and policy read the same after a question as before it."""
+    before = repr((policy, question, question.call.digest))
+    policy.explain(question.call, question.context, question.spec)
+    assert repr((policy, question, question.call.digest)) == before
+
+
+@given(policy=..., questions=...)
+def test_an_answer_does_not_depend_on_the_questions_before(
+    policy: AuthorizationPolicy, questions: list[Question]
+) -> None:
+    """Questions asked backwards have the same answers."""
+    forwards = [policy.decide(q.call, q.context, q.spec) for q in questions]
+    backwards = [policy.decide(q.call, q.context, q.spec) for q in reversed(questions)]
+    assert backwards[::-1] == forwards
+
+
+@given(policy=..., question=...)
+def test_a_policy_built_again_answers_the_same(policy: AuthorizationPolicy, question: Question) -> None:
+    """The same rules make an equal policy with the same version and the same decisions."""
+    again = AuthorizationPolicy(policy.rules)
+    asked = (question.call, question.context, question.spec)
+    assert again == policy
+    assert again.decide(*asked) == policy.decide(*asked)

@@ -1,0 +1,255 @@
+"""Checked tables become rules and templates, and what is wrong in context is found."""
+
+import attrs
+import pytest
+
+from permitry.config.build import RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
+from permitry.config.diagnostics import SourceText
+from permitry.config.locate import locate
+from permitry.config.schema import RuleTable, TemplateTable
+from permitry.core.decision import Verdict
+from permitry.core.template import Template
+
+
+def _source(text: str) -> SourceText:
+    return SourceText("rules.toml", locate(text))
+
+
+SOURCE = _source('schema = 1\n[[rule]]\nid = "r"\n')
+READER = Template("reader", ("read_*",))
+EDITOR = Template("editor", extends=(READER,))
+TEMPLATES = {"reader": READER, "editor": EDITOR}
+
+
+def _draft(**keys: object) -> RuleDraft:
+    table = RuleTable.model_validate({"id": "r", "effect": "block", "tools": ["x"], **keys})
+    return RuleDraft(SOURCE, ("rule", 0), table)
+
+
+def _admin_draft(effect: str, priority: int) -> RuleDraft:
+    return attrs.evolve(_draft(effect=effect, priority=priority), is_admin=True)
+
+
+def _template(name: str, **keys: object) -> TemplateDraft:
+    return TemplateDraft(SOURCE, ("template", name), TemplateTable.model_validate(keys))
+
+
+def _messages(draft: RuleDraft) -> list[str]:
+    return [problem.message for problem in rule_problems(draft, TEMPLATES, TEMPLATES)]
+
+
+@pytest.mark.parametrize(("effect", "priority"), [("block", 150), ("confirm", 160), ("allow", 250)])
+def test_the_priority_of_a_rule_defaults_by_effect(effect: str, priority: int) -> None:
+    """Restrictions stand in the middle of their band, permissions among the allowlists."""
+    rule = build_rule(_draft(effect=effect))
+    assert (rule.effect, rule.priority()) == (Verdict(effect), priority)
+
+
+def test_priority_zero_is_not_taken_for_no_priority() -> None:
+    """The number of the file counts, also when it is 0."""
+    assert build_rule(_admin_draft("allow", 0)).priority() == 0
+
+
+def test_a_rule_carries_everything_its_table_says() -> None:
+    """Nothing that stands in the file is lost on the way."""
+    when = {"mode": ["plan", "review"], "agent": "sub*", "template": "editor"}
+    rule = build_rule(_draft(when=when, reason="why", message="go on", tools=["a*", "@writes"]))
+    assert [selector.text for selector in rule.selectors] == ["a*", "@writes"]
+    assert (rule.modes, [agent.text for agent in rule.agents]) == (("plan", "review"), ["sub*"])
+    assert (rule.templates, rule.reason, rule.message) == (("editor",), "why", "go on")
+
+
+def test_a_rule_without_more_has_no_conditions_and_default_texts() -> None:
+    """The operator is told that no reason is given, and the model gets the text of the policy."""
+    rule = build_rule(_draft())
+    assert (rule.modes, rule.agents, rule.templates) == ((), (), ())
+    assert (rule.reason, rule.message) == ("the rule gives no reason", None)
+
+
+def test_a_rule_without_tools_selects_by_condition_alone() -> None:
+    """Left-out `tools` means every tool."""
+    assert build_rule(_draft(tools=None, when={"mode": "plan"})).selectors == ()
+
+
+def test_a_rule_knows_where_it_stands() -> None:
+    """The source is the line of the header."""
+    assert build_rule(_draft()).source == "rules.toml:2"
+
+
+@pytest.mark.parametrize(("effect", "priority"), [("block", 100), ("confirm", 199), ("allow", 200), ("allow", 399)])
+def test_a_priority_in_the_band_of_the_effect_is_fine(effect: str, priority: int) -> None:
+    """Restrictions at 100 to 199, permissions at 200 to 399, both ends included."""
+    assert _messages(_draft(effect=effect, priority=priority)) == []
+
+
+@pytest.mark.parametrize(
+    ("effect", "priority"),
+    [("block", 99), ("confirm", 0), ("block", 200), ("confirm", 399), ("allow", 99), ("allow", 100), ("allow", 199)],
+)
+def test_a_priority_outside_the_band_of_the_effect_is_told(effect: str, priority: int) -> None:
+    """One step past either end is a mistake."""
+    [message] = _messages(_draft(effect=effect, priority=priority))
+    assert message.startswith(f"priority {priority} ")
+
+
+@pytest.mark.parametrize("priority", [0, 99])
+def test_an_admin_may_allow_before_every_restriction(priority: int) -> None:
+    """Overrides are for the admin layer."""
+    assert _messages(_admin_draft("allow", priority)) == []
+
+
+@pytest.mark.parametrize("effect", ["block", "confirm"])
+def test_an_admin_may_not_restrict_before_the_restrictions(effect: str) -> None:
+    """A restriction below 100 has no phase to be asked in."""
+    assert _messages(_admin_draft(effect, 50)) == [f"priority 50 is no place for a `{effect}` rule"]
+
+
+def test_a_restriction_may_be_scoped_by_a_condition_alone() -> None:
+    """A block of a whole mode or agent needs no tools."""
+    assert _messages(_draft(tools=None, when={"agent": "guest"})) == []
+
+
+def test_an_empty_condition_does_not_scope_a_rule() -> None:
+    """Both are told: that the rule is about everything, and that its condition is empty."""
+    assert _messages(_draft(tools=None, when={})) == [
+        "`when` is empty",
+        "the rule names neither tools nor a condition",
+    ]
+
+
+@pytest.mark.parametrize("key", ["match", "no_match"])
+def test_an_example_in_an_unknown_template_is_told_and_not_tried(key: str) -> None:
+    """Whether it would match or not, it waits until its template is known; the others are tried."""
+    examples = [{"tool": "x", "template": "redaer"}, {"tool": "y", "template": "redaer"}, "x", "y"]
+    unknown, another, failing = _messages(_draft(**{key: examples}))
+    assert unknown == another == "unknown template `redaer`"
+    assert f"the `{key}` example" in failing
+
+
+def test_a_template_with_mistakes_of_its_own_is_known() -> None:
+    """What is wrong with a template is told once, not again at every rule and example that names it."""
+    draft = _draft(when={"template": "broken"}, match=[{"tool": "x", "template": "broken"}])
+    assert list(rule_problems(draft, {}, {"broken"})) == []
+
+
+def test_every_unknown_template_is_told_at_its_own_place() -> None:
+    """Two slips of the pen in one list are two problems, and the second caret is not under the first."""
+    text = '[[rule]]\nwhen.template = ["reader", "raeder", "edotir"]\n'
+    draft = attrs.evolve(_draft(when={"template": ["reader", "raeder", "edotir"]}), source=_source(text))
+    problems = rule_problems(draft, TEMPLATES, TEMPLATES)
+    assert [(problem.column, problem.hint) for problem in problems] == [
+        (28, "did you mean `reader`?"),
+        (38, "did you mean `editor`?"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "x",
+        {"tool": "x", "mode": "plan"},
+        {"tool": "x", "agent": "sub-1"},
+        {"tool": "x", "template": "reader"},
+        {"tool": "x", "template": "editor"},
+        {"tool": "x", "mode": "plan", "agent": "sub-1", "template": "editor"},
+    ],
+)
+def test_an_example_matches_when_what_it_gives_holds(example: object) -> None:
+    """A condition the example does not give is taken to hold; a template holds for those that extend it."""
+    when = {"mode": "plan", "agent": "sub*", "template": "reader"}
+    assert _messages(_draft(when=when, match=[example])) == []
+    assert len(_messages(_draft(when=when, no_match=[example]))) == 1
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "y",
+        {"tool": "y", "mode": "plan"},
+        {"tool": "x", "mode": "default"},
+        {"tool": "x", "agent": "main"},
+        {"tool": "x", "mode": "plan", "agent": "main"},
+    ],
+)
+def test_an_example_does_not_match_when_one_thing_it_gives_fails(example: object) -> None:
+    """The tool and every given condition must hold."""
+    when = {"mode": "plan", "agent": "sub*", "template": "reader"}
+    assert _messages(_draft(when=when, no_match=[example])) == []
+    assert len(_messages(_draft(when=when, match=[example]))) == 1
+
+
+def test_an_example_is_tried_against_traits_and_server_tools() -> None:
+    """Examples go the way of real calls."""
+    assert _messages(_draft(tools=["@reads"], match=["read_file"], no_match=["mcp:x/read_file", "bash"])) == []
+    assert _messages(_draft(tools=["mcp:x/*"], match=["mcp:x/y"], no_match=["y", "mcp:z/y"])) == []
+
+
+def test_every_failing_example_is_told() -> None:
+    """Not only the first one."""
+    assert len(_messages(_draft(match=["a", "x", "b"], no_match=["x", "c"]))) == 3
+
+
+def test_templates_are_built_with_what_they_extend() -> None:
+    """Whatever the order of the file, a parent is the very template of that name."""
+    drafts = {"edit": _template("edit", extends=["read"], allow_tools=["write"]), "read": _template("read")}
+    templates, problems = build_templates(drafts)
+    assert problems == []
+    assert templates["edit"] == Template("edit", ("write",), extends=(templates["read"],))
+
+
+def test_a_template_keeps_its_description() -> None:
+    """The description is for whoever chooses a template."""
+    assert build_templates({"a": _template("a", description="why")})[0]["a"].description == "why"
+
+
+def test_two_templates_may_share_a_parent() -> None:
+    """A diamond is no circle."""
+    drafts = {
+        "top": _template("top"),
+        "left": _template("left", extends=["top"]),
+        "right": _template("right", extends=["top"]),
+        "all": _template("all", extends=["left", "right"]),
+    }
+    templates, problems = build_templates(drafts)
+    assert problems == []
+    assert templates["all"].names() == {"top", "left", "right", "all"}
+
+
+@pytest.mark.parametrize("name", ["a", "Read-Only", "v1.2", "a_b", "7"])
+def test_one_word_is_a_template_name(name: str) -> None:
+    """Letters, digits, hyphens, underscores and dots."""
+    assert build_templates({name: _template(name)})[1] == []
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-a", ".a", "a/b", "ä", "a\n", "@reads"])
+def test_anything_else_is_no_template_name(name: str) -> None:
+    """A template's name is typed on command lines."""
+    [problem] = build_templates({name: _template(name)})[1]
+    assert problem.message == f"the template name `{name}` is not one word"
+
+
+def test_no_template_is_built_when_one_is_wrong() -> None:
+    """A template without the links it was written with would be another template."""
+    drafts = {"a": _template("a", extends=["a"]), "b": _template("b", extends=["nobody"]), "c": _template("c")}
+    templates, problems = build_templates(drafts)
+    assert templates == {}
+    assert len(problems) == 2
+
+
+def test_one_circle_is_told_once_and_two_circles_twice() -> None:
+    """Each circle is told at its alphabetically first member, and what leads into one is not in it."""
+    links = {"c": "b", "b": "c", "d": "e", "e": "d", "a": "b"}
+    drafts = {name: _template(name, extends=[parent]) for name, parent in links.items()}
+    told = [problem.message.rpartition(": ")[2] for problem in build_templates(drafts)[1]]
+    assert told == ["b -> c -> b", "d -> e -> d"]
+
+
+def test_a_circle_through_an_unknown_template_is_only_an_unknown_template() -> None:
+    """What is not there cannot close a circle."""
+    [problem] = build_templates({"a": _template("a", extends=["gone"])})[1]
+    assert problem.message == "unknown template `gone`"
+
+
+def test_a_draft_is_named_by_the_last_part_of_its_path() -> None:
+    """The name of a template is its key."""
+    assert attrs.evolve(_template("a"), path=("template", "b")).name == "b"

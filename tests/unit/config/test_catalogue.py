@@ -1,0 +1,56 @@
+"""The shipped rule sets are found by name, and each of them is fit to be shipped."""
+
+import pytest
+
+from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+from permitry.config.load import Origin, load_rules
+from permitry.core.decision import Verdict
+
+every_set = pytest.mark.parametrize("name", shipped_names())
+
+
+def test_the_shipped_sets_are_listed_by_prefixed_name() -> None:
+    """The four sets of the first release, sorted."""
+    assert shipped_names() == ["permitry:base", "permitry:coding-agent", "permitry:plan", "permitry:read-only"]
+
+
+@every_set
+def test_a_listed_set_has_its_file(name: str) -> None:
+    """The name is the file's stem behind the prefix."""
+    path = shipped_path(name)
+    assert path.is_file()
+    assert f"{PREFIX}{path.stem}" == name
+
+
+def test_the_path_of_an_unknown_set_is_no_file() -> None:
+    """A path is made up for any name; the caller looks whether it exists."""
+    assert not shipped_path("permitry:nothing").exists()
+
+
+@every_set
+def test_a_shipped_set_binds_its_schema_for_editors(name: str) -> None:
+    """The first line names the JSON Schema, so that editors complete."""
+    first = shipped_path(name).read_text(encoding="utf-8").split("\n")[0]
+    assert first == "#:schema ./schema.json"
+    assert (shipped_path(name).parent / "schema.json").is_file()
+
+
+@every_set
+def test_a_shipped_set_loads_with_reasons_and_notices_nothing(name: str) -> None:
+    """Every shipped rule says why it is there."""
+    rules = load_rules([Origin(name)])
+    assert rules.rules
+    assert all(rule.reason for rule in rules.rules)
+    assert rules.notices == ()
+
+
+def test_the_base_set_only_restricts() -> None:
+    """The floor under every other set has no permission in it."""
+    assert Verdict.ALLOW not in {rule.effect for rule in load_rules([Origin("permitry:base")]).rules}
+
+
+def test_all_shipped_sets_go_together() -> None:
+    """No two shipped rules or templates share a name."""
+    together = load_rules(Origin(name) for name in shipped_names())
+    assert [name for name in together.files if not name.startswith(PREFIX)] == []
+    assert sorted(together.files) == shipped_names()

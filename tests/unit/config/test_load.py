@@ -1,0 +1,384 @@
+"""The strict loader: everything a set of files says, or everything that is wrong with them."""
+
+import bisect
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import permitry.config.load
+from permitry.config.load import Origin, RuleSet, load_policy, load_rules
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.template import Template
+from permitry.errors import ConfigError, Problem
+from permitry.rules import BUILT_IN_RULES
+
+Write = Callable[[str, str], Origin]
+
+
+def _rule(rule_id: str, effect: str = "block", *more: str) -> str:
+    """Return the four lines of a rule, and more."""
+    return "\n".join(["[[rule]]", f'id = "{rule_id}"', f'effect = "{effect}"', 'tools = ["tool"]', *more])
+
+
+def _file(*parts: str, extends: str = "") -> str:
+    """Return a rule file whose first part begins on line 3."""
+    return "\n".join(["schema = 1", f"extends = [{extends}]", *parts])
+
+
+def _problems(*origins: Origin) -> list[tuple[str, int, str]]:
+    with pytest.raises(ConfigError) as caught:
+        load_rules(origins)
+    return [(problem.path, problem.line, problem.message) for problem in caught.value.problems]
+
+
+def test_a_file_is_loaded_in_the_order_of_its_lines(write: Write) -> None:
+    """Rules keep their order, and each knows the line of its header."""
+    rules = load_rules([write("a.toml", _file(_rule("one"), _rule("two")))]).rules
+    assert [(rule.id, rule.source) for rule in rules] == [("one", "a.toml:3"), ("two", "a.toml:7")]
+
+
+def test_files_are_loaded_in_the_order_given(write: Write) -> None:
+    """The first file's rules come first."""
+    loaded = load_rules([write("b.toml", _file(_rule("b"))), write("a.toml", _file(_rule("a")))])
+    assert [rule.id for rule in loaded.rules] == ["b", "a"]
+    assert loaded.files == ("b.toml", "a.toml")
+
+
+def test_nothing_to_load_is_an_empty_rule_set() -> None:
+    """No file is no mistake; the built-in rules are all there is."""
+    assert load_rules([]) == RuleSet()
+    assert load_rules([]).policy().rules == BUILT_IN_RULES
+
+
+def test_a_file_with_nothing_but_its_header_is_fine(write: Write) -> None:
+    """A set may say nothing yet."""
+    assert load_rules([write("a.toml", "schema = 1\n")]) == RuleSet(files=("a.toml",))
+
+
+def test_an_extended_file_is_found_beside_the_file_that_extends_it(write: Write) -> None:
+    """The path is relative to the file, not to the current directory, and is shown as the user would type it."""
+    write("sub/more/b.toml", _file(_rule("b")))
+    loaded = load_rules([write("sub/a.toml", _file(_rule("a"), extends='"more/b.toml"'))])
+    assert sorted(rule.source or "" for rule in loaded.rules) == ["sub/a.toml:3", "sub/more/b.toml:3"]
+
+
+def test_an_extended_file_is_shown_in_full_when_the_first_one_is(write: Write, folder: Path) -> None:
+    """Absolute names stay absolute."""
+    write("a.toml", _file(extends='"b.toml"'))
+    write("b.toml", _file(_rule("b")))
+    [rule] = load_rules([Origin(str(folder / "a.toml"))]).rules
+    assert rule.source == f"{folder / 'b.toml'}:3"
+
+
+def test_a_file_that_is_reached_twice_is_loaded_once(write: Write) -> None:
+    """A diamond of files is neither a circle nor a duplicate, under whatever name the file is reached."""
+    write("base.toml", _file(_rule("base")))
+    left = write("left.toml", _file(extends='"base.toml"'))
+    right = write("sub/right.toml", _file(extends='"../base.toml", "./../base.toml"'))
+    loaded = load_rules([left, right, Origin("./base.toml")])
+    assert [rule.id for rule in loaded.rules] == ["base"]
+    assert len(loaded.files) == 3
+
+
+def test_a_shipped_set_goes_by_its_name(write: Write) -> None:
+    """Directly or through `extends`, its rules are known by the set's name."""
+    loaded = load_rules([write("a.toml", _file(extends='"permitry:base"')), Origin("permitry:base")])
+    assert loaded.files == ("a.toml", "permitry:base")
+    assert all((rule.source or "").startswith("permitry:base:") for rule in loaded.rules)
+
+
+def test_templates_and_rules_of_several_files_work_together(write: Write) -> None:
+    """A template may extend one of another file, and a rule may name it."""
+    write("b.toml", "schema = 1\n[template.reader]\nallow_tools = ['r']\n")
+    editor = "[template.editor]\nextends = ['reader']"
+    rule = _rule("a", "block", "when.template = 'editor'")
+    loaded = load_rules([write("a.toml", _file(editor, rule, extends='"b.toml"'))])
+    assert loaded.templates["editor"].extends == (loaded.templates["reader"],)
+    assert loaded.rules[0].templates == ("editor",)
+
+
+def test_line_ends_of_windows_and_a_missing_last_one_are_fine(write: Write) -> None:
+    """Places are the same as with the line ends of Unix."""
+    text = _file(_rule("one"), _rule("two", "block", "when.mod = 1")).replace("\n", "\r\n")
+    [problem] = _all_problems(write("a.toml", text))
+    assert problem[1:] == (11, 6, 3, "unknown key `mod`", "did you mean `mode`?", "when.mod = 1")
+
+
+def _all_problems(origin: Origin) -> tuple[Problem, ...]:
+    with pytest.raises(ConfigError) as caught:
+        load_rules([origin])
+    return caught.value.problems
+
+
+def test_a_column_counts_characters_and_not_bytes(write: Write) -> None:
+    """What stands before the mistake may be of any script."""
+    [problem] = _all_problems(write("a.toml", 'schema = 1\nrule = [{ id = "é", effect = "block" }]\n'))
+    assert (problem.line, problem.column, problem.span) == (2, 16, 3)
+
+
+def test_all_problems_of_all_files_are_told_at_once_in_order(write: Write) -> None:
+    """Files in the order they are reached, then lines, then columns; files that are not there come last."""
+    write("b.toml", "schema = 1\nschemas = 1\n[template.x]\nextends = ['q', 'p']\n")
+    first = write("a.toml", _file(_rule("A_A"), _rule("two", "warn"), extends='"b.toml", "c.toml", "d.toml"'))
+    write("c.toml", "schema = \n")
+    assert _problems(Origin("gone/z"), first, write("e.toml", "")) == [
+        ("a.toml", 2, "there is no file `d.toml`"),
+        ("a.toml", 4, "the id `A_A` is not kebab-case"),
+        ("a.toml", 9, "unknown effect `warn`"),
+        ("b.toml", 2, "unknown key `schemas`"),
+        ("b.toml", 4, "unknown template `q`"),
+        ("b.toml", 4, "unknown template `p`"),
+        ("c.toml", 1, "not valid TOML: invalid value"),
+        ("e.toml", 1, "missing key `schema`"),
+        ("gone/z", 0, "there is no file `gone/z`"),
+    ]
+
+
+def test_problems_of_one_line_are_told_from_left_to_right(write: Write) -> None:
+    """Whatever the order in which they are found."""
+    text = 'schema = 1\nrule = [{ zzz = 1, tools = [""], effect = "warn", id = "A" }]\n'
+    assert [problem.column for problem in _all_problems(write("a.toml", text))] == [11, 29, 43, 56]
+
+
+def test_one_mistake_in_one_file_loads_nothing_of_any(write: Write) -> None:
+    """A policy with holes where the mistakes were is never made."""
+    good, bad = write("good.toml", _file(_rule("good"))), write("bad.toml", "schema = 2\n")
+    assert _problems(good, bad) == [("bad.toml", 1, "`schema` is 2; this version reads 1")]
+
+
+def test_what_a_file_extends_is_read_although_its_header_is_wrong(write: Write) -> None:
+    """Two runs to see two mistakes would be one too many."""
+    write("b.toml", "schema = 3\n")
+    assert [place[:2] for place in _problems(write("a.toml", 'schema = 2\nextends = ["b.toml"]\n'))] == [
+        ("a.toml", 1),
+        ("b.toml", 1),
+    ]
+
+
+@pytest.mark.parametrize("extends", ['"b.toml"', "7", '[7, "b.toml"]', '["", "b.toml"]', "{ x = 1 }"])
+def test_an_entry_of_extends_that_names_no_file_is_told_once(write: Write, extends: str) -> None:
+    """What can be followed is followed; the rest is told by its type alone."""
+    write("b.toml", "schema = 1\n")
+    assert len(_problems(write("a.toml", f"schema = 1\nextends = {extends}\n"))) == 1
+
+
+def test_a_third_rule_of_the_same_id_is_told_with_the_first(write: Write) -> None:
+    """Every further one points back at the first."""
+    problems = _all_problems(write("a.toml", _file(_rule("r"), _rule("r"), _rule("r"))))
+    assert [(problem.line, problem.hint) for problem in problems] == [
+        (8, "the first is at a.toml:4; rename one of the two"),
+        (12, "the first is at a.toml:4; rename one of the two"),
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failing disk or a missing right is told like any other mistake."""
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    [problem] = _problems(write("a.toml", "schema = 1\n"))
+    assert problem == ("a.toml", 0, "cannot be read: permission denied")
+
+
+def test_a_file_that_cannot_be_looked_at_is_a_problem(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder one may not enter is told where it is named, as an origin or in `extends`."""
+    origin = write("a.toml", _file(extends='"b.toml"'))
+    message = "`b.toml` cannot be looked at: permission denied"
+    monkeypatch.setattr(Path, "is_file", lambda path: _refuse(path) if path.name == "b.toml" else path.exists())
+    assert _problems(origin, Origin("b.toml")) == [("a.toml", 2, message), ("b.toml", 0, message)]
+
+
+def _refuse(path: Path) -> bool:
+    raise PermissionError(13, "Permission denied", str(path))
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "b/" * 5000 + "c"], ids=["name", "path"])
+def test_a_name_no_system_can_hold_is_a_problem(write: Write, name: str) -> None:
+    """Too long a name is told where it stands, as an origin or in `extends`."""
+    origin = write("a.toml", _file(extends=f'"{name}"'))
+    assert [problem[:2] for problem in _problems(origin, Origin(name))] == [("a.toml", 2), (name, 0)]
+
+
+DEEP = [("[", "", "]"), ('{"a"=', "1", "}")]
+
+
+@pytest.mark.parametrize(("opening", "inside", "closing"), DEEP)
+def test_a_file_nested_too_deeply_is_a_problem(write: Write, opening: str, inside: str, closing: str) -> None:
+    """Nesting that Python cannot follow does not end the program."""
+    [problem] = _problems(write("a.toml", f"x = {opening * 5000}{inside}{closing * 5000}\n"))
+    assert problem == ("a.toml", 0, "lists or tables are nested too deeply")
+
+
+def _is_shallow(text: str) -> bool:
+    try:
+        return bool(tomllib.loads(text))
+    except RecursionError:
+        return False
+
+
+@pytest.mark.parametrize(("opening", "inside", "closing"), DEEP)
+def test_a_file_nested_almost_too_deeply_is_a_problem(write: Write, opening: str, inside: str, closing: str) -> None:
+    """Whatever depth the parser can follow, what comes after it fails no other way."""
+    texts = [f"x = {opening * depth}{inside}{closing * depth}\n" for depth in range(1, 1000)]
+    deepest = bisect.bisect(texts, False, key=lambda text: not _is_shallow(text))
+    for text in texts[max(0, deepest - 40) : deepest + 1]:
+        assert _problems(write("a.toml", text))
+
+
+@pytest.mark.parametrize("priority", ["9" * 5000, "-" + "9" * 5000, "0x" + "f" * 5000, "99_999_999"])
+def test_a_number_too_long_to_print_is_a_problem(write: Write, priority: str) -> None:
+    """Numbers of any length are told, and none of them is printed."""
+    problems = _all_problems(write("a.toml", _file(_rule("a", "block", f"priority = {priority}"))))
+    assert [len(problem.message) < 50 for problem in problems] == [True]
+    assert _problems(write("a.toml", f"schema = {priority}\n"))
+
+
+HEAD = "schema = 1\n[[rule]]\nid = 'r'\ntools = ['x']\n"
+
+
+@pytest.mark.parametrize("depth", [2, 500, 2000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "schema{} = 1",
+        f"{HEAD}effect{{}} = 1",
+        *(f"{HEAD}effect = 'block'\n{key}{{}} = 1" for key in ("priority", "when.mode", "match", "reason")),
+    ],
+)
+def test_a_dotted_key_of_any_length_is_a_problem(write: Write, text: str, depth: int) -> None:
+    """A value of any depth is told by its type, and none of it is printed."""
+    [problem] = _all_problems(write("a.toml", text.format(".a" * depth)))
+    assert len(problem.message) < 70
+
+
+def _write_user_and_project(write: Write, user: str, project: str) -> tuple[Origin, Origin]:
+    """Write a trusted and an untrusted file, and return their origins."""
+    write("project.toml", f"schema = 1\n{project}")
+    return write("user.toml", f"schema = 1\n{user}"), Origin("project.toml", is_trusted=False)
+
+
+def test_an_untrusted_template_is_no_parent_of_a_trusted_one(write: Write) -> None:
+    """What the project calls by the missing name never widens a template; the user is told what is missing."""
+    user, project = _write_user_and_project(
+        write, "[template.mine]\nextends = ['reader']", "[template.reader]\nallow_tools = ['*']"
+    )
+    alone = _problems(user)
+    assert alone == [("user.toml", 3, "unknown template `reader`")]
+    assert _problems(user, project) == _problems(project, user) == alone
+
+
+def test_an_untrusted_template_closes_no_gap_between_trusted_ones(write: Write) -> None:
+    """Nor does it stand between two templates of the user's."""
+    user, project = _write_user_and_project(
+        write, "[template.a]\n[template.b]\nextends = ['x']", "[template.x]\nextends = ['a']\nallow_tools = ['*']"
+    )
+    assert _problems(user, project) == [("user.toml", 4, "unknown template `x`")]
+
+
+def test_a_mistake_in_trusted_templates_is_told_once_though_they_are_built_twice(write: Write) -> None:
+    """With a project and without it, the same is wrong."""
+    user, project = _write_user_and_project(write, "[template.a]\nextends = ['q']", "[template.b]")
+    assert _problems(user, project) == [("user.toml", 3, "unknown template `q`")]
+
+
+def test_an_untrusted_template_that_extends_a_trusted_one_is_dropped_alone(write: Write) -> None:
+    """The user's template stays as it is, and the project's is not offered."""
+    user, project = _write_user_and_project(
+        write, "[template.a]\nallow_tools = ['read']", "[template.b]\nextends = ['a']\nallow_tools = ['*']"
+    )
+    assert load_rules([user, project]).templates == load_rules([user]).templates == {"a": Template("a", ("read",))}
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["trusted-first", "untrusted-first"])
+def test_a_file_counts_with_the_trust_of_its_strongest_origin(write: Write, step: int) -> None:
+    """Who names a file first does not matter, nor that an untrusted file extends it too."""
+    write("shared.toml", _file(_rule("a", "allow"), "[template.t]"))
+    trusted = write("user.toml", _file(extends='"shared.toml"'))
+    untrusted = Origin(write("project.toml", _file(extends='"user.toml"')).name, is_trusted=False)
+    loaded = load_rules([trusted, untrusted][::step])
+    assert [rule.id for rule in loaded.rules] == ["a"]
+    assert (set(loaded.templates), loaded.notices) == ({"t"}, ())
+
+
+def test_a_template_with_a_wrong_key_is_still_known(write: Write) -> None:
+    """Rules and examples that name it are not told as well."""
+    example = "match = [{ tool = 'tool', template = 't' }]"
+    rule = _rule("a", "block", "when.template = 't'", example)
+    assert _problems(write("a.toml", _file("[template.t]", "zzz = 1", rule))) == [("a.toml", 4, "unknown key `zzz`")]
+
+
+def test_a_circle_of_templates_is_not_told_again_at_an_example(write: Write) -> None:
+    """An example that needs the links waits until the circle is cut."""
+    templates = "[template.a]\nextends = ['b']\n[template.b]\nextends = ['a']"
+    example = "match = [{ tool = 'tool', template = 'b' }]"
+    problems = _problems(write("a.toml", _file(templates, _rule("r", "block", "when.template = 'a'", example))))
+    assert [problem[:2] for problem in problems] == [("a.toml", 4)]
+
+
+def test_only_an_admin_origin_may_use_the_first_hundred_priorities(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may in the file itself and in what it extends."""
+    write("b.toml", _file(_rule("b", "allow", "priority = 0")))
+    name = write("a.toml", _file(_rule("a", "allow", "priority = 99"), extends='"b.toml"')).name
+    assert len(_problems(Origin(name))) == 2
+    monkeypatch.setattr(permitry.config.load, "writable_by_others", lambda _: None)
+    assert len(load_rules([Origin(name, is_admin=True)]).rules) == 2
+
+
+def test_a_file_of_an_admin_that_others_may_write_is_a_problem(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it is read, not even what it extends."""
+    monkeypatch.setattr(permitry.config.load, "writable_by_others", lambda _: "open to all")
+    name = write("a.toml", "no TOML").name
+    assert _problems(Origin(name, is_admin=True)) == [("a.toml", 0, "open to all")]
+
+
+def test_a_shipped_set_of_an_admin_is_not_checked_for_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shipped sets belong to whoever installed permitry, as its code does."""
+    monkeypatch.setattr(permitry.config.load, "writable_by_others", lambda _: "open to all")
+    assert load_rules([Origin("permitry:coding-agent", is_admin=True)]).templates
+
+
+def test_an_untrusted_origin_keeps_its_restrictions_only(write: Write) -> None:
+    """Permissions and templates are dropped, each with a notice that says where it stands."""
+    parts = ("[template.t]", _rule("a", "allow"), _rule("c", "confirm"), _rule("b"))
+    name = write("a.toml", _file(*parts)).name
+    loaded = load_rules([Origin(name, is_trusted=False)])
+    assert [rule.id for rule in loaded.rules] == ["c", "b"]
+    assert dict(loaded.templates) == {}
+    assert loaded.notices == (
+        "a.toml:4: permission `a` dropped: the project is not trusted",
+        "a.toml:3: template `t` dropped: the project is not trusted",
+    )
+
+
+def test_a_mistake_in_an_untrusted_permission_is_still_a_mistake(write: Write) -> None:
+    """What would be dropped is checked first."""
+    name = write("a.toml", _file(_rule("a", "allow", "priority = 150"))).name
+    assert len(_problems(Origin(name, is_trusted=False))) == 1
+
+
+def test_the_policy_of_a_rule_set_holds_the_built_in_rules_too(write: Write) -> None:
+    """The six of them, and the file's own."""
+    loaded = load_rules([write("a.toml", _file(_rule("a")))])
+    assert loaded.policy().rules == (*BUILT_IN_RULES, *loaded.rules)
+
+
+def test_load_policy_decides_by_the_named_files(write: Write) -> None:
+    """Paths and shipped names together make one policy."""
+    policy = load_policy(write("a.toml", _file(_rule("a", "allow"))).name, "permitry:base")
+    assert policy.decide(ToolCall("tool"), AuthContext()).verdict is Verdict.ALLOW
+    assert policy.decide(ToolCall("permitry_trust"), AuthContext()).verdict is Verdict.BLOCK
+
+
+def test_load_policy_raises_what_load_rules_raises(folder: Path) -> None:
+    """A missing file is no empty policy."""
+    assert folder.is_dir()
+    with pytest.raises(ConfigError, match="there is no file `gone"):
+        load_policy("gone/a")

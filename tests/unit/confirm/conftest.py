@@ -1,0 +1,24 @@
+"""A call, and decisions to ask about it."""
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision, Phase, Verdict
+
+
+@pytest.fixture
+def call() -> ToolCall:
+    """Return a call that would write a file."""
+    return ToolCall("write_file", {"path": "a.txt", "content": "hello"}, call_id="c1")
+
+
+@pytest.fixture
+def unruled() -> Decision:
+    """Return the decision to ask because no rule speaks."""
+    return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks")
+
+
+@pytest.fixture
+def restricted() -> Decision:
+    """Return the decision to ask because a restriction wants it."""
+    return Decision(Verdict.CONFIRM, "night", Phase.RESTRICTION, "nobody watches at night")

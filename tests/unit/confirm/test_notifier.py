@@ -1,0 +1,48 @@
+"""What the model is told when a call did not run."""
+
+import pytest
+
+from permitry.confirm.notifier import ToolRejectionNotifier
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.decision import Decision, Phase, Verdict
+
+_BLOCK = Decision(Verdict.BLOCK, "secret-rule", Phase.RESTRICTION, "for the operator", "Secrets are off limits.")
+
+
+def test_guidance_of_the_user_reaches_the_model() -> None:
+    """The user's words are passed on, trimmed, and marked as the user's."""
+    told = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions="  use tabs\n"))
+    assert "`write_file`" in told
+    assert "The user says: use tabs\n" in told
+
+
+@pytest.mark.parametrize("instructions", ["", " \n\t"])
+def test_without_guidance_the_model_is_told_that_there_is_none(instructions: str) -> None:
+    """Blank guidance is none."""
+    told = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions=instructions))
+    assert "The user gave no reason." in told
+    assert "The user says" not in told
+
+
+def test_a_declined_call_is_said_not_to_have_run() -> None:
+    """The model must not go on as if it had happened."""
+    assert "it did not run" in ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False))
+
+
+def test_a_block_tells_the_message_and_not_the_rule() -> None:
+    """The rule base is no business of the model's."""
+    told = ToolRejectionNotifier().blocked("write_file", _BLOCK)
+    assert told == "The call of `write_file` was blocked. Secrets are off limits."
+
+
+def test_a_block_without_a_message_says_that_nothing_ran() -> None:
+    """There is always a sentence for the model."""
+    decision = Decision(Verdict.BLOCK, "secret-rule", Phase.RESTRICTION, "for the operator")
+    assert ToolRejectionNotifier().blocked("write_file", decision).endswith("was blocked. It did not run.")
+
+
+def test_an_unanswered_question_is_told_as_such() -> None:
+    """Nobody having answered is another thing than a no."""
+    told = ToolRejectionNotifier().unanswered("write_file")
+    assert "`write_file`" in told
+    assert "nobody gave one; it did not run" in told

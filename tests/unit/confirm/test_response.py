@@ -1,0 +1,55 @@
+"""A human's answer."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.confirm.response import ToolConfirmationResponse
+
+
+@pytest.mark.parametrize(
+    ("approved", "abort", "wanted"),
+    [(True, False, True), (True, True, False), (False, False, False), (False, True, False)],
+)
+def test_only_a_yes_without_abort_lets_a_call_run(approved: bool, abort: bool, wanted: bool) -> None:  # noqa: FBT001 -- a table of flags
+    """An answer that also ends the session is no approval."""
+    assert ToolConfirmationResponse(approved, abort=abort).is_approval is wanted
+
+
+@pytest.mark.parametrize(
+    ("approved", "abort", "wanted"),
+    [(True, False, True), (True, True, False), (False, False, False), (False, True, False)],
+)
+def test_only_an_approval_is_remembered(approved: bool, abort: bool, wanted: bool) -> None:  # noqa: FBT001 -- a table of flags
+    """A rejection never remembers anything in the call's favour."""
+    assert ToolConfirmationResponse(approved, skip_future=True, abort=abort).is_remembered is wanted
+
+
+def test_an_approval_is_not_remembered_unasked() -> None:
+    """A plain yes counts for one call."""
+    assert ToolConfirmationResponse(True).is_remembered is False
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [{"approved": "yes"}, {"approved": 1}, {"approved": None}, {"skip_future": "no"}, {"abort": 0}],
+)
+def test_a_flag_must_be_a_bool(flags: dict[str, Any]) -> None:
+    """A truthy mistake is no approval."""
+    with pytest.raises(TypeError):
+        ToolConfirmationResponse(**{"approved": True, **flags})
+
+
+def test_instructions_must_be_text() -> None:
+    """Guidance of another type is refused."""
+    instructions: Any = ["use", "tabs"]
+    with pytest.raises(TypeError):
+        ToolConfirmationResponse(False, instructions=instructions)
+
+
+def test_an_answer_cannot_be_changed() -> None:
+    """A no stays a no."""
+    response: Any = ToolConfirmationResponse(False)
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        response.approved = True

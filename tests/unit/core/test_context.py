@@ -1,0 +1,182 @@
+"""The immutable context of one question."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import attrs
+import pytest
+
+from permitry.core.context import AuthContext, AuthContextBuilder, AuthState
+from permitry.core.template import Template
+
+
+def _state() -> Any:  # noqa: ANN401 -- a state of any shape, which the tests change
+    return SimpleNamespace(
+        is_plan_mode=False,
+        yolo_mode=True,
+        tool_ignore_list=["bash"],
+        active_template=Template("docs", ["grep"]),
+        mode="review",
+        agent="helper",
+        workspace="work",
+        attended=False,
+        counts={"bash": 2},
+        labels={"tainted"},
+    )
+
+
+# Fields -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_bare_context_widens_nothing() -> None:
+    """By default: no plan, no YOLO, no ignored tool, no template, somebody there."""
+    context = AuthContext()
+    assert (context.is_plan_mode, context.yolo_mode, context.tool_ignore_list) == (False, False, ())
+    assert (context.active_template, context.mode, context.agent) == (None, "default", "main")
+    assert (context.workspace, context.attended, dict(context.counts), set(context.labels)) == (None, True, {}, set())
+
+
+@pytest.mark.parametrize("field", ["is_plan_mode", "yolo_mode", "attended"])
+@pytest.mark.parametrize("value", [1, 0, "no", None, []])
+def test_a_flag_is_a_bool(field: str, value: object) -> None:
+    """A truthy mistake is an error, not a wider context."""
+    with pytest.raises(TypeError, match=field):
+        AuthContext(**{field: cast("Any", value)})
+
+
+@pytest.mark.parametrize("field", ["mode", "agent"])
+@pytest.mark.parametrize("value", [None, 1, b"plan"])
+def test_a_name_is_text(field: str, value: object) -> None:
+    """Mode and agent are strings."""
+    with pytest.raises(TypeError, match=field):
+        AuthContext(**{field: cast("Any", value)})
+
+
+def test_an_ignore_list_is_no_string() -> None:
+    """One string is an error, not a list of letters."""
+    with pytest.raises(TypeError, match="a list of names is needed"):
+        AuthContext(tool_ignore_list=cast("Any", "bash"))
+
+
+@pytest.mark.parametrize("template", ["docs", {"name": "docs"}, True])
+def test_a_template_is_a_template(template: object) -> None:
+    """Nothing else can be the active template."""
+    with pytest.raises(TypeError, match="active_template"):
+        AuthContext(active_template=cast("Template", template))
+
+
+@pytest.mark.parametrize("field", [field.name for field in attrs.fields(AuthContext)])
+def test_no_field_can_be_set(field: str) -> None:
+    """A context never changes."""
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        setattr(AuthContext(), field, None)
+
+
+def test_a_context_keeps_no_alias() -> None:
+    """What a context was made from is no way in."""
+    ignored, counts, labels = ["bash"], {"bash": 1}, {"tainted"}
+    context = AuthContext(tool_ignore_list=cast("Any", ignored), counts=counts, labels=cast("Any", labels))
+    ignored.append("rm")
+    counts["bash"] = 9
+    labels.clear()
+    with pytest.raises(TypeError):
+        cast("Any", context.counts)["bash"] = 9
+    assert context == AuthContext(tool_ignore_list=("bash",), counts={"bash": 1}, labels=frozenset({"tainted"}))
+
+
+def test_equal_contexts_are_one_key() -> None:
+    """Contexts go by content, counts included."""
+    assert len({AuthContext(counts={"a": 1}), AuthContext(counts={"a": 1}), AuthContext(counts={"a": 2})}) == 2
+
+
+# Modes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "plan", "yolo", "mode"),
+    [
+        ({}, False, False, "default"),
+        ({"mode": "review"}, False, False, "review"),
+        ({"mode": "plan"}, True, False, "plan"),
+        ({"is_plan_mode": True}, True, False, "plan"),
+        ({"is_plan_mode": True, "mode": "review"}, True, False, "plan"),
+        ({"mode": "yolo"}, False, True, "yolo"),
+        ({"yolo_mode": True}, False, True, "yolo"),
+        ({"yolo_mode": True, "mode": "review"}, False, True, "review"),
+        ({"yolo_mode": True, "mode": "plan"}, True, True, "plan"),
+        ({"yolo_mode": True, "is_plan_mode": True}, True, True, "plan"),
+        ({"is_plan_mode": True, "mode": "yolo", "yolo_mode": True}, True, True, "plan"),
+        ({"mode": "Plan"}, False, False, "Plan"),
+    ],
+)
+def test_words_and_flags_say_the_same(*, given: dict[str, Any], plan: bool, yolo: bool, mode: str) -> None:
+    """Either sets the other, and plan wins the name."""
+    context = AuthContext(**given)
+    assert (context.is_plan_mode, context.yolo_mode, context.mode) == (plan, yolo, mode)
+
+
+# from_state -------------------------------------------------------------------------------------------------------
+
+
+def test_a_context_is_read_from_a_state() -> None:
+    """Every field of the state arrives."""
+    assert AuthContext.from_state(_state()) == AuthContext(
+        yolo_mode=True,
+        tool_ignore_list=("bash",),
+        active_template=Template("docs", ["grep"]),
+        mode="review",
+        agent="helper",
+        workspace="work",
+        attended=False,
+        counts={"bash": 2},
+        labels=frozenset({"tainted"}),
+    )
+
+
+def test_a_later_change_of_the_state_is_a_later_context() -> None:
+    """A context holds its moment; the next one holds the next."""
+    state = _state()
+    before = AuthContext.from_state(state)
+    state.is_plan_mode = True
+    state.tool_ignore_list.append("rm")
+    state.counts["rm"] = 1
+    state.labels.add("more")
+    state.active_template = None
+    assert before == AuthContext.from_state(_state())
+    assert AuthContext.from_state(state).is_plan_mode
+
+
+def test_a_state_with_a_truthy_flag_is_refused() -> None:
+    """A host's mistake stays an error: a method is no flag."""
+    state = _state()
+    state.yolo_mode = lambda: False
+    with pytest.raises(TypeError, match="yolo_mode"):
+        AuthContext.from_state(cast("AuthState", state))
+
+
+# The builder ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "context"),
+    [
+        (lambda b: b, AuthContext()),
+        (lambda b: b.in_plan_mode(), AuthContext(is_plan_mode=True)),
+        (lambda b: b.in_yolo_mode(), AuthContext(yolo_mode=True)),
+        (lambda b: b.in_mode("review"), AuthContext(mode="review")),
+        (lambda b: b.ignoring("a", "b").ignoring("c"), AuthContext(tool_ignore_list=("a", "b", "c"))),
+        (lambda b: b.using(Template("t")), AuthContext(active_template=Template("t"))),
+        (lambda b: b.as_agent("helper"), AuthContext(agent="helper")),
+        (lambda b: b.in_workspace("work"), AuthContext(workspace="work")),
+        (lambda b: b.unattended(), AuthContext(attended=False)),
+        (lambda b: b.counting(bash=2), AuthContext(counts={"bash": 2})),
+        (lambda b: b.labelled("x", "y"), AuthContext(labels=frozenset({"x", "y"}))),
+        (lambda b: b.in_plan_mode().in_yolo_mode(), AuthContext(is_plan_mode=True, yolo_mode=True)),
+    ],
+)
+def test_every_step_of_the_builder_sets_its_field(
+    step: Callable[[AuthContextBuilder], AuthContextBuilder], context: AuthContext
+) -> None:
+    """A context built step by step is the context of the same fields."""
+    assert step(AuthContextBuilder()).build() == context

@@ -1,0 +1,84 @@
+"""Verdicts, decisions and explanations."""
+
+import copy
+import itertools
+import pickle
+from typing import Any, cast
+
+import attrs
+import pytest
+
+from permitry.core.decision import Decision, Explanation, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
+
+
+def _decision() -> Decision:
+    return Decision(Verdict.BLOCK, "r", Phase.RESTRICTION, "why", "what", (RuleFailure("x", "E: no"),), "f:1", "v1")
+
+
+def _trace(rule_id: str, phase: Phase, outcome: RuleOutcome, near_miss: str | None = None) -> RuleTrace:
+    return RuleTrace(rule_id, phase, 0, Verdict.ALLOW, outcome, None, "", near_miss=near_miss)
+
+
+def test_verdicts_are_ordered_by_strictness() -> None:
+    """ALLOW, CONFIRM, BLOCK: every comparison follows that order."""
+    order = [Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK]
+    assert sorted([Verdict.BLOCK, Verdict.ALLOW, Verdict.CONFIRM]) == order
+    assert [verdict.strictness for verdict in order] == [0, 1, 2]
+    for (i, a), (j, b) in itertools.product(enumerate(order), repeat=2):
+        assert (a < b, a <= b, a > b, a >= b, a == b) == (i < j, i <= j, i > j, i >= j, i == j)
+
+
+@pytest.mark.parametrize("other", ["block", 1, None])
+def test_a_verdict_compares_with_verdicts_only(other: object) -> None:
+    """A verdict and its text are two things."""
+    assert other != Verdict.CONFIRM
+    with pytest.raises(TypeError):
+        max(Verdict.CONFIRM, cast("Verdict", other))
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_decision_is_no_yes_or_no(verdict: Verdict) -> None:
+    """Whatever the verdict, a decision in a condition is an error."""
+    decision = attrs.evolve(_decision(), verdict=verdict)
+    for ask in (bool, lambda d: not d, lambda d: d or None, lambda d: 1 if d else 0):
+        with pytest.raises(TypeError, match="not a yes or no"):
+            ask(decision)
+
+
+def test_a_decision_is_a_frozen_value() -> None:
+    """A decision cannot be changed, and equal decisions are one key."""
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        cast("Any", _decision()).verdict = Verdict.ALLOW
+    assert len({_decision(), _decision()}) == 1
+
+
+def test_a_decision_survives_copying_and_pickling() -> None:
+    """Copies and pickles are equal."""
+    assert copy.deepcopy(_decision()) == _decision()
+    assert pickle.loads(pickle.dumps(_decision())) == _decision()  # noqa: S301 -- our own bytes
+
+
+def test_a_failure_reads_as_rule_and_error() -> None:
+    """One line for the record."""
+    assert str(RuleFailure("plan-mode", "KeyError: 'x'")) == "plan-mode: KeyError: 'x'"
+
+
+def test_matches_hold_what_counted_as_matched() -> None:
+    """Matched rules and failed restrictions count; failed permissions and overrides do not."""
+    traces = tuple(
+        _trace(f"{phase.value}, {outcome.value}", phase, outcome)
+        for phase in (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
+        for outcome in RuleOutcome
+    )
+    assert [trace.rule_id for trace in Explanation(_decision(), traces).matches] == [
+        "override, matched",
+        "restriction, matched",
+        "restriction, failed",
+        "permission, matched",
+    ]
+
+
+def test_near_misses_hold_the_rules_that_tell_one() -> None:
+    """A rule without a near miss is left out, an empty text is not."""
+    traces = tuple(_trace(str(near), Phase.PERMISSION, RuleOutcome.NOT_MATCHED, near) for near in (None, "mode", ""))
+    assert [trace.near_miss for trace in Explanation(_decision(), traces).near_misses] == ["mode", ""]

@@ -1,0 +1,71 @@
+"""Patterns over names; that they match what they should is a law in `tests/property/test_patterns.py`."""
+
+import pytest
+
+from permitry.core.pattern import Pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("bash", "bash"),
+        ("*", ""),
+        ("*", "anything at all"),
+        ("**", ""),
+        ("read_*", "read_"),
+        ("read_*", "read_file"),
+        ("*_file", "read_file"),
+        ("r*d*e", "read_file"),
+        ("?ash", "bash"),
+        ("b??h", "bash"),
+        ("?*", "a"),
+        ("*?", "ab"),
+        ("a*?c*d", "abcd"),
+        ("*a?c*", "xxabaccxx"),
+        ("mcp:docs/*", "mcp:docs/search/all"),
+        ("*é?", "caféx"),
+    ],
+)
+def test_a_pattern_fits(pattern: str, name: str) -> None:
+    """A star stands for any run of characters, a question mark for one."""
+    assert Pattern(pattern).matches(name)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("bash", "Bash"),
+        ("bash", "bash "),
+        ("", "a"),
+        ("read_*", "xread_file"),
+        ("*_file", "read_files"),
+        ("a*a", "a"),
+        ("ab*ba", "aba"),
+        ("?", ""),
+        ("?", "ab"),
+        ("?*", ""),
+        ("r*d*d", "read"),
+        ("*a?c*", "xxabxcxx"),
+        ("a*b?c*d", "abbd"),
+        ("[ab]", "a"),
+        ("a.c", "abc"),
+        ("mcp:docs/*", "mcp:docs"),
+    ],
+)
+def test_a_pattern_does_not_fit(pattern: str, name: str) -> None:
+    """The whole name must fit, letter case counts, and no other sign has a meaning."""
+    assert not Pattern(pattern).matches(name)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_exact"), [("bash", True), ("", True), ("[a]", True), ("b*", False), ("b?", False)]
+)
+def test_a_pattern_without_wildcards_is_exact(*, pattern: str, is_exact: bool) -> None:
+    """Only stars and question marks are wildcards."""
+    assert Pattern(pattern).is_exact is is_exact
+
+
+@pytest.mark.parametrize("piece", ["*a", "*a?", "a*"])
+def test_many_stars_cost_little(piece: str) -> None:
+    """A pattern that would keep a backtracking matcher busy for ever ends at once."""
+    assert not Pattern(piece * 30 + "b").matches("a" * 3_000)

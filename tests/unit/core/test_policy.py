@@ -1,0 +1,434 @@
+"""The policy: which rules it takes, in what order they speak, and what it tells. Laws are in `tests/property/`."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import attrs
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, RuleOutcome, Verdict
+from permitry.core.policy import AnyRule, AuthorizationPolicy
+from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.errors import CallError, RuleError
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+
+
+def _always(_: Question) -> bool:
+    return True
+
+
+@attrs.frozen
+class _Rule:
+    """A rule of which everything can be said."""
+
+    id: str
+    effect: Verdict
+    priority_number: int
+    test: Callable[[Question], bool] = attrs.field(default=_always, repr=False)
+    reason: str = ""
+    message: str | None = None
+    source: str | None = None
+    near: Callable[[Question], str | None] = attrs.field(default=lambda _: None, repr=False)
+
+    def priority(self) -> int:
+        return self.priority_number
+
+    def matches(self, question: Question) -> bool:
+        return self.test(question)
+
+    def near_miss(self, question: Question) -> str | None:
+        return self.near(question)
+
+
+def _never(_: Question) -> bool:
+    return False
+
+
+def _noting(seen: list[Question]) -> Callable[[Question], bool]:
+    def note(question: Question) -> bool:
+        seen.append(question)
+        return True
+
+    return note
+
+
+def _decide(*rules: Any, tool: str = "bash") -> Decision:  # noqa: ANN401 -- also what is no rule
+    return AuthorizationPolicy(rules).decide(ToolCall(tool), AuthContext())
+
+
+# The rules a policy takes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("effect", "priority"),
+    [(ALLOW, 0), (ALLOW, 99), (CONFIRM, 100), (BLOCK, 100), (CONFIRM, 199), (BLOCK, 199), (ALLOW, 200), (ALLOW, 399)],
+)
+def test_a_band_takes_its_effects(effect: Verdict, priority: int) -> None:
+    """Both ends of every band belong to it."""
+    assert _decide(_Rule("r", effect, priority)).verdict is effect
+
+
+@pytest.mark.parametrize(
+    ("effect", "priority"),
+    [
+        *((ALLOW, priority) for priority in (-1, 100, 150, 199, 400)),
+        *((effect, priority) for effect in (CONFIRM, BLOCK) for priority in (-1, 0, 99, 200, 399, 400)),
+    ],
+)
+def test_a_band_refuses_other_effects(effect: Verdict, priority: int) -> None:
+    """A rule whose priority and effect do not fit is a bad rule, and the error says which fit."""
+    with pytest.raises(RuleError, match=rf"^rule `r`: priority {priority} does not fit .* 100 to 199 confirm or block"):
+        _decide(_Rule("r", effect, priority))
+
+
+@pytest.mark.parametrize("priority", [None, "100", 150.0, True])
+def test_a_priority_is_a_whole_number(priority: object) -> None:
+    """Anything that only looks like a whole number is refused."""
+    with pytest.raises(RuleError, match=r"^rule `r`: the priority must be a whole number"):
+        _decide(_Rule("r", BLOCK, cast("int", priority)))
+
+
+@pytest.mark.parametrize("rule_id", ["", None, 7, b"r"])
+def test_a_rule_has_an_id(rule_id: object) -> None:
+    """An id is text, and not empty."""
+    with pytest.raises(RuleError, match=r"^`_Rule` has no id$"):
+        _decide(_Rule(cast("str", rule_id), BLOCK, 150))
+
+
+def test_an_id_occurs_once() -> None:
+    """Two rules of one id are refused, also across phases."""
+    with pytest.raises(RuleError, match=r"^two rules have the id `r`$"):
+        _decide(_Rule("r", BLOCK, 150), _Rule("other", BLOCK, 150), _Rule("r", ALLOW, 250))
+
+
+@pytest.mark.parametrize("thing", [object(), "rule", None, ToolCall("bash")])
+def test_what_is_no_rule_is_refused(thing: object) -> None:
+    """Neither an effect nor the two methods of the seed: no rule."""
+    with pytest.raises(RuleError, match="is no rule"):
+        _decide(thing)
+
+
+def test_rules_may_come_from_any_iterable() -> None:
+    """A generator is read once, and kept as a tuple."""
+    policy = AuthorizationPolicy(_Rule(f"r{i}", BLOCK, 150 + i) for i in range(3))
+    assert [rule.priority() for rule in policy.rules] == [150, 151, 152]
+
+
+# The order in which they speak ------------------------------------------------------------------------------------
+
+
+def test_no_rule_means_confirm() -> None:
+    """An empty policy asks about everything, and says that no rule speaks."""
+    decision = _decide()
+    assert (decision.verdict, decision.rule_id, decision.phase) == (CONFIRM, None, Phase.DEFAULT)
+    assert (decision.reason, decision.errors, decision.source) == ("no rule speaks", (), None)
+
+
+def test_an_override_comes_before_a_block() -> None:
+    """Phase 0 speaks first."""
+    decision = _decide(_Rule("block", BLOCK, 100), _Rule("over", ALLOW, 99))
+    assert (decision.verdict, decision.rule_id, decision.phase) == (ALLOW, "over", Phase.OVERRIDE)
+
+
+def test_an_override_that_does_not_match_is_no_override() -> None:
+    """Without a match, phase 1 is next."""
+    assert _decide(_Rule("over", ALLOW, 0, _never), _Rule("block", BLOCK, 199)).verdict is BLOCK
+
+
+def test_a_block_comes_before_a_confirm_of_lower_number() -> None:
+    """All restrictions are collected, and the strictest wins."""
+    decision = _decide(_Rule("ask", CONFIRM, 100), _Rule("block", BLOCK, 199))
+    assert (decision.verdict, decision.rule_id, decision.phase) == (BLOCK, "block", Phase.RESTRICTION)
+
+
+def test_of_two_blocks_the_lower_number_is_named() -> None:
+    """Among equals the first by priority decides, whatever the order given."""
+    assert _decide(_Rule("late", BLOCK, 160), _Rule("early", BLOCK, 120), _Rule("ask", CONFIRM, 100)).rule_id == "early"
+
+
+def test_of_two_equals_the_first_given_is_named() -> None:
+    """Within one priority the order given is kept."""
+    assert _decide(_Rule("z", ALLOW, 250), _Rule("a", ALLOW, 250)).rule_id == "z"
+
+
+@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+def test_a_restriction_comes_before_every_permission(effect: Verdict) -> None:
+    """Phase 2 does not speak when phase 1 did."""
+    decision = _decide(_Rule("yes", ALLOW, 200), _Rule("no", effect, 199))
+    assert (decision.verdict, decision.phase) == (effect, Phase.RESTRICTION)
+
+
+def test_the_first_permission_is_named() -> None:
+    """In phase 2 the lowest number that matches decides."""
+    decision = _decide(_Rule("b", ALLOW, 300), _Rule("a", ALLOW, 250), _Rule("not", ALLOW, 200, _never))
+    assert (decision.verdict, decision.rule_id, decision.phase) == (ALLOW, "a", Phase.PERMISSION)
+
+
+def test_rules_see_call_context_and_spec() -> None:
+    """The question holds the very objects given."""
+    seen: list[Question] = []
+    policy = AuthorizationPolicy([_Rule("r", ALLOW, 250, _noting(seen))])
+    call, context, spec = ToolCall("bash", {"a": 1}), AuthContext(agent="x"), ToolSpec("bash", traits=ToolTraits())
+    policy.decide(call, context, spec)
+    assert (seen[0].call, seen[0].context, seen[0].spec) == (call, context, spec)
+
+
+def test_a_permission_is_not_asked_after_a_restriction_matched() -> None:
+    """What cannot change the verdict is not evaluated."""
+    asked: list[Question] = []
+    _decide(_Rule("no", BLOCK, 150), _Rule("yes", ALLOW, 250, _noting(asked)))
+    assert asked == []
+
+
+# What a decision tells --------------------------------------------------------------------------------------------
+
+
+def test_a_decision_carries_the_words_of_its_rule() -> None:
+    """Reason, message and source are the rule's own."""
+    decision = _decide(_Rule("r", BLOCK, 150, reason="why", message="what to do", source="rules.toml:3"))
+    assert (decision.reason, decision.message, decision.source) == ("why", "what to do", "rules.toml:3")
+
+
+@pytest.mark.parametrize(
+    ("effect", "priority", "words"),
+    [(CONFIRM, 150, "needs the user's confirmation"), (BLOCK, 150, "did not run")],
+)
+def test_the_model_is_told_something_by_default(effect: Verdict, priority: int, words: str) -> None:
+    """A rule without a message has one all the same, which names no rule."""
+    message = _decide(_Rule("secret-rule", effect, priority, reason="secret reason")).message
+    assert message is not None
+    assert words in message
+    assert "secret" not in message
+
+
+def test_an_empty_message_is_a_message() -> None:
+    """Only None stands for the default."""
+    assert _decide(_Rule("r", BLOCK, 150, message="")).message == ""
+
+
+def test_an_allow_tells_the_model_nothing() -> None:
+    """A call that runs needs no message."""
+    assert _decide(_Rule("r", ALLOW, 250)).message is None
+
+
+def test_equal_questions_share_one_decision() -> None:
+    """A decision without errors is made once, when the policy is built."""
+    policy = AuthorizationPolicy([_Rule("r", BLOCK, 150)])
+    first = policy.decide(ToolCall("a"), AuthContext())
+    assert policy.decide(ToolCall("b"), AuthContext()) is first
+
+
+def test_every_decision_names_the_version_of_the_policy() -> None:
+    """Deciding rule or not, the version is there."""
+    for rules in ((), (_Rule("r", BLOCK, 150),), (_Rule("r", ALLOW, 250),)):
+        policy = AuthorizationPolicy(rules)
+        assert policy.decide(ToolCall("a"), AuthContext()).policy_version == policy.version != ""
+
+
+def test_the_version_stands_for_the_rules() -> None:
+    """Equal rules have one version, other rules or another order have another."""
+    one, other = _Rule("a", BLOCK, 150), _Rule("b", BLOCK, 150)
+    policies = [
+        AuthorizationPolicy(rules)
+        for rules in ((one, other), (other, one), (one,), (attrs.evolve(one, reason="x"),), ())
+    ]
+    assert len({policy.version for policy in policies}) == len(policies)
+    assert AuthorizationPolicy([_Rule("a", BLOCK, 150)]).version == AuthorizationPolicy([one]).version
+
+
+def test_the_version_is_the_same_in_another_process() -> None:
+    """A record of yesterday names the rules of today."""
+    code = (
+        "from permitry.rules import create_default_authorization_policy as create;"
+        "from permitry.rules.configured import ConfiguredRule;"
+        "from permitry.core.decision import Verdict;"
+        "print(create([ConfiguredRule('r', Verdict.BLOCK, 150)]).version)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(2)]
+    assert runs[0].stdout == runs[1].stdout != b""
+
+
+# Rules with the two methods of the seed ---------------------------------------------------------------------------
+
+
+class SeedRule:
+    """A rule as the seed writes them."""
+
+    def __init__(self, priority: object = 250, answer: object = True) -> None:  # noqa: FBT002 -- the usual answer
+        self._priority = priority
+        self._answer = answer
+
+    def priority(self) -> int:
+        """Return the given priority."""
+        return cast("int", self._priority)
+
+    def should_allow_without_confirmation(self, tool_name: str, context: AuthContext) -> bool:
+        """Return the given answer, or that of the given function."""
+        return cast("bool", self._answer(tool_name, context) if callable(self._answer) else self._answer)
+
+
+@pytest.mark.parametrize("priority", [0, 50, 99, 100, 150, 199, 200, 310, 399])
+def test_two_methods_make_a_permission(priority: int) -> None:
+    """Whatever its priority, such a rule permits in phase 2, under the name of its class."""
+    decision = _decide(SeedRule(priority))
+    assert (decision.verdict, decision.rule_id, decision.phase) == (ALLOW, "seed-rule", Phase.PERMISSION)
+    assert (decision.reason, decision.message, decision.source) == ("SeedRule permits it", None, None)
+
+
+@pytest.mark.parametrize("priority", [0, 50, 150, 250])
+@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+def test_two_methods_never_beat_a_restriction(priority: int, effect: Verdict) -> None:
+    """A restriction speaks before every such rule."""
+    assert _decide(SeedRule(priority), _Rule("no", effect, 199)).rule_id == "no"
+
+
+@pytest.mark.parametrize("priority", [50, 150, 250])
+def test_two_methods_that_do_not_permit_leave_the_default(priority: int) -> None:
+    """False restricts nothing and permits nothing."""
+    assert _decide(SeedRule(priority, answer=False)).verdict is CONFIRM
+    assert _decide(SeedRule(priority, answer=False), _Rule("yes", ALLOW, 399)).verdict is ALLOW
+
+
+def test_two_methods_are_asked_by_name_and_context() -> None:
+    """The name is the one rules see, the context the very one."""
+    context = AuthContext(agent="x")
+    policy = AuthorizationPolicy([SeedRule(answer=lambda *asked: asked == ("mcp:docs/search", context))])
+    assert policy.decide(ToolCall("search", server="docs"), context).verdict is ALLOW
+    assert policy.decide(ToolCall("search"), context).verdict is CONFIRM
+
+
+def test_two_rules_of_one_class_have_two_names() -> None:
+    """The second one is numbered, in the order given."""
+    rules = [SeedRule(300, answer=False), SeedRule(250, answer=False), SeedRule(200)]
+    assert _decide(*rules).rule_id == "seed-rule-3"
+
+
+@pytest.mark.parametrize("priority", [-1, 400, 1000])
+def test_two_methods_need_a_priority_within_the_bands(priority: int) -> None:
+    """Outside 0 to 399 there is no rule."""
+    with pytest.raises(RuleError, match=rf"^rule `seed-rule`: priority {priority} is outside 0 to 399$"):
+        _decide(SeedRule(priority))
+
+
+def test_two_methods_need_a_whole_number() -> None:
+    """A priority of another type is refused."""
+    with pytest.raises(RuleError, match=r"^rule `seed-rule`: the priority must be a whole number, not None$"):
+        _decide(SeedRule(None))
+
+
+def test_a_full_rule_and_a_two_method_rule_of_one_name_live_together() -> None:
+    """The name of a class gives way to an id that is taken."""
+    assert _decide(_Rule("seed-rule", ALLOW, 250, _never), SeedRule(300)).rule_id == "seed-rule-2"
+
+
+def test_a_full_rule_may_not_take_the_name_of_a_class() -> None:
+    """The other way round, the id is a duplicate."""
+    with pytest.raises(RuleError, match=r"^two rules have the id `seed-rule`$"):
+        _decide(SeedRule(300), _Rule("seed-rule", ALLOW, 250))
+
+
+# Asking by name ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("effect", "priority", "confirms", "blocks"),
+    [(ALLOW, 250, False, False), (CONFIRM, 150, True, False), (BLOCK, 150, True, True)],
+)
+def test_the_booleans_of_the_seed(*, effect: Verdict, priority: int, confirms: bool, blocks: bool) -> None:
+    """`should_confirm` is true for CONFIRM and for BLOCK, `is_tool_blocked` for BLOCK alone."""
+    policy = AuthorizationPolicy([_Rule("r", effect, priority)])
+    assert policy.should_confirm("bash", AuthContext()) is confirms
+    assert policy.is_tool_blocked("bash", AuthContext()) is blocks
+
+
+@pytest.mark.parametrize("name", ["", " bash", "mcp:docs"])
+def test_a_bad_name_is_never_a_no(name: str) -> None:
+    """What is no tool name gets no answer."""
+    policy = AuthorizationPolicy([_Rule("r", ALLOW, 250)])
+    with pytest.raises(CallError):
+        policy.should_confirm(name, AuthContext())
+    with pytest.raises(CallError):
+        policy.is_tool_blocked(name, AuthContext())
+
+
+# Explaining -------------------------------------------------------------------------------------------------------
+
+
+def test_an_explanation_tells_every_rule_in_order() -> None:
+    """Phases first, priorities within, two-method rules among the permissions."""
+    rules: list[AnyRule] = [
+        _Rule("p", ALLOW, 250),
+        SeedRule(50),
+        _Rule("r2", BLOCK, 160, _never),
+        _Rule("r1", CONFIRM, 150),
+        _Rule("o", ALLOW, 0, _never),
+    ]
+    explanation = AuthorizationPolicy(rules).explain(ToolCall("bash"), AuthContext())
+    assert [(rule.rule_id, rule.outcome.value, rule.deciding) for rule in explanation.rules] == [
+        ("o", "not matched", False),
+        ("r1", "matched", True),
+        ("r2", "not matched", False),
+        ("seed-rule", "matched", False),
+        ("p", "matched", False),
+    ]
+
+
+def test_a_trace_tells_what_the_rule_is() -> None:
+    """Phase, priority, effect, source and reason are the rule's."""
+    rule = _Rule("r", CONFIRM, 150, reason="why", source="f:1")
+    trace = AuthorizationPolicy([rule]).explain(ToolCall("bash"), AuthContext()).rules[0]
+    assert (trace.phase, trace.priority, trace.effect) == (Phase.RESTRICTION, 150, CONFIRM)
+    assert (trace.source, trace.reason, trace.near_miss, trace.error) == ("f:1", "why", None, None)
+
+
+def test_an_explanation_asks_what_the_decision_asked() -> None:
+    """Call, context and spec reach every rule once more, as they were."""
+    seen: list[Question] = []
+    asked = (ToolCall("bash", {"a": 1}), AuthContext(agent="x"), ToolSpec("bash"))
+    AuthorizationPolicy([_Rule("r", ALLOW, 250, _noting(seen))]).explain(*asked)
+    assert seen == [Question(*asked), Question(*asked)]
+
+
+def test_a_near_miss_is_asked_of_rules_that_did_not_match() -> None:
+    """A rule that matched missed nothing."""
+    rules = [
+        _Rule(name, ALLOW, 250, test, near=lambda _: "mode = plan") for name, test in (("no", _never), ("yes", _always))
+    ]
+    explanation = AuthorizationPolicy(rules).explain(ToolCall("bash"), AuthContext())
+    assert [(rule.rule_id, rule.near_miss) for rule in explanation.rules] == [("no", "mode = plan"), ("yes", None)]
+
+
+def test_a_near_miss_that_fails_costs_nothing() -> None:
+    """A courtesy that raises is left out."""
+
+    def fail(_: Question) -> str:
+        raise RuntimeError("no")
+
+    trace = (
+        AuthorizationPolicy([_Rule("r", BLOCK, 150, _never, near=fail)]).explain(ToolCall("a"), AuthContext()).rules[0]
+    )
+    assert (trace.outcome, trace.near_miss, trace.error) == (RuleOutcome.NOT_MATCHED, None, None)
+
+
+# Frozen -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_policy_does_not_follow_its_rules() -> None:
+    """A rule that changes its effect or words after the policy is built changes no decision."""
+    rule = attrs.make_class("Loose", [], bases=(_Rule,), frozen=False, slots=False)("r", BLOCK, 150)
+    policy = AuthorizationPolicy([rule])
+    rule.__dict__["effect"] = ALLOW
+    assert policy.decide(ToolCall("a"), AuthContext()).verdict is BLOCK
+
+
+@pytest.mark.parametrize("field", ["rules", "version", "_restrictions", "_default"])
+def test_no_field_of_a_policy_can_be_set(field: str) -> None:
+    """A policy is frozen."""
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        setattr(AuthorizationPolicy(), field, ())

@@ -1,0 +1,312 @@
+"""The registry: tools by name, and running what was authorized."""
+
+import asyncio
+import functools
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.audit.record import MemoryRecorder
+from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.registry import AuthorizedCall, Handler, ToolRegistry
+from permitry.dispatch.result import ToolResult
+from permitry.errors import FatalToolError, RegistryError, ToolError
+
+Run = Callable[[Handler], ToolResult]
+AsyncRun = Callable[[Handler], Coroutine[Any, Any, ToolResult]]
+
+
+def _work(_: dict[str, Any]) -> tuple[bool, str]:
+    return True, "done"
+
+
+def _raising(error: BaseException) -> Handler:
+    def tool(_: dict[str, Any]) -> tuple[bool, str]:
+        raise error
+
+    return tool
+
+
+async def _async_work(arguments: dict[str, Any]) -> tuple[bool, str]:
+    await asyncio.sleep(0)
+    return True, f"done {arguments['items']}"
+
+
+@attrs.define
+class Watcher:
+    """Keeps the results it is told of."""
+
+    results: list[ToolResult] = attrs.field(factory=list)
+
+    def started(self, call: ToolCall) -> None:
+        """Let every run begin."""
+
+    def finished(self, call: ToolCall, result: ToolResult, *, seconds: float, error: str | None) -> None:
+        """Keep the result."""
+        assert (call.tool, error is None, seconds >= 0) == ("tool", result.ok, True)
+        self.results.append(result)
+
+
+@pytest.fixture
+def watcher() -> Watcher:
+    """Return an observer of runs."""
+    return Watcher()
+
+
+# Tools by name ----------------------------------------------------------------------------------------------------
+
+
+def test_a_registry_is_a_collection_of_specs(registry: ToolRegistry) -> None:
+    """Tools are counted, listed and found by name."""
+    spec = ToolSpec("look")
+    registry.register(spec, _work)
+    assert (len(registry), list(registry), registry.get("look")) == (1, [spec], spec)
+    assert "look" in registry
+
+
+def test_an_unknown_name_is_no_tool(registry: ToolRegistry) -> None:
+    """An empty registry knows nothing."""
+    assert registry.get("look") is None
+    assert "look" not in registry
+    assert len(registry) == 0
+
+
+def test_a_name_is_given_once(registry: ToolRegistry) -> None:
+    """A tool cannot be put in the place of another one: what was decided about is what runs."""
+    registry.register(ToolSpec("look", "the first"), _work)
+    with pytest.raises(RegistryError, match="`look` is already registered"):
+        registry.register(ToolSpec("look", "the second"), _work)
+    assert [spec.description for spec in registry] == ["the first"]
+
+
+@pytest.mark.parametrize("name", ["look", "unknown"])
+def test_a_tool_without_a_preview_shows_none(registry: ToolRegistry, name: str) -> None:
+    """No preview is no error, for unknown tools neither."""
+    registry.register(ToolSpec("look"), _work)
+    assert registry.preview(ToolCall(name)) is None
+
+
+def test_a_preview_is_made_from_a_copy_of_the_arguments(registry: ToolRegistry) -> None:
+    """What a preview does to its arguments does not reach the call."""
+    call = ToolCall("write", {"lines": ["a"]})
+    registry.register(ToolSpec("write"), _work, preview=lambda given: f"+{given['lines'].pop()}")
+    assert registry.preview(call) == "+a"
+    assert call.thawed() == {"lines": ["a"]}
+
+
+def test_a_preview_that_fails_says_so(registry: ToolRegistry) -> None:
+    """The human is still asked, and sees why nothing is shown."""
+
+    def preview(_: dict[str, Any]) -> str:
+        raise ValueError("no such file")
+
+    registry.register(ToolSpec("write"), _work, preview=preview)
+    assert registry.preview(ToolCall("write")) == "(no preview: no such file)"
+
+
+# Results ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcome", [(False, "no such file"), ToolResult(False, "no such file")])
+def test_a_tool_returns_a_pair_or_a_result(run: Run, outcome: tuple[bool, str] | ToolResult) -> None:
+    """Both forms mean the same."""
+    assert run(lambda _: outcome) == ToolResult(False, "no such file")
+
+
+def test_a_tool_gets_arguments_of_its_own(run: Run) -> None:
+    """Plain dicts and lists, as the model wrote them."""
+    assert run(lambda given: (type(given["items"]) is list, repr(given))) == ToolResult(True, "{'items': [1, 2]}")
+
+
+_WRONG = [None, "done", True, (1, "done"), (True, b"done"), (True, "a", "b"), (True,), {"ok": True}]
+
+
+@pytest.mark.parametrize("outcome", _WRONG)
+def test_a_result_of_another_type_is_a_crash(run: Run, outcome: Any) -> None:  # noqa: ANN401 -- wrong types are the point
+    """A tool that returns something else has not succeeded."""
+    assert run(lambda _: outcome) == ToolResult(False, "The tool `tool` crashed (TypeError). Try another way.")
+
+
+def test_a_long_result_is_clipped_to_the_tools_limit(run: Run) -> None:
+    """The spec says how much of a text the model gets."""
+    result = run(lambda _: (True, "x" * 1000))
+    assert result.ok is True
+    assert "...[900 characters left out]..." in result.text
+
+
+def test_a_long_error_is_clipped_too(run: Run) -> None:
+    """An error is no way around the limit."""
+    assert "...[900 characters left out]..." in run(_raising(ToolError("x" * 1000))).text
+
+
+# Failures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_tool_error_is_told_to_the_model(run: Run, recorder: MemoryRecorder) -> None:
+    """An expected failure is a result like any other, and no crash."""
+    assert run(_raising(ToolError("There is no file `a`."))) == ToolResult(False, "There is no file `a`.")
+    assert recorder.records[-1]["ok"] is False
+    assert recorder.records[-1]["error"] is None
+
+
+def test_a_crash_is_told_without_its_inside(run: Run) -> None:
+    """The model learns the kind of the error, and nothing of its text or place."""
+    result = run(_raising(ValueError("password=hunter2")))
+    assert result == ToolResult(False, "The tool `tool` crashed (ValueError). Try another way.")
+
+
+def test_a_crash_is_recorded_with_its_traceback(run: Run, recorder: MemoryRecorder) -> None:
+    """The operator gets what the model does not."""
+    run(_raising(ValueError("password=hunter2")))
+    trace = str(recorder.records[-1]["error"])
+    assert trace.startswith("Traceback")
+    assert trace.endswith("ValueError: password=hunter2\n")
+
+
+def test_a_fatal_error_ends_the_run_and_is_recorded(run: Run, recorder: MemoryRecorder) -> None:
+    """The host gets the error itself; the record has its end all the same."""
+    with pytest.raises(FatalToolError, match="disk gone"):
+        run(_raising(FatalToolError("disk gone")))
+    assert [each["event"] for each in recorder.records] == ["decided", "started", "finished"]
+    assert recorder.records[-1]["ok"] is False
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), GeneratorExit(), asyncio.CancelledError()])
+def test_the_end_of_the_process_goes_on_and_is_recorded(
+    run: Run, recorder: MemoryRecorder, error: BaseException
+) -> None:
+    """What is no failure of the tool is not swallowed, and the run is still on record."""
+    with pytest.raises(type(error)):
+        run(_raising(error))
+    finished = recorder.records[-1]
+    assert (finished["event"], finished["ok"], finished["error"]) == ("finished", False, type(error).__name__)
+
+
+def test_an_interrupted_tool_is_not_said_to_have_crashed(registry: ToolRegistry, watcher: Watcher) -> None:
+    """It was stopped from outside, and nobody knows how far it came."""
+    registry.register(ToolSpec("tool"), _raising(KeyboardInterrupt()))
+    authorized = registry._authorize(ToolCall("tool"), watcher)  # noqa: SLF001 -- to see what the observer is told
+    with pytest.raises(KeyboardInterrupt):
+        registry.dispatch(authorized)
+    assert watcher.results == [ToolResult(False, "The tool `tool` was interrupted; it may have had effects.")]
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_a_tool_cannot_end_the_session(run: Run, ok: bool) -> None:  # noqa: FBT001 -- a table of flags
+    """Only the user ends it; what a tool says of that is dropped, and the rest of its result is not."""
+    assert run(lambda _: ToolResult(ok, "stop", ends_session=True)) == ToolResult(ok, "stop")
+
+
+def test_an_async_tool_cannot_end_the_session_either(arun: AsyncRun) -> None:
+    """The other way to run drops it, too."""
+
+    async def tool(_: dict[str, Any]) -> ToolResult:
+        return ToolResult(True, "stop", ends_session=True)
+
+    assert asyncio.run(arun(tool)) == ToolResult(True, "stop")
+
+
+# Waiting ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_async_tool_runs_where_nothing_is_awaited(run: Run) -> None:
+    """A sync dispatch waits for the tool's own result."""
+    assert run(_async_work) == ToolResult(True, "done [1, 2]")
+
+
+def test_an_async_tool_runs_on_the_thread_of_a_running_loop(run: Run) -> None:
+    """A sync dispatch inside a coroutine waits as well; the tool gets a loop of its own."""
+
+    async def host() -> ToolResult:
+        return run(_async_work)
+
+    assert asyncio.run(host()) == ToolResult(True, "done [1, 2]")
+
+
+def test_an_async_crash_in_a_running_loop_is_a_result(run: Run, recorder: MemoryRecorder) -> None:
+    """The failure comes back from the other thread as itself."""
+
+    async def tool(_: dict[str, Any]) -> tuple[bool, str]:
+        raise ValueError("inside")
+
+    async def host() -> ToolResult:
+        return run(tool)
+
+    assert asyncio.run(host()) == ToolResult(False, "The tool `tool` crashed (ValueError). Try another way.")
+    assert "inside" in str(recorder.records[-1]["error"])
+
+
+def test_an_async_tool_is_awaited(arun: AsyncRun) -> None:
+    """An async dispatch runs the tool on the loop it is called on."""
+    assert asyncio.run(arun(_async_work)) == ToolResult(True, "done [1, 2]")
+
+
+def test_a_plain_tool_does_not_hold_up_the_loop(arun: AsyncRun) -> None:
+    """It runs in another thread."""
+    threads: list[int] = []
+
+    def tool(_: dict[str, Any]) -> tuple[bool, str]:
+        threads.append(threading.get_ident())
+        return True, "done"
+
+    assert asyncio.run(arun(tool)) == ToolResult(True, "done")
+    assert threads != [threading.get_ident()]
+
+
+def test_a_plain_tool_may_return_an_awaitable(arun: AsyncRun) -> None:
+    """A wrapped coroutine function is awaited like a bare one."""
+
+    def wrapped(arguments: dict[str, Any]) -> Awaitable[tuple[bool, str]]:
+        return _async_work(arguments)
+
+    assert asyncio.run(arun(wrapped)) == ToolResult(True, "done [1, 2]")
+
+
+def test_a_partial_coroutine_function_is_awaited(arun: AsyncRun) -> None:
+    """`functools.partial` hides nothing."""
+    assert asyncio.run(arun(functools.partial(_async_work))) == ToolResult(True, "done [1, 2]")
+
+
+def test_an_async_crash_is_a_result_too(arun: AsyncRun, recorder: MemoryRecorder) -> None:
+    """Async tools fail in the same words as others."""
+
+    async def tool(_: dict[str, Any]) -> tuple[bool, str]:
+        raise ValueError("inside")
+
+    told = asyncio.run(arun(tool))
+    assert told == ToolResult(False, "The tool `tool` crashed (ValueError). Try another way.")
+    assert "inside" in str(recorder.records[-1]["error"])
+
+
+def test_an_async_result_of_another_type_is_a_crash(arun: AsyncRun) -> None:
+    """Awaiting does not make a wrong type right."""
+
+    async def tool(_: dict[str, Any]) -> Any:  # noqa: ANN401 -- a wrong type is the point
+        return "done"
+
+    assert "crashed (TypeError)" in asyncio.run(arun(tool)).text
+
+
+def test_a_cancelled_tool_is_recorded(
+    registry: ToolRegistry, authorize: Callable[[ToolCall], AuthorizedCall], recorder: MemoryRecorder
+) -> None:
+    """A task that is cancelled while the tool works leaves an end in the record."""
+
+    async def forever(_: dict[str, Any]) -> tuple[bool, str]:
+        await asyncio.Event().wait()
+        return True, "never"
+
+    async def cancel() -> None:
+        task = asyncio.create_task(registry.adispatch(authorize(ToolCall("forever"))))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await task
+
+    registry.register(ToolSpec("forever"), forever)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancel())
+    assert [each["event"] for each in recorder.records] == ["decided", "started", "finished"]

@@ -1,0 +1,36 @@
+"""What a tool gives back."""
+
+from typing import Any
+
+import pytest
+
+from permitry.dispatch.result import ToolResult, clip
+
+
+@pytest.mark.parametrize(("ok", "text"), [("yes", "done"), (1, "done"), (True, b"done"), (True, None)])
+def test_a_result_is_a_bool_and_a_text(ok: Any, text: Any) -> None:  # noqa: ANN401 -- wrong types are the point
+    """A result of other types is refused where it is made."""
+    with pytest.raises(TypeError):
+        ToolResult(ok, text)
+
+
+def test_a_result_does_not_end_the_session_unasked() -> None:
+    """The user says so, and then a loop can see it."""
+    assert ToolResult(True, "done").ends_session is False
+    assert ToolResult(False, "stop", ends_session=True).ends_session is True
+
+
+@pytest.mark.parametrize("text", ["", "short", "x" * 30])
+def test_a_text_within_the_limit_is_whole(text: str) -> None:
+    """Nothing is added to what fits."""
+    assert clip(text, 30) == text
+
+
+def test_a_longer_text_keeps_its_head_and_tail() -> None:
+    """Two thirds come from the beginning, one third from the end, and the gap is told in characters."""
+    assert clip("a" * 20 + "-" * 60 + "z" * 10, 30) == f"{'a' * 20}\n...[60 characters left out]...\n{'z' * 10}"
+
+
+def test_a_limit_of_nothing_keeps_nothing() -> None:
+    """The marker alone is left, and no end of the text slips through."""
+    assert clip("secret", 0) == "\n...[6 characters left out]...\n"

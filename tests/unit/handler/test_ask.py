@@ -1,0 +1,174 @@
+"""Asking through the channel: whatever it does, only a true answer lets a call run."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from permitry.audit.record import MemoryRecorder
+from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
+
+Ran = list[tuple[str, dict[str, Any]]]
+Answer = Callable[[object], list[ToolConfirmationRequest]]
+Ask = Callable[..., Pending]
+
+_WRITE = ToolCall("write", {"path": "a"}, call_id="c1")
+_YES = ToolConfirmationResponse(True)
+_UNANSWERED = "The call of `write` needs the user's confirmation, and nobody gave one; it did not run."
+
+
+def test_a_call_is_asked_about_decided_and_run(handler: ToolHandler, answer: Answer, ran: Ran) -> None:
+    """The whole way of a call, in one method."""
+    asked = answer(_YES)
+    assert handler.handle(_WRITE).text == "write is done"
+    assert [request.call for request in asked] == [_WRITE]
+    assert ran == [("write", {"path": "a"})]
+
+
+def test_an_allowed_call_is_not_asked_about(handler: ToolHandler, answer: Answer) -> None:
+    """The channel is for questions only."""
+    asked = answer(_YES)
+    assert handler.handle(ToolCall("look")).ok
+    assert asked == []
+
+
+def test_a_blocked_call_is_not_asked_about(handler: ToolHandler, answer: Answer, ran: Ran) -> None:
+    """No answer could make it run, so nobody is asked."""
+    asked = answer(_YES)
+    handler.session.switch_mode("plan")
+    assert not handler.handle(_WRITE).ok
+    assert (asked, ran) == ([], [])
+
+
+def test_a_no_is_what_the_model_is_told(handler: ToolHandler, answer: Answer, ran: Ran) -> None:
+    """A declined call has a result that is not ok."""
+    answer(ToolConfirmationResponse(False, instructions="use tabs"))
+    result = handler.handle(_WRITE)
+    assert (result.ok, ran) == (False, [])
+    assert "The user says: use tabs" in result.text
+
+
+def test_a_remembered_yes_is_asked_for_once(handler: ToolHandler, answer: Answer, ran: Ran) -> None:
+    """The second call of the tool runs without a question."""
+    asked = answer(ToolConfirmationResponse(True, skip_future=True))
+    for path in "ab":
+        handler.handle(ToolCall("write", {"path": path}))
+    assert len(asked) == 1
+    assert len(ran) == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, True, 1, "yes", {"approved": True}, (True,), _YES.approved, ToolConfirmationResponse, OSError("gone")],
+)
+def test_anything_but_an_answer_is_none(handler: ToolHandler, answer: Answer, ran: Ran, given: object) -> None:
+    """A channel that fails, or answers something else, has not confirmed the call."""
+    answer(given)
+    result = handler.handle(_WRITE)
+    assert result.ok is False
+    assert result.text.startswith(_UNANSWERED)
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (None, None),
+        (OSError("secret path"), "OSError: secret path"),
+        (True, "the channel answered True, not a ToolConfirmationResponse"),
+    ],
+)
+def test_why_nobody_answered_is_for_the_record_only(
+    handler: ToolHandler, answer: Answer, recorder: MemoryRecorder, given: object, error: str | None
+) -> None:
+    """The operator learns what the channel did; the model does not."""
+    answer(given)
+    told = handler.handle(_WRITE).text
+    answered = recorder.records[-1]
+    assert (answered["event"], answered["approved"], answered["error"]) == ("answered", False, error)
+    assert "secret" not in told
+
+
+def test_an_unanswered_question_is_closed(handler: ToolHandler, ask: Ask) -> None:
+    """An answer that comes after the channel gave up counts for nothing."""
+    pending = ask()
+    blocked = handler.ask(pending)
+    assert isinstance(blocked, Blocked)
+    assert (blocked.cause, len(handler.ledger)) == (Cause.UNANSWERED, 0)
+    assert handler.begin(_WRITE) is blocked
+
+
+def test_a_channel_that_takes_too_long_is_not_heard(
+    handler: ToolHandler, now: list[float], ran: Ran, recorder: MemoryRecorder
+) -> None:
+    """A yes after the deadline is no answer, and no run."""
+
+    def slow(_: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        now[0] = 61.0
+        return _YES
+
+    handler.channel = CallbackChannel(slow)
+    assert handler.handle(_WRITE).text.startswith(_UNANSWERED)
+    assert ran == []
+    assert "started" not in [each["event"] for each in recorder.records]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"), [(None, None), (_YES, "the answer came too late"), (True, "the channel answered True")]
+)
+def test_a_channel_that_was_too_slow_leaves_a_blocked_call(
+    handler: ToolHandler, now: list[float], recorder: MemoryRecorder, given: object, error: str | None
+) -> None:
+    """Whatever it said after the deadline: the question is closed and on record, once, and the outcome stands."""
+
+    def slow(_: ToolConfirmationRequest) -> Any:  # noqa: ANN401 -- wrong answers are among them
+        now[0] = 61.0
+        return given
+
+    handler.channel = CallbackChannel(slow)
+    handler.handle(_WRITE)
+    outcome = handler.begin(_WRITE)
+    assert isinstance(outcome, Blocked)
+    assert (outcome.cause, len(handler.ledger)) == (Cause.UNANSWERED, 0)
+    [answered] = [each for each in recorder.records if each["event"] == "answered"]
+    assert answered["approved"] is False
+    assert str(answered["error"]).startswith(str(error))
+
+
+@pytest.mark.parametrize(("elsewhere", "runs"), [(_YES, 1), (ToolConfirmationResponse(False), 0)])
+def test_an_answer_given_elsewhere_stands(
+    handler: ToolHandler, ran: Ran, elsewhere: ToolConfirmationResponse, runs: int
+) -> None:
+    """While the channel waits, somebody else answers; the channel's own answer is then too much."""
+
+    def late(request: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        pending = handler.begin(request.call)
+        assert isinstance(pending, Pending)
+        handler.run(handler.resolve(pending.pending_id, elsewhere))
+        return _YES
+
+    handler.channel = CallbackChannel(late)
+    assert handler.handle(_WRITE).text.startswith(_UNANSWERED)
+    assert len(ran) == runs
+
+
+def test_an_interrupted_question_stays_open(handler: ToolHandler, answer: Answer, ask: Ask) -> None:
+    """Ctrl-C is no answer; the question can still be answered later."""
+    pending = ask()
+    answer(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        handler.ask(pending)
+    assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
+
+
+def test_a_forged_question_answers_nothing(handler: ToolHandler, answer: Answer, ask: Ask, ran: Ran) -> None:
+    """A question the ledger does not know cannot be answered into a run."""
+    true = ask()
+    answer(_YES)
+    forged = Pending("guess", true.call, true.decision, true.request)
+    assert isinstance(handler.ask(forged), Blocked)
+    assert (ran, len(handler.ledger)) == ([], 1)

@@ -1,0 +1,194 @@
+"""The same way of a call on an event loop."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.audit.record import MemoryRecorder
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.registry import ToolRegistry
+from permitry.handler import Blocked, Pending, Ready, ToolHandler
+
+Ran = list[tuple[str, dict[str, Any]]]
+Answer = Callable[[object], list[ToolConfirmationRequest]]
+
+_LOOK = ToolCall("look", call_id="c1")
+_WRITE = ToolCall("write", {"path": "a"}, call_id="c1")
+_YES = ToolConfirmationResponse(True)
+
+
+@attrs.define
+class _AsyncChannel:
+    """Answers on the loop, and must not be asked in any other way."""
+
+    given: Any
+    asked: int = 0
+
+    def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Fail."""
+        raise AssertionError(request)
+
+    async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Give the answer, or raise it."""
+        assert request.tool == "write"
+        await asyncio.sleep(0)
+        self.asked += 1
+        if isinstance(self.given, Exception):
+            raise self.given
+        answer: ToolConfirmationResponse | None = self.given
+        return answer
+
+
+def test_an_allowed_call_runs(handler: ToolHandler, ran: Ran) -> None:
+    """Without a question, the tool is awaited at once."""
+    assert asyncio.run(handler.ahandle(_LOOK)).text == "look is done"
+    assert ran == [("look", {})]
+
+
+def test_a_blocked_call_does_not(handler: ToolHandler, ran: Ran) -> None:
+    """Its result is there without waiting for anything."""
+    handler.session.switch_mode("plan")
+    assert "Plan mode is on" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert ran == []
+
+
+def test_an_async_channel_is_awaited(handler: ToolHandler, ran: Ran) -> None:
+    """It is preferred to asking in a thread."""
+    channel = handler.channel = _AsyncChannel(_YES)
+    assert asyncio.run(handler.ahandle(_WRITE)).ok
+    assert channel.asked == 1
+    assert ran == [("write", {"path": "a"})]
+
+
+def test_another_channel_is_asked_in_a_thread(handler: ToolHandler) -> None:
+    """The loop goes on while a human thinks."""
+    threads: list[int] = []
+
+    class Channel:
+        def ask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse:
+            threads.append(threading.get_ident())
+            return _YES
+
+    handler.channel = Channel()
+    assert asyncio.run(handler.ahandle(_WRITE)).ok
+    assert len(threads) == 1
+    assert threads != [threading.get_ident()]
+
+
+@pytest.mark.parametrize("given", [None, True, "yes", OSError("gone")])
+def test_anything_but_an_answer_is_none(handler: ToolHandler, ran: Ran, given: object) -> None:
+    """An async channel has no other rights."""
+    handler.channel = _AsyncChannel(given)
+    assert "nobody gave one" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert ran == []
+
+
+@pytest.mark.parametrize("given", [None, True, OSError("gone")])
+def test_nor_is_it_one_from_a_thread(handler: ToolHandler, answer: Answer, ran: Ran, given: object) -> None:
+    """A sync channel asked in a thread fails in the same way."""
+    answer(given)
+    assert "nobody gave one" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert ran == []
+
+
+def test_a_channel_that_only_claims_to_be_async_is_no_answer(handler: ToolHandler, ran: Ran) -> None:
+    """An `aask` that cannot be awaited is a failing channel."""
+
+    class Channel:
+        def ask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse:
+            return _YES
+
+        def aask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse:
+            return _YES
+
+    handler.channel = Channel()
+    assert "nobody gave one" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert ran == []
+
+
+def test_a_no_is_told(handler: ToolHandler, ran: Ran) -> None:
+    """The user's guidance comes back as the result."""
+    handler.channel = _AsyncChannel(ToolConfirmationResponse(False, instructions="use tabs"))
+    assert "The user says: use tabs" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert ran == []
+
+
+def test_a_handled_call_is_not_run_again(handler: ToolHandler, ran: Ran) -> None:
+    """A replay is refused on the loop too, also after a sync run."""
+
+    async def twice() -> list[bool]:
+        return [(await handler.ahandle(_LOOK)).ok for _ in range(2)]
+
+    assert asyncio.run(twice()) == [True, False]
+    assert "already been handled" in handler.handle(_LOOK).text
+    assert len(ran) == 1
+
+
+def test_calls_at_once_are_each_asked_about_and_run_once(
+    handler: ToolHandler, ran: Ran, recorder: MemoryRecorder
+) -> None:
+    """Many calls on one loop do not get in each other's way."""
+
+    async def at_once() -> list[bool]:
+        calls = [ToolCall("write", {"path": str(number)}, call_id="c1") for number in range(20)]
+        return [result.ok for result in await asyncio.gather(*map(handler.ahandle, calls))]
+
+    handler.channel = _AsyncChannel(_YES)
+    assert asyncio.run(at_once()) == [True] * 20
+    assert sorted(int(arguments["path"]) for _, arguments in ran) == list(range(20))
+    assert [each["event"] for each in recorder.records].count("finished") == 20
+
+
+def test_a_cancelled_question_stays_open(handler: ToolHandler, ran: Ran) -> None:
+    """Giving up waiting is no answer; the question can be answered later."""
+
+    class Channel(_AsyncChannel):
+        async def aask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+            await asyncio.Event().wait()
+            return _YES
+
+    handler.channel = Channel(_YES)
+
+    async def give_up() -> None:
+        await asyncio.wait_for(handler.ahandle(_WRITE), 0.01)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(give_up())
+    pending = handler.begin(_WRITE)
+    assert isinstance(pending, Pending)
+    assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
+    assert ran == []
+
+
+def test_an_async_tool_runs_on_the_loop(handler: ToolHandler, registry: ToolRegistry) -> None:
+    """Its result is the call's."""
+
+    async def tool(_: dict[str, Any]) -> tuple[bool, str]:
+        await asyncio.sleep(0)
+        return True, "awaited"
+
+    registry.register(ToolSpec("slow"), tool)
+    handler.session.tool_ignore_list.append("slow")
+    assert asyncio.run(handler.ahandle(ToolCall("slow"))).text == "awaited"
+    assert handler.session.counts == {"slow": 1}
+
+
+def test_the_steps_can_be_taken_one_by_one(handler: ToolHandler, answer: Answer) -> None:
+    """Asking and running are two awaitable methods."""
+
+    async def steps() -> str:
+        pending = handler.begin(_WRITE)
+        assert isinstance(pending, Pending)
+        outcome = await handler.aask(pending)
+        assert isinstance(outcome, Ready | Blocked)
+        return (await handler.arun(outcome)).text
+
+    answer(_YES)
+    assert asyncio.run(steps()) == "write is done"

@@ -1,0 +1,58 @@
+"""Any message to its calls."""
+
+from typing import Any
+
+import pytest
+
+from permitry.errors import CallError
+from permitry.messages import calls_in
+
+_CALLS: list[dict[str, Any]] = [
+    {"name": "run_shell", "arguments": {}},
+    {"tool_calls": [{"id": "c1", "function": {"name": "run_shell", "arguments": "{}"}}]},
+    {"function_call": {"name": "run_shell", "arguments": "{}"}},
+    {"choices": [{"message": {"tool_calls": [{"id": "c1", "function": {"name": "run_shell"}}]}}]},
+    {"type": "function_call", "call_id": "c1", "name": "run_shell", "arguments": "{}"},
+    {"type": "local_shell_call", "call_id": "c1", "action": {"command": ["ls"]}},
+    {"output": [{"type": "function_call", "call_id": "c1", "name": "run_shell", "arguments": "{}"}]},
+    {"type": "tool_use", "id": "t1", "name": "run_shell", "input": {}},
+]
+
+
+@pytest.mark.parametrize("message", [None, "look", 3, [], [{"name": "look", "arguments": {}}]])
+def test_only_an_object_is_a_message(message: object) -> None:
+    """A bare value is refused, and its type is named."""
+    with pytest.raises(CallError, match=f"not {type(message).__name__}"):
+        calls_in(message)
+
+
+@pytest.mark.parametrize("message", [{}, {"tool": "look"}, {"arguments": {}}, {"id": "c1", "content": "text"}])
+def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
+    """An object without any sign of a message is not passed over in silence."""
+    with pytest.raises(CallError, match="neither a message nor a call"):
+        calls_in(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "hello"},
+        {"role": "system", "content": []},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+        {"role": "assistant", "content": "hello"},
+        {"type": "message", "content": []},
+        {"choices": None},
+        {"output": "text"},
+    ],
+)
+def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
+    """What is a message and holds no call is passed over."""
+    assert calls_in(message) == []
+
+
+@pytest.mark.parametrize("message", _CALLS)
+@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function", "Assistant", "", None, 1])
+def test_nobody_but_the_assistant_makes_calls_in_any_shape(message: dict[str, Any], role: object) -> None:
+    """Whatever shape is imitated: what a user or a tool says is passed over."""
+    assert len(calls_in(message)) == 1
+    assert calls_in({**message, "role": role}) == []

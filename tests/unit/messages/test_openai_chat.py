@@ -1,0 +1,139 @@
+"""The shape of OpenAI's chat completions."""
+
+from typing import Any
+
+import pytest
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.errors import CallError
+from permitry.messages import calls_in
+
+_ORIGIN = "openai-chat"
+
+
+def _entry(call_id: str = "c1", name: str = "look", arguments: object = '{"path": "a"}') -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _message(*entries: object, role: str = "assistant") -> dict[str, Any]:
+    return {"role": role, "content": None, "tool_calls": list(entries)}
+
+
+def test_a_tool_call_is_read() -> None:
+    """Name, arguments and id of a tool call become a call."""
+    [incoming] = calls_in(_message(_entry()))
+    assert incoming.name == "look"
+    assert incoming.call == ToolCall("look", {"path": "a"}, call_id="c1", origin=_ORIGIN)
+
+
+def test_a_result_goes_back_as_a_tool_message() -> None:
+    """The result names the call it answers."""
+    [incoming] = calls_in(_message(_entry()))
+    assert incoming.reply(True, "done") == {"role": "tool", "tool_call_id": "c1", "content": "done"}
+
+
+def test_the_calls_of_a_message_keep_their_order() -> None:
+    """Parallel calls come in the order in which the model made them."""
+    incoming = calls_in(_message(_entry("c2", "write"), _entry("c1"), _entry("c3", "edit")))
+    assert [each.name for each in incoming] == ["write", "look", "edit"]
+
+
+def test_a_message_without_a_role_is_the_assistants() -> None:
+    """A bare object with `tool_calls` is taken as the model's."""
+    assert len(calls_in({"tool_calls": [_entry()]})) == 1
+
+
+def test_a_whole_completion_gives_the_calls_of_its_first_choice() -> None:
+    """Only one of several choices is what the model did."""
+    choices = [{"index": 0, "message": _message(_entry())}, {"index": 1, "message": _message(_entry("c9", "write"))}]
+    assert [each.name for each in calls_in({"object": "chat.completion", "choices": choices})] == ["look"]
+
+
+@pytest.mark.parametrize("choices", [[], [None], ["text"], [{}], [{"message": None}], [{"message": {"role": "user"}}]])
+def test_a_completion_without_a_message_has_no_calls(choices: list[object]) -> None:
+    """A choice that holds no assistant message gives no call."""
+    assert calls_in({"choices": choices}) == []
+
+
+def test_a_legacy_function_call_is_read_and_answered() -> None:
+    """The shape before `tool_calls` still works, in both directions."""
+    [incoming] = calls_in({"role": "assistant", "function_call": {"name": "look", "arguments": "{}"}})
+    assert incoming.call == ToolCall("look", origin=_ORIGIN)
+    assert incoming.reply(False, "no") == {"role": "function", "name": "look", "content": "no"}
+
+
+def test_a_custom_call_holds_its_text_as_input() -> None:
+    """Free text is no JSON: it becomes the argument `input` of a custom call."""
+    [incoming] = calls_in(_message({"id": "c1", "type": "custom", "custom": {"name": "sql", "input": "{not json"}}))
+    assert incoming.call == ToolCall(
+        "sql", {"input": "{not json"}, call_id="c1", kind=PayloadKind.CUSTOM, origin=_ORIGIN
+    )
+
+
+def test_a_custom_call_is_answered_like_any_other() -> None:
+    """The result of a custom call is a tool message too."""
+    [incoming] = calls_in(_message({"id": "c1", "custom": {"name": "sql", "input": ""}}))
+    assert incoming.reply(True, "1 row")["tool_call_id"] == "c1"
+
+
+@pytest.mark.parametrize("arguments", [None, "", "  \n", "{}", {}])
+def test_empty_arguments_mean_none(arguments: object) -> None:
+    """No arguments can be written in several ways."""
+    [incoming] = calls_in(_message(_entry(arguments=arguments)))
+    assert incoming.call == ToolCall("look", call_id="c1", origin=_ORIGIN)
+
+
+def test_arguments_may_be_an_object() -> None:
+    """Some servers send the arguments already parsed."""
+    [incoming] = calls_in(_message(_entry(arguments={"path": "a"})))
+    assert incoming.call == ToolCall("look", {"path": "a"}, call_id="c1", origin=_ORIGIN)
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
+def test_only_the_assistant_makes_calls(role: str) -> None:
+    """What looks like a call in anybody else's message is never one."""
+    assert calls_in(_message(_entry(), role=role)) == []
+
+
+@pytest.mark.parametrize("tool_calls", [None, []])
+def test_a_message_may_hold_no_tool_calls(tool_calls: object) -> None:
+    """An empty field, which some servers send along with text, gives nothing."""
+    assert calls_in({"role": "assistant", "tool_calls": tool_calls, "function_call": None}) == []
+
+
+@pytest.mark.parametrize("tool_calls", ["run_shell", {"0": {}}, {}, 7, False])
+def test_tool_calls_that_are_no_list_are_an_error(tool_calls: object) -> None:
+    """A call nobody can read is not passed over in silence, in a whole completion neither."""
+    message = {"role": "assistant", "tool_calls": tool_calls}
+    for given in (message, {"choices": [{"message": message}]}):
+        with pytest.raises(CallError, match="`tool_calls` must be a list"):
+            calls_in(given)
+
+
+@pytest.mark.parametrize("arguments", ['{"path": ', '{"a": NaN}', '{"a": 1, "a": 2}', "[1]", '"text"', "null", 7, [1]])
+def test_arguments_that_are_no_object_are_an_error_the_model_can_be_told(arguments: object) -> None:
+    """The call is refused on its own, and its result still finds its way back."""
+    [incoming] = calls_in(_message(_entry(arguments=arguments)))
+    assert isinstance(incoming.call, CallError)
+    assert incoming.reply(False, "bad")["tool_call_id"] == "c1"
+
+
+def test_a_bad_call_does_not_hide_its_neighbours() -> None:
+    """One broken call of several leaves the others as they are."""
+    bad, good = calls_in(_message(_entry(arguments="{"), _entry("c2")))
+    assert isinstance(bad.call, CallError)
+    assert good.call == ToolCall("look", {"path": "a"}, call_id="c2", origin=_ORIGIN)
+
+
+@pytest.mark.parametrize("call_id", [5, True, " ", ["c1"]])
+def test_an_id_that_is_no_text_is_refused(call_id: object) -> None:
+    """A call nobody can answer by id is no call."""
+    [incoming] = calls_in(_message({**_entry(), "id": call_id}))
+    assert isinstance(incoming.call, CallError)
+
+
+@pytest.mark.parametrize("entry", [{"id": "c1"}, {"id": "c1", "function": "look"}])
+def test_an_entry_without_a_function_is_answered(entry: dict[str, object]) -> None:
+    """Even an entry that names no tool gets one result with its id."""
+    [incoming] = calls_in(_message(entry))
+    assert incoming.reply(False, "no tool")["tool_call_id"] == "c1"

@@ -1,0 +1,89 @@
+"""The plain shape."""
+
+import contextlib
+
+import pytest
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.errors import CallError
+from permitry.messages import calls_in
+from permitry.messages.plain import call_from_object
+
+
+def test_a_plain_call_is_read() -> None:
+    """Name and arguments are enough."""
+    [incoming] = calls_in({"name": "look", "arguments": {"path": "a"}})
+    assert incoming.call == ToolCall("look", {"path": "a"})
+
+
+def test_an_id_goes_back_with_the_result() -> None:
+    """A caller that numbers its calls gets the number back."""
+    [incoming] = calls_in({"id": "7", "name": "look", "arguments": {}})
+    assert incoming.reply(True, "done") == {"id": "7", "name": "look", "ok": True, "content": "done"}
+
+
+def test_a_number_as_id_goes_back_as_it_came() -> None:
+    """Inside it is text like every other id."""
+    [incoming] = calls_in({"id": 7, "name": "look", "arguments": {}})
+    assert incoming.call == ToolCall("look", call_id="7")
+    assert incoming.reply(True, "done")["id"] == 7
+
+
+def test_without_an_id_the_result_has_none() -> None:
+    """No id is made up for the caller."""
+    [incoming] = calls_in({"name": "look", "arguments": {}})
+    assert incoming.reply(False, "no") == {"name": "look", "ok": False, "content": "no"}
+
+
+@pytest.mark.parametrize("kind", list(PayloadKind))
+def test_the_kind_is_read_by_its_word(kind: PayloadKind) -> None:
+    """Every payload kind can be written."""
+    [incoming] = calls_in({"name": "look", "arguments": {}, "kind": kind.value})
+    assert incoming.call == ToolCall("look", kind=kind)
+
+
+def test_the_server_makes_it_that_servers_tool() -> None:
+    """A server's tool has the server's name in front."""
+    [incoming] = calls_in({"name": "search", "arguments": {}, "server": "docs"})
+    assert incoming.call == ToolCall("mcp:docs/search")
+
+
+@pytest.mark.parametrize("kind", ["shell", None, [], 3])
+def test_an_unknown_kind_is_an_error_that_names_the_known_ones(kind: object) -> None:
+    """A kind nobody knows is not read as a function call."""
+    incoming = call_from_object({"name": "look", "arguments": {}, "kind": kind})
+    assert isinstance(incoming.call, CallError)
+    assert "known: function, custom, local_shell, unified_exec, mcp" in str(incoming.call)
+
+
+@pytest.mark.parametrize("extra", [{"role": "user"}, {"role": "tool"}, {"role": "assistant"}, {"type": "mcp_call"}])
+def test_an_object_with_a_role_or_a_type_is_no_plain_call(extra: dict[str, str]) -> None:
+    """Somebody's message that happens to have a name is not run."""
+    assert calls_in({"name": "look", "arguments": {}, **extra}) == []
+
+
+@pytest.mark.parametrize("rest", [{"arguments": [1]}, {"server": 5}, {"server": "a/b"}, {"id": 1.5}, {"id": True}])
+def test_a_field_of_the_wrong_type_is_an_error(rest: dict[str, object]) -> None:
+    """Every field of a call is checked."""
+    [incoming] = calls_in({"name": "look", "arguments": {}, **rest})
+    assert isinstance(incoming.call, CallError)
+
+
+@pytest.mark.parametrize("rest", [{}, {"id": "c1"}, {"input": {}}, {"args": {}}])
+def test_without_arguments_it_is_no_call(rest: dict[str, object]) -> None:
+    """A name alone may be anything; a call says what it is called with."""
+    with pytest.raises(CallError, match="a call has `name` and `arguments`"):
+        calls_in({"name": "look", **rest})
+
+
+def test_a_plain_result_is_no_call() -> None:
+    """What `reply` writes is never run again when it is fed back in."""
+    [incoming] = calls_in({"id": "c1", "name": "run_shell", "arguments": {}})
+    with contextlib.suppress(CallError):
+        assert calls_in(incoming.reply(True, "done")) == []
+
+
+def test_null_arguments_mean_none() -> None:
+    """The key is what makes it a call."""
+    [incoming] = calls_in({"name": "look", "arguments": None})
+    assert incoming.call == ToolCall("look")

@@ -1,0 +1,176 @@
+"""The line format of `permitry check`, `explain` and golden cases."""
+
+from typing import Any
+
+import pytest
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.core.template import Template
+from permitry.errors import CallError
+from permitry.messages.question import read_question
+
+_REVIEW = Template("review", ("read_*",))
+
+
+def _read(**line: object) -> Question:
+    return read_question({"name": "look", "arguments": {}, **line}, {"review": _REVIEW})
+
+
+def test_a_bare_line_is_a_call_in_a_plain_context() -> None:
+    """Name and arguments are enough."""
+    assert _read(arguments={"path": "a"}) == Question(ToolCall("look", {"path": "a"}), AuthContext())
+
+
+def test_kind_and_server_are_the_calls() -> None:
+    """The call is read as in a session."""
+    assert _read(server="docs").call == ToolCall("mcp:docs/look")
+    assert _read(kind="custom").call == ToolCall("look", kind=PayloadKind.CUSTOM)
+
+
+def test_the_id_is_not_the_calls() -> None:
+    """The id names the line in the output; it may be anything JSON can hold."""
+    assert _read(id=17).call == ToolCall("look")
+
+
+@pytest.mark.parametrize(
+    ("context", "wanted"),
+    [
+        ({"is_plan_mode": True}, AuthContext(is_plan_mode=True)),
+        ({"yolo_mode": True}, AuthContext(yolo_mode=True)),
+        ({"tool_ignore_list": ["look", "write"]}, AuthContext(tool_ignore_list=("look", "write"))),
+        ({"template": "review"}, AuthContext(active_template=_REVIEW)),
+        ({"mode": "night"}, AuthContext(mode="night")),
+        ({"attended": False}, AuthContext(attended=False)),
+        ({"workspace": "work"}, AuthContext(workspace="work")),
+        ({"mode": None, "template": None, "attended": None}, AuthContext()),
+        (None, AuthContext()),
+    ],
+)
+def test_every_key_of_the_context_is_read(context: object, wanted: AuthContext) -> None:
+    """Each key sets its part of the context, and null leaves the default."""
+    assert _read(context=context).context == wanted
+
+
+def test_a_template_may_be_spelled_out() -> None:
+    """A context can bring the tools of its template along."""
+    template = _read(context={"template": {"name": "mine", "allow_tools": ["look", "w*"]}}).context.active_template
+    assert template == Template("mine", ("look", "w*"))
+
+
+@pytest.mark.parametrize(("agent", "wanted"), [("helper", "helper"), (None, "main")])
+def test_the_agent_is_read(agent: object, wanted: str) -> None:
+    """The agent stands beside the context, and is `main` by default."""
+    assert _read(agent=agent).context.agent == wanted
+
+
+@pytest.mark.parametrize(
+    ("annotations", "traits"),
+    [
+        ({"readOnlyHint": True}, ToolTraits(read_only=True)),
+        ({"read_only_hint": True}, ToolTraits(read_only=True)),
+        ({"destructiveHint": False}, ToolTraits(destructive=False)),
+        ({"destructive_hint": True}, ToolTraits(destructive=True)),
+        ({"idempotentHint": True}, ToolTraits(idempotent=True)),
+        ({"idempotent_hint": False}, ToolTraits(idempotent=False)),
+        ({"openWorldHint": True}, ToolTraits(open_world=True)),
+        ({"open_world_hint": True, "title": "Look"}, ToolTraits(open_world=True)),
+    ],
+)
+def test_annotations_are_traits_in_either_spelling(annotations: dict[str, object], traits: ToolTraits) -> None:
+    """The hints of a server count when the operator writes them down."""
+    assert _read(annotations=annotations).spec == ToolSpec("look", traits=traits)
+
+
+@pytest.mark.parametrize("annotations", [None, {}, {"title": "Look"}, {"readOnlyHint": None}])
+def test_annotations_that_hint_at_nothing_make_no_spec(annotations: object) -> None:
+    """Without a hint, the tool is as unknown as before."""
+    assert _read(annotations=annotations).spec is None
+
+
+def test_the_spec_bears_the_name_rules_see() -> None:
+    """The annotations of a server's tool are that tool's."""
+    question = _read(server="docs", annotations={"readOnlyHint": True})
+    assert question.spec is not None
+    assert question.spec.name == "mcp:docs/look"
+
+
+def test_foreign_keys_are_passed_over() -> None:
+    """A line of another program may carry more."""
+    assert _read(timestamp=1, session_id="s", model="m").call == ToolCall("look")
+
+
+def test_a_key_like_one_that_is_there_is_passed_over() -> None:
+    """What resembles a key that is given too is somebody else's."""
+    assert _read(names=["a"]).call == ToolCall("look")
+
+
+@pytest.mark.parametrize("line", [None, [], "look", 3])
+def test_only_an_object_is_a_line(line: object) -> None:
+    """Anything else is refused."""
+    with pytest.raises(CallError, match="a line is a JSON object"):
+        read_question(line, {})
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"arguments": {}}, "the key `name` is missing"),
+        ({"name": "look"}, "the key `arguments` is missing"),
+        ({"name": "look", "argumens": {}}, "unknown key `argumens`; did you mean `arguments`?"),
+        ({"name": "look", "arguments": {}, "contxt": {}}, "unknown key `contxt`; did you mean `context`?"),
+        ({"name": "look", "arguments": {}, "annotation": {}}, "did you mean `annotations`?"),
+    ],
+)
+def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> None:
+    """A key that was meant is not passed over: a context that is not read would judge another question."""
+    with pytest.raises(CallError) as caught:
+        read_question(line, {})
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rest", "told"),
+    [
+        ({"arguments": []}, "must be a JSON object"),
+        ({"name": ""}, "the name must be a non-empty string"),
+        ({"kind": "shell"}, "unknown kind 'shell'"),
+        ({"context": []}, "`context` must be an object"),
+        ({"annotations": "readOnly"}, "`annotations` must be an object"),
+        ({"annotations": {"readOnlyHint": "yes"}}, "`annotations.readOnlyHint` must be true or false"),
+        ({"annotations": {"destructive_hint": 0}}, "`annotations.destructive_hint` must be true or false"),
+        ({"agent": 3}, "`agent` must be a string"),
+        ({"context": {"yolo": True}}, "unknown key `context.yolo`; did you mean `yolo_mode`?"),
+        ({"context": {"xyz": True}}, "unknown key `context.xyz`; known: attended, is_plan_mode, mode"),
+        ({"context": {"is_plan_mode": "yes"}}, "`context.is_plan_mode` must be true or false"),
+        ({"context": {"yolo_mode": 1}}, "`context.yolo_mode` must be true or false"),
+        ({"context": {"attended": "no"}}, "`context.attended` must be true or false"),
+        ({"context": {"mode": 3}}, "`context.mode` must be a string"),
+        ({"context": {"workspace": {}}}, "`context.workspace` must be a string"),
+        ({"context": {"tool_ignore_list": "look"}}, "`context.tool_ignore_list` must be a list of strings"),
+        ({"context": {"tool_ignore_list": ["look", 3]}}, "`context.tool_ignore_list` must be a list of strings"),
+        ({"context": {"template": "reveiw"}}, "unknown template `reveiw`; did you mean `review`?"),
+        ({"context": {"template": "xyz"}}, "unknown template `xyz`; known: review"),
+        ({"context": {"template": 3}}, "`context.template` must be a name"),
+        ({"context": {"template": {"name": "mine"}}}, "`context.template` must be a name"),
+        ({"context": {"template": {"name": "mine", "allow_tools": "look"}}}, "`context.template` must be a name"),
+        ({"context": {"template": {"name": "mine", "allow_tools": [3]}}}, "`context.template` must be a name"),
+        (
+            {"context": {"template": {"name": "mine", "allow_tools": [], "extends": []}}},
+            "`context.template` must be a name",
+        ),
+    ],
+)
+def test_every_mistake_is_named(rest: dict[str, Any], told: str) -> None:
+    """Each field is checked, and the message says which one is wrong and what it should be."""
+    with pytest.raises(CallError) as caught:
+        _read(**rest)
+    assert told in str(caught.value)
+
+
+def test_a_template_without_any_known_ones_says_so() -> None:
+    """The hint does not invent names."""
+    with pytest.raises(CallError, match="unknown template `review`; known: none"):
+        read_question({"name": "look", "arguments": {}, "context": {"template": "review"}}, {})

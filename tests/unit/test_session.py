@@ -1,0 +1,141 @@
+"""The mutable state of a session, and the contexts read from it."""
+
+from typing import Any
+
+import pytest
+
+from permitry.core.context import AuthContext
+from permitry.core.template import Template
+from permitry.session import Session
+
+
+def test_a_new_session_gives_the_default_context() -> None:
+    """Nothing is widened to begin with."""
+    assert AuthContext.from_state(Session()) == AuthContext()
+
+
+@pytest.mark.parametrize(
+    ("mode", "plan", "yolo"),
+    [("plan", True, False), ("yolo", False, True), ("default", False, False), ("review", False, False)],
+)
+@pytest.mark.parametrize("before", ["default", "plan", "yolo", "review"])
+def test_a_switch_of_mode_leaves_the_mode_before(*, before: str, mode: str, plan: bool, yolo: bool) -> None:
+    """Plan and YOLO are left by entering another mode, and the context says the same."""
+    session = Session()
+    session.switch_mode(before)
+    session.switch_mode(mode)
+    context = AuthContext.from_state(session)
+    for state in (session, context):
+        assert (state.mode, state.is_plan_mode, state.yolo_mode) == (mode, plan, yolo)
+
+
+def test_the_flags_of_the_seed_work_without_a_switch() -> None:
+    """A host may set the flags themselves; what they said is over when they are cleared."""
+    session = Session()
+    session.yolo_mode = True
+    assert (session.mode, AuthContext.from_state(session).yolo_mode) == ("yolo", True)
+    session.is_plan_mode = True
+    assert (session.mode, AuthContext.from_state(session).mode) == ("plan", "plan")
+    session.is_plan_mode = session.yolo_mode = False
+    assert (session.mode, AuthContext.from_state(session).mode) == ("default", "default")
+
+
+def test_a_hosts_mode_is_not_lost_to_yolo() -> None:
+    """A restriction on the host's own mode still sees the word; only a plan in the making hides it."""
+    for session in (Session(yolo_mode=True, mode="review"), Session(mode="review")):
+        session.yolo_mode = True
+        context = AuthContext.from_state(session)
+        assert (session.mode, context.mode, context.yolo_mode) == ("review", "review", True)
+        session.is_plan_mode = True
+        assert session.mode == "plan"
+        session.is_plan_mode = False
+        assert session.mode == "review"
+
+
+@pytest.mark.parametrize("mode", ["default", "plan", "yolo", "review"])
+@pytest.mark.parametrize("plan", [True, False])
+@pytest.mark.parametrize("yolo", [True, False])
+def test_a_session_says_what_a_context_of_the_same_words_says(*, plan: bool, yolo: bool, mode: str) -> None:
+    """However flags and word are combined, no flag is lost on the way, plan mode least of all."""
+    session = Session(is_plan_mode=plan, yolo_mode=yolo, mode=mode)
+    wanted = AuthContext(is_plan_mode=plan, yolo_mode=yolo, mode=mode)
+    context = AuthContext.from_state(session)
+    assert (session.mode, context.mode, context.is_plan_mode) == (wanted.mode, wanted.mode, wanted.is_plan_mode)
+    assert context.is_plan_mode or context == wanted
+
+
+def test_a_mode_is_switched_not_assigned() -> None:
+    """A word written over another could leave a flag behind that says something else."""
+    session: Any = Session(mode="plan")
+    with pytest.raises(AttributeError):
+        session.mode = "default"
+    assert session.is_plan_mode
+
+
+@pytest.mark.parametrize("mode", ["plan", "yolo"])
+def test_clearing_a_flag_leaves_the_mode(mode: str) -> None:
+    """However the mode was entered, its flag alone keeps it."""
+    session, entered = Session(mode=mode), Session()
+    entered.switch_mode(mode)
+    for state in (session, entered):
+        assert (state.is_plan_mode, state.yolo_mode) == (mode == "plan", mode == "yolo")
+        state.is_plan_mode = state.yolo_mode = False
+        assert AuthContext.from_state(state) == AuthContext()
+
+
+def test_an_ignored_tool_is_on_the_list() -> None:
+    """The list keeps the order of the approvals."""
+    session = Session()
+    session.ignore("bash")
+    session.ignore("mcp:docs/search")
+    assert AuthContext.from_state(session).tool_ignore_list == ("bash", "mcp:docs/search")
+
+
+def test_runs_are_counted_by_tool() -> None:
+    """A tool that never ran counts nothing."""
+    session = Session()
+    for tool in ("bash", "grep", "bash"):
+        session.count(tool)
+    counts = AuthContext.from_state(session).counts
+    assert counts == {"bash": 2, "grep": 1}
+    assert session.counts["never"] == 0
+
+
+def test_every_field_reaches_the_context() -> None:
+    """What the host says of its session, rules can see."""
+    template = Template("docs", ["grep"])
+    session = Session(True, True, ["bash"], template, agent="sub", workspace="w", attended=False)
+    session.labels.add("tainted")
+    assert AuthContext.from_state(session) == AuthContext(
+        True,
+        True,
+        ("bash",),
+        template,
+        mode="plan",
+        agent="sub",
+        workspace="w",
+        attended=False,
+        labels=frozenset({"tainted"}),
+    )
+
+
+def test_a_context_does_not_follow_the_session() -> None:
+    """A context holds its moment; a change counts from the next one on."""
+    session = Session()
+    before = AuthContext.from_state(session)
+    session.switch_mode("yolo")
+    session.ignore("bash")
+    session.count("bash")
+    session.active_template = Template("docs")
+    assert before == AuthContext()
+    assert AuthContext.from_state(session) != before
+
+
+def test_sessions_share_nothing() -> None:
+    """Lists, counts, labels and messages belong to one session."""
+    first, second = Session(), Session()
+    first.ignore("bash")
+    first.count("bash")
+    first.labels.add("x")
+    first.messages.append("m")
+    assert second == Session()
