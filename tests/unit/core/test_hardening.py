@@ -187,3 +187,9 @@ def test_contexts_and_specs_can_be_copied_and_hashed() -> None:
     for thing in (spec, context):
         assert pickle.loads(pickle.dumps(thing)) == thing == copy.deepcopy(thing)  # noqa: S301 -- our own bytes
         assert hash(thing) == hash(copy.copy(thing))
+
+
+def test_json_text_is_text() -> None:
+    """What is no text is told, not tripped over."""
+    with pytest.raises(CallError, match="JSON text must be a string"):
+        ToolCall.from_json("x", cast("Any", None))
