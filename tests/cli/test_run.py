@@ -189,7 +189,9 @@ def test_a_human_gets_a_table_on_standard_error(cli: Callable[..., Outcome], gua
     session = stream(call("list_files"), call("git_push"))
     _, out, err = cli(*guarding, "--unattended", "block", stdin=session)
     assert len(out.splitlines()) == 2
-    title, heads, blocked = (next(line for line in err.splitlines() if word in line) for word in ("what", "ms", "│ 2"))
+    title, heads, blocked = (
+        next(line for line in err.splitlines() if word in line) for word in ("what", "┃ tool", "│ git_push")
+    )
     assert title.startswith("permitry: what happened")
     assert heads.replace("┃", " ").split() == ["#", "tool", "verdict", "rule", "outcome", "ms"]
     assert blocked.replace("│", " ").split()[:5] == ["2", "git_push", "block", "publishing-is-yours", "blocked"]

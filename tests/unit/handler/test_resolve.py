@@ -145,11 +145,14 @@ def test_an_edit_that_is_blocked_remembers_nothing(handler: ToolHandler, ask: As
     assert handler.session.tool_ignore_list == []
 
 
-def test_an_edit_into_a_restriction_is_not_remembered(handler: ToolHandler, ask: Ask, restrict: Restrict) -> None:
-    """Nor is a yes that a restriction would have asked for, had it seen the edit first."""
+@pytest.mark.parametrize(("asked", "edited"), [("a", "secret"), ("secret", "a")])
+def test_an_edit_from_or_into_a_restriction_is_not_remembered(
+    handler: ToolHandler, ask: Ask, restrict: Restrict, asked: str, edited: str
+) -> None:
+    """A restriction that spoke about either version asks every time."""
     restrict(Verdict.CONFIRM, "secret")
-    response = ToolConfirmationResponse(True, skip_future=True, arguments={"path": "secret"})
-    assert isinstance(handler.resolve(ask().pending_id, response), Ready)
+    response = ToolConfirmationResponse(True, skip_future=True, arguments={"path": edited})
+    assert isinstance(handler.resolve(ask(asked).pending_id, response), Ready)
     assert handler.session.tool_ignore_list == []
 
 
