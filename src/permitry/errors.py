@@ -21,7 +21,7 @@
 A block is a `Decision`, not an exception: `CallBlockedError` exists only for hosts that want one raised.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -82,6 +82,14 @@ class Problem(NamedTuple):
 def _one_line(text: str) -> str:
     """Return `text` with every blank a space and every other invisible character marked; no column moves."""
     return "".join(char if char.isprintable() else " " if char.isspace() else "\ufffd" for char in text)
+
+
+def told(thing: object, show: Callable[[object], str] = str) -> str:
+    """Return `show(thing)`, or its class where even that fails: what foreign code hands over may be anything."""
+    try:
+        return show(thing)
+    except Exception:  # noqa: BLE001 -- an error that cannot be shown is still an error
+        return f"a {type(thing).__name__} that cannot be shown"
 
 
 class ConfigError(PermitryError, ValueError):

@@ -1,6 +1,6 @@
 """`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
 
-import asyncio
+import contextlib
 import difflib
 import enum
 import threading
@@ -20,9 +20,9 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Explanation, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
-from permitry.dispatch.registry import AuthorizedCall, ToolRegistry
+from permitry.dispatch.registry import AuthorizedCall, ToolRegistry, in_thread
 from permitry.dispatch.result import ToolResult
-from permitry.errors import CallError, LateAnswerError, LedgerError, ReplayError
+from permitry.errors import CallError, LateAnswerError, LedgerError, ReplayError, told
 from permitry.rules import create_default_authorization_policy
 from permitry.session import Session
 
@@ -102,10 +102,11 @@ class ToolHandler:
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
     channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True)
     ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
-    recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True)
+    recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
     _outcomes: dict[tuple[str | None, str], Ready | Blocked | Pending] = attrs.field(
         factory=dict, init=False, repr=False
     )
+    _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     @factory.default
@@ -133,8 +134,9 @@ class ToolHandler:
         return self._known(call, decision) if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
-        """Return the decision for `call` with every rule's part in it."""
-        return self.policy.explain(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+        """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
+        full = self.policy.explain(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+        return attrs.evolve(full, decision=self._known(call, full.decision)) if len(self.registry) else full
 
     def should_confirm(self, tool_name: str) -> bool:
         """Return whether the tool may not run unasked: True for CONFIRM and for BLOCK."""
@@ -184,26 +186,36 @@ class ToolHandler:
         key = (call.call_id, call.digest)
         with self._lock:
             if key not in self._outcomes:
-                self._outcomes[key] = self._begin(call)
+                if key in self._deciding:
+                    raise LedgerError(f"the call `{call.call_id}` is being decided already")
+                self._deciding.add(key)
+                try:
+                    self._outcomes[key] = self._begin(call)
+                finally:
+                    self._deciding.discard(key)
             return self._outcomes[key]
 
     def ask(self, pending: Pending) -> Ready | Blocked:
         """Put the question to the channel, wait, and resolve it; a channel that fails is no answer."""
+        if not self._is_asked(pending):
+            return self._unanswered_block(pending.call, pending.decision)
         try:
             response = self.channel.ask(pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
-            return self._unanswered(pending, f"{type(error).__name__}: {error}")
+            return self._unanswered(pending, f"{type(error).__name__}: {told(error)}")
         return self._answered(pending, response)
 
     async def aask(self, pending: Pending) -> Ready | Blocked:
         """Do what `ask` does; an async channel is awaited, another one asked in a thread."""
+        if not self._is_asked(pending):
+            return self._unanswered_block(pending.call, pending.decision)
         try:
             if isinstance(self.channel, AsyncConfirmationChannel):
                 response = await self.channel.aask(pending.request)
             else:
-                response = await asyncio.to_thread(self.channel.ask, pending.request)
+                response = await in_thread(self.channel.ask, pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
-            return self._unanswered(pending, f"{type(error).__name__}: {error}")
+            return self._unanswered(pending, f"{type(error).__name__}: {told(error)}")
         return self._answered(pending, response)
 
     def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
@@ -223,6 +235,9 @@ class ToolHandler:
             except LateAnswerError as error:
                 self._close(error.pending, "the answer came too late")
                 raise
+            # Whatever interrupts the settling, the question has been answered, and not with a run.
+            key = (question.call.call_id, question.call.digest)
+            self._outcomes[key] = self._unanswered_block(question.call, question.decision)
             outcome = self._settled(question, response)
             for call in (question.call, outcome.call):
                 self._outcomes[call.call_id, call.digest] = outcome
@@ -277,13 +292,14 @@ class ToolHandler:
         request = self.factory.create(call, decision, self.registry.get(call.tool))
         question = self.ledger.open(call, decision)
         if not self._record("asked", call, pending_id=question.pending_id):
-            self.ledger.claim(question.pending_id)
+            with contextlib.suppress(LedgerError):
+                self.ledger.claim(question.pending_id)
             return _not_recorded(call, decision)
         return Pending(question.pending_id, call, decision, request)
 
     def _blocked(self, call: ToolCall, decision: Decision) -> Blocked:
-        told = ToolResult(False, self.notifier.blocked(call.tool, decision))
-        return Blocked(call, decision, told, Cause.POLICY)
+        result = ToolResult(False, self.notifier.blocked(call.tool, decision))
+        return Blocked(call, decision, result, Cause.POLICY)
 
     def _ready(self, call: ToolCall, decision: Decision) -> Ready:
         authorized = self.registry._authorize(call, _RunRecord(self.recorder, self.session))  # noqa: SLF001 -- the one minting place
@@ -301,21 +317,21 @@ class ToolHandler:
         if not self._record("answered", call, pending_id=question.pending_id, **answer):
             return _not_recorded(call, decision)
         if not response.is_approval:
-            told = ToolResult(False, self.notifier.rejected(call.tool, response), ends_session=response.abort)
-            return Blocked(call, decision, told, Cause.DECLINED)
+            result = ToolResult(False, self.notifier.rejected(call.tool, response), ends_session=response.abort)
+            return Blocked(call, decision, result, Cause.DECLINED)
         if response.arguments is not None:
             try:
                 call = attrs.evolve(call, arguments=response.arguments)
             except CallError as error:
-                told = ToolResult(False, f"The edited arguments cannot be used: {error}.")
-                return Blocked(call, decision, told, Cause.BAD_EDIT)
+                result = ToolResult(False, f"The edited arguments cannot be used: {error}.")
+                return Blocked(call, decision, result, Cause.BAD_EDIT)
         return self._decided_again(call, question, response)
 
     def _decided_again(
         self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments, and no answer lifts a BLOCK.
-        now = self.decide(call)
+        now = self._known(call, self.decide(call))
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if (is_edited or decision is not question.decision) and not self._record(
@@ -328,11 +344,18 @@ class ToolHandler:
             self.session.ignore(call.tool)
         return self._ready(call, decision)
 
+    def _is_asked(self, pending: Pending) -> bool:
+        """Return whether the question is open, and the request shows the very call it is about."""
+        question = self.ledger.find(pending.pending_id)
+        return question is not None and question.call == pending.call == pending.request.call
+
     def _answered(self, pending: Pending, response: object) -> Ready | Blocked:
         if response is None:
             return self._unanswered(pending, None)
         if not isinstance(response, ToolConfirmationResponse):
-            return self._unanswered(pending, f"the channel answered {response!r}, not a ToolConfirmationResponse")
+            return self._unanswered(
+                pending, f"the channel answered {told(response, repr)}, not a ToolConfirmationResponse"
+            )
         try:
             return self.resolve(pending.pending_id, response)
         except LedgerError as error:

@@ -9,6 +9,8 @@ import pytest
 
 from permitry.cli.guard import SessionGuard
 from permitry.cli.main import ExitCode
+from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
@@ -86,6 +88,25 @@ def test_a_fatal_tool_ends_the_session(
     guard.summarize()
     assert (ran, guard.exit_code) == (["burst"], ExitCode.FAILED)
     assert "the session ended early: no way on\nrecorded in record.jsonl\n" in capsys.readouterr().err
+
+
+def test_a_failure_before_the_run_ends_the_session(
+    registry: ToolRegistry, ran: list[str], capsys: pytest.CaptureFixture[str], objects: Objects
+) -> None:
+    """An error of permitry's own while a call is judged is told under its id, and whatever follows does not run."""
+
+    def lost(_: object) -> ToolConfirmationResponse:
+        raise AuditError("the answers are gone")
+
+    registry.register(ToolSpec("write"), lambda _: (True, "done"))
+    handler = ToolHandler(registry=registry, channel=CallbackChannel(lost))
+    guard = SessionGuard(handler, "r", queues=True, is_quiet=True)
+    for line in ('{"id": "w", "name": "write", "arguments": {}}', LOOK):
+        guard.line(1, line)
+    first, second = objects(capsys.readouterr().out)
+    assert (first["id"], first["content"]) == ("w", "The session cannot go on: the answers are gone.")
+    assert second["content"] == "Nothing runs any more: the answers are gone."
+    assert (ran, guard.rows[0].outcome, guard.exit_code) == ([], "failed", ExitCode.FAILED)
 
 
 def test_a_call_that_is_no_call_is_answered_after_the_end(

@@ -28,20 +28,23 @@ class Left(NamedTuple):
 def left(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Left:
     """Return what is left of a long session that was killed after some results."""
     folder = tmp_path_factory.mktemp("killed")
-    session, record = folder / "session.jsonl", folder / "record.jsonl"
+    session, record, workspace = folder / "session.jsonl", folder / "record.jsonl", folder / "workspace"
+    workspace.mkdir()
     calls = ({"id": f"c{i}", "name": "run_shell", "arguments": {"command": f"echo c{i} >>log"}} for i in range(LENGTH))
     session.write_text("".join(f"{json.dumps(call)}\n" for call in calls))
     words = ["run", str(session), "--rules", "permitry:base", "--mode", "yolo", "--json", "--record", str(record)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     program = subprocess.Popen(
-        [sys.executable, "-m", "permitry", *words, "--workspace", str(folder)], stdout=subprocess.PIPE, env=environment
+        [sys.executable, "-m", "permitry", *words, "--workspace", str(workspace)],
+        stdout=subprocess.PIPE,
+        env=environment,
     )
     with program as process:
         assert process.stdout is not None
         first = b"".join(process.stdout.readline() for _ in range(request.param))
         process.kill()
         output = (first + process.stdout.read()).decode()
-    return Left(output, record.read_text(), (folder / "log").read_text().split())
+    return Left(output, record.read_text(), (workspace / "log").read_text().split())
 
 
 def test_what_was_printed_is_whole(left: Left) -> None:

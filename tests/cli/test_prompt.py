@@ -1,9 +1,13 @@
 """The confirmation channel of a terminal."""
 
+import io
 import json
+import os
+import pty
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
@@ -125,6 +129,28 @@ def test_show_all_leaves_nothing_out(ask: Ask, request_: ToolConfirmationRequest
     for end in ("a evil", "+line 299"):
         assert (end in before, end in after) == (False, True)
     assert after.count(QUESTION) == 2
+
+
+def test_what_was_typed_before_the_question_is_no_answer(request_: ToolConfirmationRequest) -> None:
+    """A `y` that stood in the terminal's queue is dropped; what is typed at the question counts."""
+    master, slave = pty.openpty()
+    shown = b""
+
+    def human() -> None:
+        nonlocal shown
+        while b"[q]uit: " not in shown:
+            shown += os.read(master, 65_536)
+        os.write(master, b"q\n")
+
+    os.write(master, b"y\n")
+    with io.TextIOWrapper(io.FileIO(slave, "w+"), encoding="utf-8", line_buffering=True) as terminal:
+        typist = threading.Thread(target=human, daemon=True)
+        typist.start()
+        response = TerminalChannel(terminal, explain, str).ask(request_)
+        typist.join()
+    os.close(master)
+    assert response is not None
+    assert (response.approved, response.abort) == (False, True)
 
 
 def test_the_question_shows_the_call(ask: Ask) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 import pytest
 
+from permitry.core.call import ToolCall
 from permitry.session import Session
 
 Outcome = tuple[int, str, str]
@@ -25,6 +26,11 @@ def call(name: str, call_id: str | None = None, **arguments: object) -> dict[str
     """Return a call in the plain shape."""
     plain = {"name": name, "arguments": arguments}
     return plain if call_id is None else {"id": call_id, **plain}
+
+
+def digest(line: dict[str, Any]) -> str:
+    """Return the digest of a call in the plain shape."""
+    return ToolCall(line["name"], line["arguments"]).digest
 
 
 def stream(*messages: object) -> str:
@@ -282,21 +288,48 @@ def test_a_queued_call_is_approved_by_its_digest(
 # Answers ------------------------------------------------------------------------------------------------------------
 
 WRITE = call("write_file", "w", path="a", content="x")
+APPROVAL = {"digest": digest(WRITE), "approved": True}
+INSTEAD = {"call_id": "w", "tool": "write_file", "approved": True, "arguments": {"path": "b", "content": "y"}}
 
 
-def test_an_answer_is_for_its_call_id(cli: Callable[..., Outcome], answered: Write, workspace: Path) -> None:
-    """An approval bound to a call id lets that call run, and no other."""
-    session = stream(WRITE, call("write_file", "v", path="b", content="x"))
-    cli(*answered({"call_id": "w", "approved": True}), stdin=session)
+@pytest.mark.parametrize("binding", [{}, {"call_id": "w"}, {"tool": "write_file"}])
+def test_an_answer_is_for_its_call(
+    cli: Callable[..., Outcome], answered: Write, workspace: Path, binding: dict[str, str]
+) -> None:
+    """An approval lets the call with its digest run, and no other: not with other arguments under the same id."""
+    others = (call("write_file", call_id, path="b", content="x") for call_id in ("w", "v"))
+    cli(*answered({**APPROVAL, **binding}), stdin=stream(*others, call("write_file", path="a", content="y")))
+    assert list(workspace.iterdir()) == []
+    cli(*answered({**APPROVAL, **binding}), stdin=stream(WRITE))
     assert [path.name for path in workspace.iterdir()] == ["a"]
 
 
-@pytest.mark.parametrize("binding", [{"call_id": "other"}, {"digest": "0" * 64}, {"call_id": "w", "tool": "run_shell"}])
+@pytest.mark.parametrize("rest", [{}, {"tool": "write_file"}, {"skip_future": True}])
+def test_a_call_id_alone_lets_nothing_run(
+    cli: Callable[..., Outcome], answered: Write, workspace: Path, record: Path, rest: dict[str, object]
+) -> None:
+    """The model chooses the ids, so an approval of one is no valid answer, and the session does not begin."""
+    code, out, err = cli(*answered({"call_id": "w", "approved": True, **rest}), stdin=stream(WRITE))
+    assert (code, out) == (4, "")
+    assert "an approval is bound to one call: `digest` is missing (or `call_id`, `tool` and `arguments`)" in err
+    assert (record.exists(), list(workspace.iterdir())) == (False, [])
+
+
+@pytest.mark.parametrize("binding", [{"call_id": "w"}, {"digest": digest(WRITE)}])
+def test_a_no_may_name_the_id(
+    cli: Callable[..., Outcome], answered: Write, objects: Objects, binding: dict[str, str]
+) -> None:
+    """A rejection needs less: whatever has that id does not run."""
+    _, out, _ = cli(*answered({**binding, "approved": False}), stdin=stream(WRITE))
+    assert objects(out)[-1]["summary"]["calls"][0]["outcome"] == "declined"
+
+
+@pytest.mark.parametrize("binding", [{"call_id": "other"}, {"digest": "0" * 64}, {"tool": "run_shell"}])
 def test_an_answer_for_something_else_does_not_count(
     cli: Callable[..., Outcome], answered: Write, objects: Objects, workspace: Path, binding: dict[str, str]
 ) -> None:
     """An answer for another id, digest or tool leaves the question unanswered, and is reported as unused."""
-    _, out, err = cli(*answered({**binding, "approved": True}), stdin=stream(WRITE))
+    _, out, err = cli(*answered({**APPROVAL, **binding}), stdin=stream(WRITE))
     result, end = objects(out)
     assert (result["ok"], ASKS in result["content"], list(workspace.iterdir())) == (False, True, [])
     assert (end["summary"]["unused_answers"], err) == ([1], "")
@@ -304,18 +337,14 @@ def test_an_answer_for_something_else_does_not_count(
 
 def test_unused_answers_are_told(cli: Callable[..., Outcome], answered: Write) -> None:
     """A human reads the lines of the answers nobody asked for."""
-    words = answered(
-        {"call_id": "none", "approved": True}, {"call_id": "w", "approved": True}, {"digest": "0", "approved": False}
-    )
+    words = answered({"call_id": "none", "approved": False}, APPROVAL, {"digest": "0", "approved": False})
     words.remove("--json")
     assert "answers nobody asked for: lines 1, 3\n" in cli(*words, stdin=stream(WRITE))[2]
 
 
 def test_an_answer_counts_once(cli: Callable[..., Outcome], answered: Write, objects: Objects, workspace: Path) -> None:
     """The same call made twice needs two answers."""
-    digest_of = objects(cli(*answered(), "--unattended", "queue", stdin=stream(WRITE))[1])[-1]["summary"]["queued"]
-    answer = {"digest": digest_of[0]["digest"], "approved": True}
-    _, out, _ = cli(*answered(answer), stdin=stream(WRITE, WRITE))
+    _, out, _ = cli(*answered(APPROVAL), stdin=stream(WRITE, WRITE))
     assert [line["ok"] for line in objects(out)[:-1]] == [True, False]
     assert (workspace / "a").read_text() == "x"
 
@@ -329,14 +358,13 @@ def test_a_no_is_told_with_its_guidance(cli: Callable[..., Outcome], answered: W
 
 def test_always_is_remembered(cli: Callable[..., Outcome], answered: Write, workspace: Path) -> None:
     """After an approval with `skip_future` the tool is not asked about again."""
-    answer = {"call_id": "w", "approved": True, "skip_future": True}
-    cli(*answered(answer), stdin=stream(WRITE, call("write_file", path="b", content="x")))
+    cli(*answered({**APPROVAL, "skip_future": True}), stdin=stream(WRITE, call("write_file", path="b", content="x")))
     assert sorted(path.name for path in workspace.iterdir()) == ["a", "b"]
 
 
 def test_edited_arguments_run_instead(cli: Callable[..., Outcome], answered: Write, workspace: Path) -> None:
     """An approval with arguments runs those, and not the model's own."""
-    cli(*answered({"call_id": "w", "approved": True, "arguments": {"path": "b", "content": "y"}}), stdin=stream(WRITE))
+    cli(*answered(INSTEAD), stdin=stream(WRITE))
     assert {path.name: path.read_text() for path in workspace.iterdir()} == {"b": "y"}
 
 
@@ -344,8 +372,7 @@ def test_edited_arguments_are_recorded(
     cli: Callable[..., Outcome], guarding: list[str], tmp_path: Path, recorded: Callable[[], list[dict[str, Any]]]
 ) -> None:
     """The record holds the arguments that ran, not only those the model wrote."""
-    answer = {"call_id": "w", "approved": True, "arguments": {"path": "b", "content": "y"}}
-    (tmp_path / "answers.jsonl").write_text(json.dumps(answer))
+    (tmp_path / "answers.jsonl").write_text(json.dumps(INSTEAD))
     line = json.dumps({"id": "w", "name": "write_file", "arguments": {"path": "a", "content": "x"}})
     cli(*guarding, "--answers", tmp_path / "answers.jsonl", stdin=line)
     assert [each["arguments"]["path"] for each in recorded() if each["event"] == "decided"] == ["a", "b"]
@@ -356,7 +383,7 @@ def test_an_abort_ends_the_session(
 ) -> None:
     """After an abort nothing runs, not even what needs no confirmation, and every call is still answered."""
     session = stream(WRITE, call("list_files"), call("list_files"))
-    _, out, _ = cli(*answered({"call_id": "w", "approved": True, "abort": True}), stdin=session)
+    _, out, _ = cli(*answered({**APPROVAL, "abort": True}), stdin=session)
     results = objects(out)[:-1]
     assert [line["ok"] for line in results] == [False] * 3
     assert results[1]["content"] == "Nothing runs any more: the user ended the session."
@@ -365,7 +392,7 @@ def test_an_abort_ends_the_session(
 
 def test_every_bad_answer_is_located(cli: Callable[..., Outcome], answered: Write, record: Path) -> None:
     """All problems of an answers file are told at once with their lines, and nothing runs or is recorded."""
-    words = answered({"approved": True}, {"call_id": "a", "approved": True}, {"call_id": "a", "aproved": True}, [])
+    words = answered({"approved": True}, APPROVAL, {"call_id": "a", "aproved": True}, [])
     code, out, err = cli(*words, stdin=stream(WRITE))
     assert (code, out) == (4, "")
     assert [f"answers.jsonl:{line}:1: " in err for line in (1, 2, 3, 4)] == [True, False, True, True]
@@ -519,6 +546,87 @@ def test_a_record_is_appended_to(cli: Callable[..., Outcome], alone: list[str], 
     assert [line["event"] for line in recorded()] == ["decided", "started", "finished"] * 2
 
 
+# The record and the workspace ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inside", ["record.jsonl", "new/record.jsonl", "../workspace/record.jsonl"])
+def test_a_record_in_the_workspace_is_refused(
+    cli: Callable[..., Outcome], guarding: list[str], workspace: Path, inside: str
+) -> None:
+    """What the tools could replace is no record; nothing is made there, and nothing runs."""
+    guarding[-1] = str(workspace / inside)
+    code, out, err = cli(*guarding, "--mode", "yolo", stdin=stream(WRITE))
+    assert (code, out) == (4, "")
+    assert err.startswith(f"permitry: the record `{guarding[-1]}` lies in the workspace")
+    assert list(workspace.iterdir()) == []
+
+
+def test_a_record_that_is_a_link_into_the_workspace_is_refused(
+    cli: Callable[..., Outcome], guarding: list[str], workspace: Path, record: Path
+) -> None:
+    """Where the record is written counts, not what it is called."""
+    record.symlink_to(workspace / "audit.jsonl")
+    assert "lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
+    assert list(workspace.iterdir()) == []
+
+
+def test_a_link_out_of_the_workspace_is_refused(
+    cli: Callable[..., Outcome], guarding: list[str], workspace: Path, record: Path
+) -> None:
+    """The tools could turn the link elsewhere before the next session."""
+    (workspace / "record").symlink_to(record)
+    guarding[-1] = str(workspace / "record")
+    assert "lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
+    assert not record.exists()
+
+
+def test_a_record_with_a_second_name_is_refused(
+    cli: Callable[..., Outcome], guarding: list[str], workspace: Path, record: Path
+) -> None:
+    """A hard link in the workspace is the record itself."""
+    record.touch()
+    (workspace / "record").hardlink_to(record)
+    assert "lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
+
+
+@pytest.mark.parametrize("linked", ["workspace", "record"])
+def test_a_link_to_the_workspace_is_the_workspace(
+    cli: Callable[..., Outcome], guarding: list[str], workspace: Path, tmp_path: Path, linked: str
+) -> None:
+    """A folder with two names is one folder, whichever of the two each option is given."""
+    (tmp_path / "link").symlink_to(workspace)
+    place, record = (tmp_path / "link", workspace) if linked == "workspace" else (workspace, tmp_path / "link")
+    guarding[-3:] = [str(place), "--record", str(record / "record.jsonl")]
+    assert cli(*guarding, stdin=stream(WRITE))[0] == 4
+    assert list(workspace.iterdir()) == []
+
+
+def test_a_relative_record_is_in_the_current_folder(
+    cli: Callable[..., Outcome], guarding: list[str], workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Started from within the workspace, a bare name is refused."""
+    monkeypatch.chdir(workspace)
+    guarding[-3:] = [".", "--record", "record.jsonl"]
+    assert "lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
+
+
+def test_the_default_record_may_not_lie_in_the_workspace_either(
+    cli: Callable[..., Outcome], guarding: list[str], home: Path
+) -> None:
+    """Whoever works in his home folder names a record of his own."""
+    home.mkdir()
+    guarding[-3:] = [str(home)]
+    assert "audit.jsonl` lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
+    assert list(home.iterdir()) == []
+
+
+def test_a_record_beside_the_workspace_is_fine(cli: Callable[..., Outcome], alone: list[str], workspace: Path) -> None:
+    """A name that begins like the workspace's is another place."""
+    alone[alone.index("--record") + 1] = f"{workspace}.jsonl"
+    assert cli(*alone, stdin=stream(call("list_files")))[0] == 0
+    assert len(Path(f"{workspace}.jsonl").read_text().splitlines()) == 3
+
+
 # When things go wrong -----------------------------------------------------------------------------------------------
 
 
@@ -569,9 +677,10 @@ def test_an_interrupt_stops_the_tool_that_runs(
     processes: Callable[..., subprocess.Popen[bytes]], answered: Write, recorded: Recorded, workspace: Path
 ) -> None:
     """Ctrl-C while a command runs ends the command and the session, and the record says how it went."""
-    process = processes(*answered({"call_id": "long", "approved": True}), bufsize=0)
+    long = call("run_shell", "long", command="touch begun; sleep 60; touch ended")
+    process = processes(*answered({"digest": digest(long), "approved": True}), bufsize=0)
     assert process.stdin is not None
-    process.stdin.write(stream(call("run_shell", "long", command="touch begun; sleep 60; touch ended")).encode())
+    process.stdin.write(stream(long).encode())
     while not (workspace / "begun").exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

@@ -91,9 +91,12 @@ class JsonlRecorder:
         try:
             os.makedirs(os.path.dirname(os.path.abspath(self.path)), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120, PTH100 -- pathlib costs more to import than this module
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self._is_regular = stat.S_ISREG(os.fstat(file).st_mode)
+            status = os.fstat(file)
+            self._is_regular = stat.S_ISREG(status.st_mode)
             if self._is_regular:
                 os.fchmod(file, 0o600)
+                # A process that was killed while it wrote may have left half a line.
+                self._is_torn = status.st_size > 0 and _last_byte(self.path) != b"\n"
         except OSError as error:
             raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
         return file
@@ -121,6 +124,12 @@ class JsonlRecorder:
             if self._file != _CLOSED:
                 os.close(self._file)
                 self._file = _CLOSED
+
+
+def _last_byte(path: str) -> bytes:
+    with open(path, "rb") as stream:  # noqa: PTH123 -- pathlib costs more to import than this module
+        stream.seek(-1, os.SEEK_END)
+        return stream.read(1)
 
 
 def _write_all(file: int, data: bytes) -> None:

@@ -69,6 +69,9 @@ def _guard(options: argparse.Namespace) -> SessionGuard:
     )
     session.switch_mode(_mode(rules, options.mode))
     record = options.record or str(default_record())
+    if _reaches(Path(record), workspace.resolve()):
+        message = f"the record `{record}` lies in the workspace, where tools could replace it"
+        raise PermitryError(f"{message}; name another with --record")
     registry = workspace_tools(workspace)
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=JsonlRecorder(record))
     if answers is not None:
@@ -76,6 +79,14 @@ def _guard(options: argparse.Namespace) -> SessionGuard:
     elif terminal is not None:
         handler.channel = prompt.TerminalChannel(terminal, handler.explain, prompt.edit_in_editor)
     return SessionGuard(handler, record, queues=options.unattended == "queue", is_quiet=options.json)
+
+
+def _reaches(path: Path, workspace: Path) -> bool:
+    """Return whether a path leads through the workspace, or into it."""
+    written = Path.cwd() / path
+    return any(each.resolve().is_relative_to(workspace) for each in (written, *written.parents)) or (
+        path.is_file() and path.stat().st_nlink > 1
+    )
 
 
 def _answers(name: str | None) -> AnswersChannel | None:

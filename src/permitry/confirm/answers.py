@@ -50,7 +50,9 @@ class AnswersChannel:
 def read_answers(name: str, lines: Iterable[str]) -> AnswersChannel:
     """Return the answers of a file.
 
-    A line holds `call_id` or `digest`, may hold `tool`, and the fields of `ToolConfirmationResponse`.
+    A line holds the fields of `ToolConfirmationResponse` and what binds it to a call: an approval the `digest`, or
+    `call_id`, `tool` and the `arguments` to run it with; a rejection `digest` or `call_id`. The model chooses call ids,
+    so an id alone never lets anything run.
 
     Raises: `ConfigError` with the problem of every bad line.
     """
@@ -61,7 +63,7 @@ def read_answers(name: str, lines: Iterable[str]) -> AnswersChannel:
         try:
             answers.append(_answer(number, parse_json(line)))
         except (CallError, TypeError) as error:
-            hint = 'such as {"call_id": "call_1", "approved": true}'
+            hint = "`permitry run --unattended queue` prints the line that approves a call"
             problems.append(Problem(name, number, 1, len(line.rstrip()), str(error.args[0]), hint, line.rstrip()))
     if problems:
         raise ConfigError(problems)
@@ -74,8 +76,6 @@ def _answer(number: int, data: Any) -> _Answer:  # noqa: ANN401 -- whatever the 
     if unknown := sorted(data.keys() - _RESPONSE_KEYS - _BINDING_KEYS):
         raise CallError(f"unknown key `{unknown[0]}`; known: {', '.join(sorted(_RESPONSE_KEYS | _BINDING_KEYS))}")
     binding = {key: data[key] for key in _BINDING_KEYS if key in data}
-    if not binding.keys() & {"call_id", "digest"}:
-        raise CallError("an answer is bound to a call: `call_id` or `digest` is missing")
     if not all(isinstance(value, str) for value in binding.values()):
         raise CallError("`call_id`, `digest` and `tool` are strings")
     if "approved" not in data:
@@ -83,5 +83,9 @@ def _answer(number: int, data: Any) -> _Answer:  # noqa: ANN401 -- whatever the 
     arguments = data.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         raise CallError("`arguments` must be an object")
+    if data["approved"] is True and "digest" not in binding and (arguments is None or "tool" not in binding):
+        raise CallError("an approval is bound to one call: `digest` is missing (or `call_id`, `tool` and `arguments`)")
+    if not binding.keys() & {"call_id", "digest"}:
+        raise CallError("an answer is bound to a call: `call_id` or `digest` is missing")
     fields = {key: value for key, value in data.items() if key in _RESPONSE_KEYS}
     return _Answer(number, binding, ToolConfirmationResponse(**fields))

@@ -1,5 +1,6 @@
 """The ledger: which questions are open, and that each is answered once, in time, for one call."""
 
+import os
 import secrets
 import threading
 import time
@@ -26,6 +27,7 @@ class PendingConfirmation:
     call: ToolCall
     decision: Decision
     deadline: float
+    process: int = attrs.field(factory=os.getpid, repr=False)
 
 
 @attrs.define
@@ -50,6 +52,11 @@ class ConfirmationLedger:
             self._open[question.pending_id] = question
         return question
 
+    def find(self, pending_id: str) -> PendingConfirmation | None:
+        """Return an open question without closing it, or None."""
+        question = self._open.get(pending_id)
+        return question if question is not None and question.process == os.getpid() else None
+
     def claim(self, pending_id: str) -> PendingConfirmation:
         """Close a question and return it; this succeeds once per id.
 
@@ -57,7 +64,8 @@ class ConfirmationLedger:
         """
         with self._lock:
             question = self._open.pop(pending_id, None)
-        if question is None:
+        # A fork copies the ledger as well; a question stays with the process that asked it.
+        if question is None or question.process != os.getpid():
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         if self.clock() > question.deadline:
             raise LateAnswerError(f"the answer to `{pending_id}` came too late; the call stays blocked", question)

@@ -29,7 +29,7 @@ from permitry.core.decision import (
 )
 from permitry.core.rule import AuthorizationRule, PermissionRule, Question, phase_of
 from permitry.core.spec import ToolSpec
-from permitry.errors import RuleError
+from permitry.errors import RuleError, told
 
 __all__ = ["AuthorizationPolicy"]
 
@@ -58,11 +58,11 @@ class _Entry:
         try:
             answer = self.test(question)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {_safe_text(error, str)}"))
+            failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {told(error)}"))
         else:
             if answer is True or answer is False:
                 return answer
-            failures.append(RuleFailure(self.rule_id, f"answered {_safe_text(answer, repr)}, not True or False"))
+            failures.append(RuleFailure(self.rule_id, f"answered {told(answer, repr)}, not True or False"))
         # INVARIANT: law 2. A restriction that fails counts as matched, a permission as not matched.
         return self.phase is Phase.RESTRICTION
 
@@ -146,14 +146,6 @@ class AuthorizationPolicy:
         matched = [entry for entry in self._restrictions if entry.matches(question, failures)]
         # max keeps the first of equals, which is the one with the lowest priority number.
         return max(matched, key=lambda entry: entry.decision.verdict.strictness, default=None)
-
-
-def _safe_text(thing: object, show: Callable[[object], str]) -> str:
-    """Return `show(thing)`, or a word for it when even that fails: what a rule hands over may be anything."""
-    try:
-        return show(thing)
-    except Exception:  # noqa: BLE001 -- see above
-        return f"a {type(thing).__name__} that cannot be shown"
 
 
 def _no_rule_speaks(version: str) -> Decision:

@@ -2,23 +2,27 @@
 
 import asyncio
 import concurrent.futures
+import contextvars
 import inspect
+import os
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, NoReturn, Protocol, TypeAlias, cast
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, cast
 
 import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.result import ToolResult, clip
-from permitry.errors import FatalToolError, RegistryError, ReplayError, ToolError, UnknownToolError
+from permitry.errors import FatalToolError, RegistryError, ReplayError, ToolError, UnknownToolError, told
 
-__all__ = ["AuthorizedCall", "Handler", "RunObserver", "ToolRegistry"]
+__all__ = ["AuthorizedCall", "Handler", "RunObserver", "ToolRegistry", "in_thread"]
 
 Outcome: TypeAlias = ToolResult | tuple[bool, str]
 Handler: TypeAlias = Callable[[dict[str, Any]], Outcome | Awaitable[Outcome]]
+T = TypeVar("T")
+R = TypeVar("R")
 Preview: TypeAlias = Callable[[dict[str, Any]], str | None]
 
 
@@ -68,6 +72,7 @@ class _Authorization:
     token: AuthorizedCall
     call: ToolCall
     observer: RunObserver
+    process: int = attrs.field(factory=os.getpid)
 
 
 @attrs.define
@@ -103,7 +108,7 @@ class ToolRegistry:
         try:
             return tool.preview(call.thawed())
         except Exception as error:  # noqa: BLE001 -- a preview that fails must not keep the question from the human
-            return f"(no preview: {error})"
+            return f"(no preview: {told(error)})"
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
@@ -138,7 +143,7 @@ class ToolRegistry:
             if inspect.iscoroutinefunction(run.tool.handler):
                 outcome = await run.tool.handler(arguments)
             else:
-                outcome = await asyncio.to_thread(run.tool.handler, arguments)
+                outcome = await in_thread(run.tool.handler, arguments)
                 if inspect.isawaitable(outcome):
                     outcome = await outcome
             run.result = _checked(outcome)
@@ -156,7 +161,8 @@ class ToolRegistry:
         # The pop is atomic: of two threads with one token, one gets the entry. Holding the token in the entry keeps
         # its id from being reused while it is outstanding.
         authorization = self._outstanding.get(id(authorized))
-        if authorization is None or authorization.token is not authorized:
+        # A fork copies the entry as well; the authorization stays with the process that got it.
+        if authorization is None or authorization.token is not authorized or authorization.process != os.getpid():
             raise ReplayError("this call was not authorized here, or has already run")
         if self._outstanding.pop(id(authorized), None) is not authorization:
             raise ReplayError("this call has already run")
@@ -187,11 +193,11 @@ class _Run:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
         name = self.tool.spec.name
         if isinstance(error, ToolError):
-            self.result = ToolResult(False, str(error))
+            self.result = ToolResult(False, told(error))
         elif isinstance(error, Exception):
             self.trace = "".join(traceback.format_exception(error))
-            told = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
-            self.result = ToolResult(False, told)
+            text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
+            self.result = ToolResult(False, text)
         elif error is not None:
             # A thread cannot be stopped: what was interrupted may still be at work.
             self.trace = type(error).__name__
@@ -207,19 +213,42 @@ class _Run:
         return self.result
 
 
+async def in_thread(function: Callable[[T], R], argument: T) -> R:
+    """Return `function(argument)`, run in a thread, without blocking the loop."""
+
+    def called() -> R:
+        try:
+            return function(argument)
+        except StopIteration as error:
+            # A future cannot carry it: whoever waits would wait for ever.
+            raise RuntimeError("raised StopIteration") from error
+
+    return await asyncio.to_thread(called)
+
+
+def _is_on_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def _waited_for(outcome: Awaitable[Outcome]) -> Outcome:
     """Return the outcome of an async tool to a caller that is not async, even on the thread of a running loop."""
 
     async def awaited() -> Outcome:
         return await outcome
 
+    if not _is_on_a_loop():
+        return asyncio.run(awaited())
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, awaited()).result()
+        return thread.submit(contextvars.copy_context().run, asyncio.run, awaited()).result()
 
 
 def _checked(outcome: object) -> ToolResult:
     if isinstance(outcome, ToolResult):
-        return attrs.evolve(outcome, ends_session=False)
+        return ToolResult(outcome.ok, outcome.text)
     match outcome:
         case (bool(), str()):
             return ToolResult(*cast("tuple[bool, str]", outcome))

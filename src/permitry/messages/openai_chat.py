@@ -24,6 +24,8 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
 
 
 def _calls(message: Message) -> Iterator[IncomingCall]:
+    if message.get("role", "assistant") != "assistant":
+        return
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         name = legacy.get("name")

@@ -14,8 +14,9 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 def calls_in(message: Message) -> list[IncomingCall] | None:
     """Return the call of an item, or the calls of a whole response, or None for another shape."""
     output = message.get("output")
-    if isinstance(output, list) and not {"role", "type"} & set(message):
-        items = [item for item in output if isinstance(item, dict)]
+    is_whole = not {"role", "type"} & set(message) and message.get("object", "response") == "response"
+    if isinstance(output, list) and is_whole:
+        items = [item for item in output if isinstance(item, dict) and "role" not in item]
         return [_call(item) for item in items if item.get("type") in _CALLS]
     return [_call(message)] if message.get("type") in _CALLS else None
 

@@ -12,7 +12,9 @@ __all__ = ["call_from_object", "calls_in"]
 def calls_in(message: Message) -> list[IncomingCall] | None:
     """Return the one call of a plain object, or None for another shape."""
     # An object with a role or a type is somebody's message; what looks like a call in it may have run already. One
-    # without arguments may be a result, such as our own.
+    # with a result is our own reply.
+    if {"name", "ok", "content"} <= set(message):
+        return []
     is_plain = {"name", "arguments"} <= set(message) and not {"role", "type"} & set(message)
     return [call_from_object(message)] if is_plain else None
 

@@ -246,6 +246,29 @@ def test_a_half_written_line_does_not_spoil_the_next(path: Path, monkeypatch: py
     assert [json.loads(line)["event"] for line in rest] == ["started", "finished"]
 
 
+@pytest.mark.parametrize("before", ['{"event": "star', '{"event": "started"}', "\n{"])
+def test_a_line_torn_by_a_crash_does_not_spoil_the_next_session(path: Path, before: str) -> None:
+    """A process killed in the middle of a line is a failed write, too; what it left stays as it is."""
+    path.write_text(before, encoding="utf-8")
+    recorder = JsonlRecorder(str(path), clock=lambda: "now")
+    for _ in range(2):
+        recorder.record("decided", _CALL)
+    recorder.close()
+    old, *new = path.read_text(encoding="utf-8").removeprefix(before.rpartition("\n")[0]).lstrip("\n").splitlines()
+    assert old == before.strip()
+    assert [json.loads(line)["event"] for line in new] == ["decided", "decided"]
+
+
+@pytest.mark.parametrize("before", ["", '{"event": "started"}\n'])
+def test_a_whole_record_gets_no_empty_line(path: Path, before: str) -> None:
+    """Nothing is put between two sessions that both ended well."""
+    path.write_text(before, encoding="utf-8")
+    recorder = JsonlRecorder(str(path))
+    recorder.record("decided", _CALL)
+    recorder.close()
+    assert [line["event"] for line in _lines(path)] == ["started"] * bool(before) + ["decided"]
+
+
 def test_a_line_that_was_not_synced_does_not_spoil_the_next(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody knows how much of it will be on the disk."""
     recorder = JsonlRecorder(str(path))
@@ -271,3 +294,14 @@ def test_writers_at_once_keep_whole_lines(path: Path) -> None:
     assert sorted(line["number"] for line in _lines(path)) == list(range(64))
     for recorder in recorders:
         recorder.close()
+
+
+def test_a_pipe_whose_reader_has_left_is_no_record(path: Path) -> None:
+    """Nobody kept the event, so it is not recorded."""
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    recorder = JsonlRecorder(str(path))
+    os.close(reader)
+    with pytest.raises(AuditError):
+        recorder.record("decided", _CALL)
+    recorder.close()

@@ -26,6 +26,22 @@ def test_a_question_is_claimed_once(call: ToolCall, unruled: Decision) -> None:
         ledger.claim(pending_id)
 
 
+def test_a_question_is_found_while_it_is_open(call: ToolCall, unruled: Decision) -> None:
+    """Looking at a question does not close it; when it is claimed, it is gone."""
+    ledger = ConfirmationLedger()
+    question = ledger.open(call, unruled)
+    assert [ledger.find(question.pending_id), ledger.find(question.pending_id)] == [question, question]
+    assert ledger.claim(question.pending_id) == question
+    assert ledger.find(question.pending_id) is None
+
+
+def test_a_guess_finds_no_question(call: ToolCall, unruled: Decision) -> None:
+    """An unknown id is no error when nothing is to be closed."""
+    ledger = ConfirmationLedger()
+    ledger.open(call, unruled)
+    assert (ledger.find("guess"), len(ledger)) == (None, 1)
+
+
 def test_an_unknown_id_is_refused(call: ToolCall, unruled: Decision) -> None:
     """A guess closes nothing."""
     ledger = ConfirmationLedger()
@@ -128,3 +144,15 @@ def test_the_ids_do_not_stand_in_the_text_of_a_ledger(call: ToolCall, unruled: D
     ledger = ConfirmationLedger(new_id=lambda: "secret-id")
     ledger.open(call, unruled)
     assert "secret-id" not in repr(ledger)
+
+
+def test_a_question_stays_with_the_process_that_asked_it(
+    call: ToolCall, unruled: Decision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork copies the ledger; the copy has nothing to answer."""
+    ledger = ConfirmationLedger()
+    pending_id = ledger.open(call, unruled).pending_id
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    assert ledger.find(pending_id) is None
+    with pytest.raises(LedgerError, match="unknown or already answered"):
+        ledger.claim(pending_id)

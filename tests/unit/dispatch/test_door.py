@@ -1,7 +1,9 @@
 """The one door: nothing runs without an `AuthorizedCall` that a handler minted, and each runs once."""
 
+import contextlib
 import copy
 import gc
+import os
 import pickle
 import threading
 import weakref
@@ -179,6 +181,39 @@ def test_it_opens_no_other_registry(ran: Ran, authorize: Authorize) -> None:
     with pytest.raises(ReplayError):
         elsewhere.dispatch(authorize(_WORK))
     assert ran == []
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("first", ["parent", "child"])
+def test_of_two_processes_the_one_that_got_it_runs(
+    registry: ToolRegistry, ran: Ran, authorize: Authorize, first: str
+) -> None:
+    """A fork copies everything but the right to run, whoever of the two tries first."""
+    authorized = authorize(_WORK)
+    if first == "parent":
+        registry.dispatch(authorized)
+    child = os.fork()
+    if child == 0:  # pragma: no cover -- measured in the parent
+        with contextlib.suppress(ReplayError):
+            registry.dispatch(authorized)
+        os._exit(len(ran))
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == (1 if first == "parent" else 0)
+    if first == "child":
+        registry.dispatch(authorized)
+    assert ran == [{"n": 1}]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_may_authorize_its_own(registry: ToolRegistry, ran: Ran, authorize: Authorize) -> None:
+    """After a fork the child decides for itself, and runs what it authorized."""
+    child = os.fork()
+    if child == 0:  # pragma: no cover -- measured in the parent
+        with contextlib.suppress(ReplayError):
+            registry.dispatch(authorize(_WORK))
+        os._exit(len(ran))
+    _, status = os.waitpid(child, 0)
+    assert (os.waitstatus_to_exitcode(status), ran) == (1, [])
 
 
 def test_an_equal_call_needs_one_of_its_own(registry: ToolRegistry, ran: Ran, authorize: Authorize) -> None:

@@ -1,7 +1,10 @@
 """The registry: tools by name, and running what was authorized."""
 
 import asyncio
+import contextvars
 import functools
+import os
+import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
@@ -14,7 +17,7 @@ from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import AuthorizedCall, Handler, ToolRegistry
 from permitry.dispatch.result import ToolResult
-from permitry.errors import FatalToolError, RegistryError, ToolError
+from permitry.errors import FatalToolError, RegistryError, ToolError, UnknownToolError
 
 Run = Callable[[Handler], ToolResult]
 AsyncRun = Callable[[Handler], Coroutine[Any, Any, ToolResult]]
@@ -108,6 +111,13 @@ def test_a_preview_that_fails_says_so(registry: ToolRegistry) -> None:
     assert registry.preview(ToolCall("write")) == "(no preview: no such file)"
 
 
+def test_an_unknown_tool_is_never_authorized(registry: ToolRegistry, watcher: Watcher) -> None:
+    """The registry itself does not mint for what it could not run."""
+    registry.register(ToolSpec("look"), _work)
+    with pytest.raises(UnknownToolError, match="no tool `missing` is registered"):
+        registry._authorize(ToolCall("missing"), watcher)  # noqa: SLF001 -- the handler never asks for it
+
+
 # Results ----------------------------------------------------------------------------------------------------------
 
 
@@ -151,6 +161,17 @@ def test_a_tool_error_is_told_to_the_model(run: Run, recorder: MemoryRecorder) -
     assert run(_raising(ToolError("There is no file `a`."))) == ToolResult(False, "There is no file `a`.")
     assert recorder.records[-1]["ok"] is False
     assert recorder.records[-1]["error"] is None
+
+
+def test_a_tool_error_that_cannot_be_shown_is_still_one(run: Run, recorder: MemoryRecorder) -> None:
+    """It is told in other words, and recorded as the end of the run."""
+
+    class MuteError(ToolError):
+        def __str__(self) -> str:
+            raise ValueError
+
+    assert run(_raising(MuteError())) == ToolResult(False, "a MuteError that cannot be shown")
+    assert (recorder.records[-1]["event"], recorder.records[-1]["ok"]) == ("finished", False)
 
 
 def test_a_crash_is_told_without_its_inside(run: Run) -> None:
@@ -201,6 +222,17 @@ def test_a_tool_cannot_end_the_session(run: Run, ok: bool) -> None:  # noqa: FBT
     assert run(lambda _: ToolResult(ok, "stop", ends_session=True)) == ToolResult(ok, "stop")
 
 
+def test_a_tools_own_kind_of_result_becomes_a_plain_one(run: Run) -> None:
+    """What a subclass adds, or says of itself, stays with the tool."""
+
+    @attrs.frozen
+    class Boastful(ToolResult):
+        more: str = "inside"
+
+    result = run(lambda _: Boastful(False, "no", ends_session=True))
+    assert (type(result), result) == (ToolResult, ToolResult(False, "no"))
+
+
 def test_an_async_tool_cannot_end_the_session_either(arun: AsyncRun) -> None:
     """The other way to run drops it, too."""
 
@@ -225,6 +257,53 @@ def test_an_async_tool_runs_on_the_thread_of_a_running_loop(run: Run) -> None:
         return run(_async_work)
 
     assert asyncio.run(host()) == ToolResult(True, "done [1, 2]")
+
+
+_CONTEXT = contextvars.ContextVar("_CONTEXT", default="nothing")
+
+
+@pytest.mark.parametrize("in_loop", [True, False])
+def test_an_async_tool_sees_the_context_of_its_caller(run: Run, in_loop: bool) -> None:  # noqa: FBT001 -- a table
+    """Context variables reach the tool, in whichever thread its loop runs."""
+
+    async def tool(_: dict[str, Any]) -> tuple[bool, str]:
+        return True, _CONTEXT.get()
+
+    async def host() -> ToolResult:
+        return run(tool)
+
+    def called() -> ToolResult:
+        _CONTEXT.set("something")
+        return asyncio.run(host()) if in_loop else run(tool)
+
+    assert contextvars.copy_context().run(called).text == "something"
+
+
+def test_an_async_tool_runs_on_the_thread_of_its_caller(run: Run) -> None:
+    """Without a running loop no other thread is needed."""
+
+    async def tool(_: dict[str, Any]) -> tuple[bool, str]:
+        return True, str(threading.get_ident())
+
+    assert run(tool).text == str(threading.get_ident())
+
+
+def test_ctrl_c_stops_an_async_tool_that_is_waited_for(run: Run, recorder: MemoryRecorder) -> None:
+    """The tool is cancelled, the interrupt goes on, and the run is on record."""
+    ends: list[str] = []
+
+    async def slow(_: dict[str, Any]) -> tuple[bool, str]:
+        asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(5)
+        except asyncio.CancelledError:
+            ends.append("cancelled")
+            raise
+        return True, "done"
+
+    with pytest.raises(KeyboardInterrupt):
+        run(slow)
+    assert (ends, recorder.records[-1]["error"]) == (["cancelled"], "KeyboardInterrupt")
 
 
 def test_an_async_crash_in_a_running_loop_is_a_result(run: Run, recorder: MemoryRecorder) -> None:
@@ -255,6 +334,13 @@ def test_a_plain_tool_does_not_hold_up_the_loop(arun: AsyncRun) -> None:
 
     assert asyncio.run(arun(tool)) == ToolResult(True, "done")
     assert threads != [threading.get_ident()]
+
+
+def test_a_plain_tool_that_ends_an_iterator_has_crashed(arun: AsyncRun, recorder: MemoryRecorder) -> None:
+    """A future cannot carry StopIteration; the loop goes on all the same, and the record has the cause."""
+    result = asyncio.run(asyncio.wait_for(arun(_raising(StopIteration())), 5))
+    assert result == ToolResult(False, "The tool `tool` crashed (RuntimeError). Try another way.")
+    assert "StopIteration" in str(recorder.records[-1]["error"])
 
 
 def test_a_plain_tool_may_return_an_awaitable(arun: AsyncRun) -> None:

@@ -167,6 +167,13 @@ def test_a_question_that_cannot_be_asked_is_a_problem(write: Write, changes: dic
     assert problems_of(write(**changes))[0].startswith(error)
 
 
+@pytest.mark.parametrize("context", [{}, {"mode": "yolo"}, None])
+def test_a_context_in_the_call_is_a_problem(write: Write, context: object) -> None:
+    """The case has a context of its own; another one would be passed over in silence."""
+    call = {"name": "write_file", "arguments": {}, "context": context}
+    assert problems_of(write(call=call)) == ["`call.context` is not read"]
+
+
 def test_a_case_names_its_rules(write: Write) -> None:
     """Rules named in the case, shipped or beside it, decide it; others given do not."""
     rule = 'schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["write_file"]\nmessage = "No."\n'

@@ -1,8 +1,10 @@
 """Asking through the channel: whatever it does, only a true answer lets a call run."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
@@ -165,6 +167,45 @@ def test_an_interrupted_question_stays_open(handler: ToolHandler, answer: Answer
     assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
 
 
+@pytest.mark.parametrize("swapped", ["call", "request", "both", "id"])
+def test_a_human_answers_for_the_call_he_was_shown(
+    handler: ToolHandler, answer: Answer, ask: Ask, ran: Ran, swapped: str
+) -> None:
+    """A question put together from two is not even asked, and runs neither; the true ones stay open."""
+    shown, meant = ask("notes", "c1"), ask("secret", "c2")
+    parts: dict[str, dict[str, Any]] = {
+        "call": {"call": shown.call},
+        "request": {"request": shown.request},
+        "both": {"call": shown.call, "request": shown.request},
+        "id": {"pending_id": shown.pending_id},
+    }
+    asked = answer(_YES)
+    mixed = attrs.evolve(meant, **parts[swapped])
+    assert isinstance(handler.ask(mixed), Blocked)
+    assert isinstance(asyncio.run(handler.aask(mixed)), Blocked)
+    assert (asked, ran, len(handler.ledger)) == ([], [], 2)
+
+
+def test_the_same_arguments_under_another_id_are_another_question(
+    handler: ToolHandler, answer: Answer, ask: Ask
+) -> None:
+    """Two equal calls are two questions, each answered as itself."""
+    shown, meant = ask("notes", "c1"), ask("notes", "c2")
+    asked = answer(_YES)
+    assert isinstance(handler.ask(attrs.evolve(meant, request=shown.request)), Blocked)
+    assert asked == []
+    assert isinstance(handler.ask(meant), Ready)
+
+
+def test_a_question_that_was_answered_is_not_asked_again(handler: ToolHandler, answer: Answer, ask: Ask) -> None:
+    """The human is not bothered with what is settled, and the first answer stands."""
+    pending = ask()
+    outcome = handler.resolve(pending.pending_id, _YES)
+    asked = answer(_YES)
+    assert isinstance(handler.ask(pending), Blocked)
+    assert (asked, handler.begin(pending.call)) == ([], outcome)
+
+
 def test_a_forged_question_answers_nothing(handler: ToolHandler, answer: Answer, ask: Ask, ran: Ran) -> None:
     """A question the ledger does not know cannot be answered into a run."""
     true = ask()
@@ -172,3 +213,21 @@ def test_a_forged_question_answers_nothing(handler: ToolHandler, answer: Answer,
     forged = Pending("guess", true.call, true.decision, true.request)
     assert isinstance(handler.ask(forged), Blocked)
     assert (ran, len(handler.ledger)) == ([], 1)
+
+
+class _MuteError(Exception):
+    """An error that cannot be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def test_a_channel_whose_failure_cannot_be_shown_is_no_answer(handler: ToolHandler, ran: Ran) -> None:
+    """Even an error without words is only a question that nobody answered."""
+
+    def fail(_: ToolConfirmationRequest) -> None:
+        raise _MuteError
+
+    handler.channel = CallbackChannel(fail)
+    assert handler.handle(_WRITE).text.startswith(_UNANSWERED)
+    assert ran == []

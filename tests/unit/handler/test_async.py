@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -192,3 +193,20 @@ def test_the_steps_can_be_taken_one_by_one(handler: ToolHandler, answer: Answer)
 
     answer(_YES)
     assert asyncio.run(steps()) == "write is done"
+
+
+@pytest.mark.parametrize(("where", "told"), [("tool", "crashed (RuntimeError)"), ("channel", "nobody gave one")])
+def test_the_end_of_an_iterator_is_a_failure_like_any_other(
+    handler: ToolHandler, registry: ToolRegistry, where: str, told: str
+) -> None:
+    """A StopIteration out of a thread does not make the loop wait for ever."""
+
+    def ends(_: object) -> Any:  # noqa: ANN401 -- both a tool and an answer
+        raise StopIteration
+
+    registry.register(ToolSpec("ends"), ends)
+    handler.channel = CallbackChannel(ends)
+    handler.session.tool_ignore_list.append("ends")
+    call = ToolCall("ends" if where == "tool" else "write")
+    result = asyncio.run(asyncio.wait_for(handler.ahandle(call), 5))
+    assert (result.ok, told in result.text) == (False, True)

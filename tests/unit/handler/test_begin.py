@@ -13,6 +13,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
 from permitry.dispatch.result import ToolResult
+from permitry.errors import LedgerError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.rules import create_default_authorization_policy
 
@@ -134,6 +135,83 @@ def test_the_text_of_a_handler_gives_no_answerable_id_away(handler: ToolHandler,
     handler.recorder = MemoryRecorder()
     assert pending.pending_id not in repr(handler)
     assert "AuthorizedCall" not in repr(handler)
+
+
+def test_the_text_of_a_handler_with_its_record_gives_no_answerable_id_away(
+    handler: ToolHandler, ask: Callable[[], Pending], recorder: MemoryRecorder
+) -> None:
+    """The record of a question holds its id, and stays out of the text."""
+    pending = ask()
+    assert pending.pending_id in repr(recorder)
+    assert pending.pending_id not in repr(handler)
+
+
+# From within ------------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class _Impatient:
+    """Begins a call again while it is being decided."""
+
+    again: Callable[[ToolCall], object]
+    seen: list[object] = attrs.field(factory=list)
+    was_told: bool = False
+
+    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+        """Begin the call, once, and note what comes of it."""
+        if not self.was_told:
+            self.was_told = True
+            try:
+                self.seen.append(self.again(call))
+            except LedgerError as error:
+                self.seen.append(f"{event}, {len(details)}: {error}")
+
+
+@pytest.mark.parametrize("call", [_LOOK, _WRITE])
+def test_a_call_that_is_being_decided_is_not_begun_again(handler: ToolHandler, call: ToolCall) -> None:
+    """A recorder that begins the call it is told of is refused: there is one outcome, and one question at most."""
+    recorder = _Impatient(handler.begin)
+    handler.recorder = recorder
+    outcome = handler.begin(call)
+    assert [str(each).partition(": ")[2] for each in recorder.seen] == ["the call `c1` is being decided already"]
+    assert handler.begin(call) is outcome
+    assert len(handler.ledger) == isinstance(outcome, Pending)
+
+
+def test_a_refusal_from_within_that_nobody_catches_blocks_the_call(handler: ToolHandler, ran: Ran) -> None:
+    """A recorder that fails for it has recorded nothing."""
+
+    class Careless:
+        def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+            assert (event, bool(details)) == ("decided", True)
+            handler.handle(call)
+
+    handler.recorder = Careless()
+    outcome = handler.begin(_LOOK)
+    assert isinstance(outcome, Blocked)
+    assert (outcome.cause, ran) == (Cause.NOT_RECORDED, [])
+
+
+def test_another_call_may_begin_meanwhile(handler: ToolHandler) -> None:
+    """Only the very call that is being decided is refused."""
+    recorder = _Impatient(lambda call: handler.begin(attrs.evolve(call, call_id="c2")))
+    handler.recorder = recorder
+    assert isinstance(handler.begin(_LOOK), Ready)
+    assert [type(each) for each in recorder.seen] == [Ready]
+
+
+def test_a_decision_that_was_interrupted_can_be_made_again(handler: ToolHandler) -> None:
+    """Ctrl-C in the middle leaves the call as if it had never begun."""
+
+    class Interrupted:
+        def record(self, *_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+    recorder, handler.recorder = handler.recorder, Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        handler.begin(_LOOK)
+    handler.recorder = recorder
+    assert isinstance(handler.begin(_LOOK), Ready)
 
 
 # Tools that are not there -----------------------------------------------------------------------------------------

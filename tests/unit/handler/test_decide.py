@@ -6,8 +6,10 @@ import pytest
 
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.template import Template
+from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import Blocked, Cause, ToolHandler
 
 
@@ -28,6 +30,27 @@ def test_an_explanation_has_the_same_decision(handler: ToolHandler) -> None:
     """The two ways to ask agree."""
     handler.session.switch_mode("plan")
     assert handler.explain(ToolCall("write")).decision == handler.decide(ToolCall("write"))
+
+
+@pytest.mark.parametrize("mode", ["default", "yolo", "plan"])
+@pytest.mark.parametrize("registry_of", [None, ToolRegistry])
+def test_an_explanation_of_an_unknown_tool_has_the_same_decision(
+    handler: ToolHandler, mode: str, registry_of: Callable[[], ToolRegistry] | None
+) -> None:
+    """The two ways to ask agree about it, too, and in a host without tools of its own."""
+    handler.session.switch_mode(mode)
+    handler.registry = registry_of() if registry_of else handler.registry
+    call = ToolCall("missing")
+    assert handler.explain(call).decision == handler.decide(call)
+
+
+def test_an_explanation_of_an_unknown_tool_says_that_there_is_none(handler: ToolHandler) -> None:
+    """It blocks, and still tells what every rule said."""
+    handler.session.switch_mode("yolo")
+    told = handler.explain(ToolCall("wriet"))
+    assert (told.decision.verdict, told.decision.reason) == (Verdict.BLOCK, "no tool `wriet` is registered")
+    assert told.rules == handler.policy.explain(ToolCall("wriet"), AuthContext.from_state(handler.session)).rules
+    assert "yolo" in [rule.rule_id for rule in told.matches]
 
 
 def test_a_change_of_the_session_counts_at_once(handler: ToolHandler) -> None:

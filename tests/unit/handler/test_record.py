@@ -87,6 +87,22 @@ def test_a_question_that_is_not_recorded_is_not_open(handler: ToolHandler, broke
     assert (outcome.cause, len(handler.ledger)) == (Cause.NOT_RECORDED, 0)
 
 
+def test_a_question_that_is_recorded_too_slowly_and_then_not_is_blocked(handler: ToolHandler, now: list[float]) -> None:
+    """However late the recorder fails, the call has an outcome."""
+
+    class Slow:
+        def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+            assert (call, bool(details)) == (_WRITE, True)
+            if event == "asked":
+                now[0] += 100
+                raise OSError
+
+    handler.recorder = Slow()
+    outcome = handler.begin(_WRITE)
+    assert isinstance(outcome, Blocked)
+    assert (outcome.cause, len(handler.ledger)) == (Cause.NOT_RECORDED, 0)
+
+
 @pytest.mark.parametrize("approved", [True, False])
 def test_an_answer_that_is_not_recorded_does_not_count(
     handler: ToolHandler,

@@ -12,7 +12,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import LateAnswerError, LedgerError, UnknownToolError
+from permitry.errors import LateAnswerError, LedgerError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.rules import create_default_authorization_policy
 from permitry.session import Session
@@ -393,10 +393,60 @@ def test_a_yes_to_a_restriction_that_is_gone_still_counts(handler: ToolHandler, 
     assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
 
 
-def test_a_tool_that_is_gone_does_not_run(handler: ToolHandler, ask: Ask, ran: Ran) -> None:
-    """A registry that was replaced authorizes nothing it does not know."""
+@pytest.mark.parametrize("arguments", [None, {"path": "b"}])
+def test_a_tool_that_is_gone_is_blocked(
+    handler: ToolHandler, ask: Ask, ran: Ran, arguments: dict[str, object] | None
+) -> None:
+    """A registry that was replaced authorizes nothing it does not know, and nothing is remembered."""
     pending = ask()
     handler.registry = ToolRegistry()
-    with pytest.raises(UnknownToolError, match="`write`"):
-        handler.resolve(pending.pending_id, _YES)
-    assert ran == []
+    response = ToolConfirmationResponse(True, skip_future=True, arguments=arguments)
+    outcome = handler.resolve(pending.pending_id, response)
+    assert isinstance(outcome, Blocked)
+    assert outcome.result.text.startswith("The call of `write` was blocked. There is no tool `write`.")
+    assert (outcome.cause, ran, handler.session.tool_ignore_list) == (Cause.POLICY, [], [])
+
+
+def test_a_tool_that_is_gone_is_recorded_as_blocked(handler: ToolHandler, ask: Ask, recorder: MemoryRecorder) -> None:
+    """The record tells why an approved call did not run."""
+    pending = ask()
+    handler.registry = ToolRegistry()
+    handler.resolve(pending.pending_id, _YES)
+    assert [each["event"] for each in recorder.records] == ["decided", "asked", "answered", "decided"]
+    assert (recorder.records[-1]["verdict"], recorder.records[-1]["phase"]) == ("block", "input")
+
+
+# Interrupted ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("response", [_YES, _NO])
+def test_an_answer_that_is_interrupted_leaves_a_blocked_call(
+    handler: ToolHandler, ask: Ask, ran: Ran, response: ToolConfirmationResponse
+) -> None:
+    """A claimed question is never left without an outcome, to be asked about for ever."""
+
+    class Interrupted:
+        def record(self, *_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+    pending = ask()
+    handler.recorder = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        handler.resolve(pending.pending_id, response)
+    outcome = handler.begin(pending.call)
+    assert isinstance(outcome, Blocked)
+    assert (outcome.cause, handler.run(outcome).ok, ran) == (Cause.UNANSWERED, False, [])
+
+
+def test_a_call_that_is_being_answered_is_blocked_meanwhile(handler: ToolHandler, ask: Ask) -> None:
+    """Whoever begins it from within the answer finds neither a question nor a run."""
+    seen: list[object] = []
+
+    class Curious:
+        def record(self, _: str, call: ToolCall, /, **__: object) -> None:
+            seen.append(handler.begin(call))
+
+    pending = ask()
+    handler.recorder = Curious()
+    assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
+    assert [type(each) for each in seen] == [Blocked]

@@ -95,6 +95,18 @@ def test_only_the_assistant_makes_calls(role: str) -> None:
     assert calls_in(_message(_entry(), role=role)) == []
 
 
+@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function", None, 7])
+def test_only_the_assistant_makes_calls_in_a_completion(role: object) -> None:
+    """The role inside a choice counts as well, for calls of either shape."""
+    message = {**_message(_entry()), "function_call": {"name": "look", "arguments": "{}"}, "role": role}
+    assert calls_in({"choices": [{"message": message}]}) == []
+
+
+def test_a_message_without_a_role_in_a_completion_is_the_assistants() -> None:
+    """As it is outside of one."""
+    assert len(calls_in({"choices": [{"message": {"tool_calls": [_entry()]}}]})) == 1
+
+
 @pytest.mark.parametrize("tool_calls", [None, []])
 def test_a_message_may_hold_no_tool_calls(tool_calls: object) -> None:
     """An empty field, which some servers send along with text, gives nothing."""

@@ -97,6 +97,20 @@ def test_what_lies_in_another_objects_output_is_never_a_call(head: dict[str, str
     assert calls_in({**head, "output": [_FUNCTION]}) == []
 
 
+@pytest.mark.parametrize("word", ["batch", "chat.completion", "list", None, 7])
+def test_another_objects_output_is_not_read_as_a_response(word: object) -> None:
+    """A list under `output` counts only in a response."""
+    assert calls_in({"object": word, "output": [_FUNCTION]}) == []
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "system", "assistant", None])
+@pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM, _SHELL])
+def test_an_item_with_a_role_is_a_message(item: dict[str, Any], role: object) -> None:
+    """A call has no role; what has one is somebody's words, and its neighbours are still read."""
+    incoming = calls_in({"object": "response", "output": [{**item, "role": role}, _FUNCTION]})
+    assert [each.name for each in incoming] == ["look"]
+
+
 @pytest.mark.parametrize("arguments", ["{", "[]", '{"a": Infinity}', '{"a": 1, "a": 1}', 3])
 def test_arguments_that_are_no_object_are_an_error(arguments: object) -> None:
     """The call is refused on its own, and its result still finds its way back."""

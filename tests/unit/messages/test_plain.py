@@ -1,7 +1,5 @@
 """The plain shape."""
 
-import contextlib
-
 import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
@@ -76,11 +74,23 @@ def test_without_arguments_it_is_no_call(rest: dict[str, object]) -> None:
         calls_in({"name": "look", **rest})
 
 
-def test_a_plain_result_is_no_call() -> None:
-    """What `reply` writes is never run again when it is fed back in."""
-    [incoming] = calls_in({"id": "c1", "name": "run_shell", "arguments": {}})
-    with contextlib.suppress(CallError):
-        assert calls_in(incoming.reply(True, "done")) == []
+@pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.parametrize("head", [{}, {"id": "c1"}, {"id": 7}])
+def test_a_plain_result_is_a_message_without_calls(head: dict[str, object], ok: bool) -> None:  # noqa: FBT001 -- a table
+    """What `reply` writes is neither run again nor a bad line when it is fed back in."""
+    [incoming] = calls_in({**head, "name": "run_shell", "arguments": {}})
+    assert calls_in(incoming.reply(ok, "done")) == []
+
+
+def test_a_result_that_quotes_its_call_is_a_result() -> None:
+    """What has already been answered is not run again."""
+    assert calls_in({"name": "run_shell", "arguments": {}, "ok": True, "content": "done"}) == []
+
+
+@pytest.mark.parametrize("extra", [{"ok": True}, {"content": "done"}])
+def test_half_a_result_is_none(extra: dict[str, object]) -> None:
+    """A call with a field too many is still a call, rather than passed over in silence."""
+    assert len(calls_in({"name": "look", "arguments": {}, **extra})) == 1
 
 
 def test_null_arguments_mean_none() -> None:
