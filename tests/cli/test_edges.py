@@ -1,4 +1,4 @@
-"""Defects found while the tests of the command line were written; each test belongs to the file it names."""
+"""The edges of the command line: closed streams, odd files, invisible characters, readers that leave."""
 
 import io
 import json

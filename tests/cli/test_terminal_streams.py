@@ -1,4 +1,4 @@
-"""The real program behind a real terminal: what a human sees and types, and what follows."""
+"""The real program behind a real terminal: which stream the editor gets, and answers typed too early."""
 
 import json
 import stat
