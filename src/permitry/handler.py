@@ -22,7 +22,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
 from permitry.dispatch.registry import AuthorizedCall, ToolRegistry, in_thread
 from permitry.dispatch.result import ToolResult
-from permitry.errors import CallError, LateAnswerError, LedgerError, ReplayError, told
+from permitry.errors import LateAnswerError, LedgerError, ReplayError, told
 from permitry.rules import create_default_authorization_policy
 from permitry.session import Session
 
@@ -322,8 +322,8 @@ class ToolHandler:
         if response.arguments is not None:
             try:
                 call = attrs.evolve(call, arguments=response.arguments)
-            except CallError as error:
-                result = ToolResult(False, f"The edited arguments cannot be used: {error}.")
+            except Exception as error:  # noqa: BLE001 -- arguments from outside may fail in any way
+                result = ToolResult(False, f"The edited arguments cannot be used: {told(error)}.")
                 return Blocked(call, decision, result, Cause.BAD_EDIT)
         return self._decided_again(call, question, response)
 

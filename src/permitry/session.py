@@ -35,6 +35,11 @@ class Session:
         self._word = _host_word(self._word)
 
     @property
+    def host_mode(self) -> str:
+        """The word of the host for its mode; `default` when it has none of its own."""
+        return self._word
+
+    @property
     def mode(self) -> str:
         """The mode in force: `plan` while its flag is set, then the word of the host, then `yolo` or `default`."""
         if self.is_plan_mode:

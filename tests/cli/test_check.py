@@ -1,6 +1,7 @@
 """`permitry check`: one answer a line, in order, and nothing runs."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -48,6 +49,7 @@ BAD_LINES = [
     ("template of a wrong type", b'{"name": "x", "arguments": {}, "context": {"template": 7}}', "must be a name"),
     ("unknown template", b'{"name": "x", "arguments": {}, "context": {"template": "tidy"}}', "unknown template `tidy`"),
     ("mode of a wrong type", b'{"name": "x", "arguments": {}, "context": {"mode": 1}}', "must be a string"),
+    ("misspelt mode", b'{"name": "x", "arguments": {}, "context": {"mode": "Plan"}}', "did you mean `plan`?"),
     ("flag of a wrong type", b'{"name": "x", "arguments": {}, "context": {"yolo_mode": 1}}', "must be true or false"),
     ("context of a wrong type", b'{"name": "x", "arguments": {}, "context": "yolo"}', "`context` must be an object"),
     ("agent of a wrong type", b'{"name": "x", "arguments": {}, "agent": 7}', "`agent` must be a string"),
@@ -75,11 +77,18 @@ def test_the_default_names_no_rule(cli: Callable[..., Outcome], objects: Objects
     assert (answer["verdict"], answer["rule"], answer["phase"], answer["source"]) == ("confirm", None, "default", None)
 
 
-@pytest.mark.parametrize("call_id", [None, 0, "call_1", ["a"], {"n": 1}, False])
+@pytest.mark.parametrize("call_id", [None, 0, "call_1"])
 def test_the_id_comes_back_as_it_is(cli: Callable[..., Outcome], objects: Objects, call_id: object) -> None:
-    """Whatever JSON the id is, the answer carries it."""
+    """A text or a number comes back as it came."""
     line = json.dumps({"id": call_id, "name": "read_file", "arguments": {}})
     assert objects(cli(*BASE, "--json", "--call", line)[1])[0]["id"] == call_id
+
+
+@pytest.mark.parametrize("call_id", [["a"], {"n": 1}, False, 1.5])
+def test_what_is_no_id_does_not_come_back(cli: Callable[..., Outcome], objects: Objects, call_id: object) -> None:
+    """A structure of any depth could be read and not be written."""
+    line = json.dumps({"id": call_id, "name": "read_file", "arguments": {}})
+    assert objects(cli(*BASE, "--json", "--call", line)[1])[0]["id"] is None
 
 
 @pytest.mark.parametrize(("call", "code"), [(READ, 0), (TRUST, 2), (PAY, 3), ("{}", 4)])
@@ -96,12 +105,37 @@ def test_one_call_gives_its_exit_code(cli: Callable[..., Outcome], call: str, co
         ([TRUST, PAY, READ], 2),
         ([READ, PAY, TRUST], 2),
         ([READ, "?", PAY, TRUST], 4),
-        ([], 0),
     ],
 )
 def test_a_batch_reports_the_most_serious(cli: Callable[..., Outcome], calls: list[str], code: int) -> None:
     """Of several outcomes invalid input counts most, then a block, then a confirmation, wherever they stand."""
     assert cli(*BASE, "--calls", "-", stdin="\n".join(calls))[0] == code
+
+
+@pytest.mark.parametrize("nothing", ["", "\n", " \n\n"])
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_no_call_is_invalid_input(cli: Callable[..., Outcome], command: str, nothing: str) -> None:
+    """Who asks nothing is told so: the program that was to write the calls may have died."""
+    code, out, err = cli(command, "--rules", "permitry:base", "--calls", "-", stdin=nothing)
+    assert (code, out, err) == (4, "", "permitry: there is no call in the input\n")
+
+
+def test_a_models_message_is_told_apart(cli: Callable[..., Outcome]) -> None:
+    """A message of a model given to `check` gets an error that names the command that reads it."""
+    code, out, _ = cli(*BASE, "--call", '{"role": "assistant", "tool_calls": []}')
+    assert code == 4
+    assert "this is a message of a model, which `permitry run` reads" in out
+
+
+def test_an_output_that_lacks_a_character_gets_its_number(
+    processes: Callable[..., subprocess.Popen[bytes]], asked: Callable[..., str]
+) -> None:
+    """Where the output cannot show a character its number is printed, and nothing breaks."""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    process = processes(*BASE, "--call", asked("größe"), env=environment)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (3, b"")
+    assert b"gr\\xf6\\xdfe" in out
 
 
 @pytest.mark.parametrize(("line", "error"), [case[1:] for case in BAD_LINES], ids=[case[0] for case in BAD_LINES])

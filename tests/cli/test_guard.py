@@ -74,8 +74,8 @@ def test_a_record_that_breaks_ends_the_session(
     first, second = objects(capsys.readouterr().out)
     assert ran == (["look"] if event == "finished" else [])
     assert (guard.exit_code, guard.failure) == (ExitCode.FAILED, "the disk is gone")
-    assert first["content"] == "The session cannot go on: the disk is gone."
-    assert second["content"] == "Nothing runs any more: the disk is gone."
+    assert first["content"] == "The session cannot go on."
+    assert second["content"] == "Nothing runs any more: the session is over."
 
 
 def test_a_fatal_tool_ends_the_session(
@@ -87,7 +87,10 @@ def test_a_fatal_tool_ends_the_session(
     guard.line(2, LOOK)
     guard.summarize()
     assert (ran, guard.exit_code) == (["burst"], ExitCode.FAILED)
-    assert "the session ended early: no way on\nrecorded in record.jsonl\n" in capsys.readouterr().err
+    assert (
+        "the session ended early: no way on\nrules: the built-in ones\nrecorded in record.jsonl\n"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_failure_before_the_run_ends_the_session(
@@ -104,8 +107,8 @@ def test_a_failure_before_the_run_ends_the_session(
     for line in ('{"id": "w", "name": "write", "arguments": {}}', LOOK):
         guard.line(1, line)
     first, second = objects(capsys.readouterr().out)
-    assert (first["id"], first["content"]) == ("w", "The session cannot go on: the answers are gone.")
-    assert second["content"] == "Nothing runs any more: the answers are gone."
+    assert (first["id"], first["content"]) == ("w", "The session cannot go on.")
+    assert second["content"] == "Nothing runs any more: the session is over."
     assert (ran, guard.rows[0].outcome, guard.exit_code) == ([], "failed", ExitCode.FAILED)
 
 
@@ -169,6 +172,17 @@ def test_an_id_that_looks_like_a_repeat_is_an_id(
         guard.line(1, f'{{"id": "{call_id}", "name": "look", "arguments": {{}}}}')
     assert [line["content"] for line in objects(capsys.readouterr().out)] == ["seen"] * 5
     assert len({row.call_id for row in guard.rows}) == 5
+
+
+def test_the_summary_names_the_rules(
+    registry: ToolRegistry, capsys: pytest.CaptureFixture[str], objects: Objects
+) -> None:
+    """A program and a human are both told which rule files decided."""
+    files = ("mine.toml", "permitry:base")
+    SessionGuard(ToolHandler(registry=registry), "r", files, is_quiet=True).summarize()
+    assert objects(capsys.readouterr().out)[0]["summary"]["rules"] == list(files)
+    SessionGuard(ToolHandler(registry=registry), "r", files).summarize()
+    assert "\nrules: mine.toml, permitry:base\n" in capsys.readouterr().err
 
 
 def test_a_summary_without_a_channel_of_answers_has_no_unused_ones(

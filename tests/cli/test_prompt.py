@@ -58,7 +58,7 @@ def ask(typing: Typing, request_: ToolConfirmationRequest) -> Callable[..., tupl
 Ask = Callable[..., tuple[Response, str]]
 
 
-@pytest.mark.parametrize("typed", ["y\n", "yes\n", "Y\n", " YES \n", "y"])
+@pytest.mark.parametrize("typed", ["y\n", "yes\n", "Y\n", " YES \n"])
 def test_yes_runs_it(ask: Ask, typed: str) -> None:
     """Yes approves this call, and nothing else."""
     response, shown = ask(typed)
@@ -122,13 +122,26 @@ def test_explain_shows_the_rules_and_asks_again(ask: Ask) -> None:
 def test_show_all_leaves_nothing_out(ask: Ask, request_: ToolConfirmationRequest, typed: str) -> None:
     """A long argument and a long diff are shortened at first; show all prints them to their ends, and asks again."""
     preview = "".join(f"+line {i}\n" for i in range(300))
-    long = attrs.evolve(request_, call=ToolCall("x", {"command": f"{'a' * 1_000} evil"}), preview=preview)
+    long = attrs.evolve(request_, call=ToolCall("x", {"command": f"{'a' * 1_000} evil {'a' * 1_000}"}), preview=preview)
     _, before = ask("n\n\n", request=long)
     response, after = ask(f"{typed}n\n\n", request=long)
     assert response == ToolConfirmationResponse(approved=False)
-    for end in ("a evil", "+line 299"):
+    for end in ("a evil a", "+line 299"):
         assert (end in before, end in after) == (False, True)
     assert after.count(QUESTION) == 2
+
+
+@pytest.mark.parametrize("eager", ["y", "yes", "a", "always"])
+def test_what_is_not_shown_is_not_approved(ask: Ask, request_: ToolConfirmationRequest, eager: str) -> None:
+    """While something is shortened neither yes nor always counts; after show all both do."""
+    long = attrs.evolve(request_, call=ToolCall("x", {"command": "a" * 1_000}))
+    response, shown = ask(f"{eager}\n", request=long)
+    assert response is None
+    assert shown.count("not all of it is shown yet: press s first\n") == 1
+    response, shown = ask(f"{eager}\ns\n{eager}\n", request=long)
+    assert response is not None
+    assert response.approved
+    assert "a" * 1_000 in shown
 
 
 def test_what_was_typed_before_the_question_is_no_answer(request_: ToolConfirmationRequest) -> None:
@@ -166,11 +179,40 @@ def test_edit_runs_what_was_edited(ask: Ask) -> None:
         handed.append(text)
         return text.replace("a.txt", "b.txt")
 
-    response, shown = ask("e\n", edit)
+    response, shown = ask("e\ny\n", edit)
     assert handed == [json.dumps(CALL.thawed(), indent=2, ensure_ascii=False) + "\n"]
     assert response == ToolConfirmationResponse(approved=True, arguments={"path": "b.txt", "content": "äöü"})
-    assert "edited" in shown.splitlines()[-1]
+    assert shown.endswith("  path: b.txt\n  content: äöü\nrun the call as edited? [y]es/[n]o, back to the first: ")
     assert shown.count(QUESTION) == 1
+
+
+@pytest.mark.parametrize("second", ["n\n", "\n", "a\n"])
+def test_an_edited_call_is_asked_about_once_more(ask: Ask, second: str) -> None:
+    """Without a yes to the edited call the first question is put again, and the first call is what it is about."""
+    response, shown = ask(f"e\n{second}y\n", lambda text: text.replace("a.txt", "b.txt"))
+    assert response == ToolConfirmationResponse(approved=True)
+    assert shown.count(QUESTION) == 2
+
+
+def test_an_edited_call_is_shown_in_full_with_its_own_change(typing: Typing, request_: ToolConfirmationRequest) -> None:
+    """Before the second question stands what the edited call would do, not what the first one would have done."""
+    terminal, shown = typing("e\ny\n")
+    edited = json.dumps({"path": "b.txt", "content": "a" * 1_000})
+    channel = TerminalChannel(terminal, explain, lambda _: edited, lambda call: f"+++ {call.arguments['path']}")
+    channel.ask(attrs.evolve(request_, preview="+++ a.txt"))
+    after = shown().partition("[q]uit: ")[2]
+    assert "+++ b.txt" in after
+    assert "+++ a.txt" not in after
+    assert "a" * 1_000 in after
+
+
+def test_an_edit_that_changes_nothing_is_asked_again(ask: Ask) -> None:
+    """An editor closed without a change is no approval."""
+    response, shown = ask("e\nn\n\n")
+    assert response == ToolConfirmationResponse(approved=False)
+    assert shown.count("nothing changed\n") == 1
+    assert "as edited" not in shown
+    assert shown.count(QUESTION) == 2
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '"x"', '{"a": NaN}', '{"a": 1, "a": 2}', ""])

@@ -11,7 +11,7 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Explanation, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
 
-Draw = Callable[[Callable[[Console], None]], str]
+Draw = Callable[[Callable[[Console], object]], str]
 
 ESCAPES = "\x1b[2J\x1b]0;title\x07"
 BIDI = "\u202e\u2066\u200f"
@@ -28,7 +28,7 @@ def is_harmless(text: str) -> bool:
 def draw() -> Draw:
     """Return a function that draws on a console without colours."""
 
-    def drawn(part: Callable[[Console], None]) -> str:
+    def drawn(part: Callable[[Console], object]) -> str:
         stream = io.StringIO()
         part(render.console_on(stream))
         return stream.getvalue()
@@ -73,13 +73,13 @@ def test_what_is_visible_is_harmless() -> None:
     [
         ("abc", "abc"),
         ("abcde", "abcde"),
-        ("abcdef", "abcde... (6 characters)"),
+        ("abcdef", "abcd ... f (6 characters)"),
         ("a\nb", "a\\nb"),
-        ("\x1b", "\\u001... (1 characters)"),
+        ("\x1b", "\\u00 ... b (1 characters)"),
     ],
 )
 def test_a_short_text_is_one_line(text: str, short: str) -> None:
-    """A text becomes one line; when it is cut, it says so with its length."""
+    """A text becomes one line; when it is cut, its head and its end are left, with its length."""
     assert render.shortened(text, 5) == short
 
 
@@ -151,6 +151,23 @@ def test_a_diff_of_a_hundred_lines_is_whole(draw: Draw) -> None:
     shown = draw(lambda console: render.request(console, ToolConfirmationRequest(ToolCall("x"), preview=preview)))
     assert "+line 99" in shown
     assert "more lines" not in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "lines", "whole"), [(500, 100, True), (501, 100, False), (500, 101, False), (0, 0, True)]
+)
+@pytest.mark.parametrize("in_full", [True, False])
+def test_a_request_tells_whether_it_is_whole(command: int, lines: int, *, whole: bool, in_full: bool) -> None:
+    """A request that was shortened is not the whole one; in full it always is."""
+    asked = ToolConfirmationRequest(ToolCall("x", {"command": "a" * command}), preview="+x\n" * lines)
+    assert render.request(render.console_on(io.StringIO()), asked, in_full=in_full) is (whole or in_full)
+
+
+def test_a_request_in_full_indents_the_lines_of_a_value(draw: Draw) -> None:
+    """A line of a value cannot pass for a line of the question."""
+    asked = ToolConfirmationRequest(ToolCall("x", {"text": "a\nrun it? yes"}))
+    shown = draw(lambda console: render.request(console, asked, in_full=True))
+    assert "  text: a\n      run it? yes\n" in shown
 
 
 def test_an_explanations_tool_and_errors_are_harmless(draw: Draw) -> None:

@@ -1,6 +1,7 @@
 """`permitry run`: a session in, results out in the same shape and order, and what happened on standard error."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -11,6 +12,7 @@ from typing import Any, TextIO
 import pytest
 
 from permitry.core.call import ToolCall
+from permitry.errors import AuditError
 from permitry.session import Session
 
 Outcome = tuple[int, str, str]
@@ -168,7 +170,7 @@ def test_a_number_is_a_fair_id(
     """A program may number its calls: the result carries the number as it came."""
     _, out, _ = cli(*alone, stdin=stream({"id": 7, "name": "list_files", "arguments": {}}))
     assert objects(out)[0] == {"id": 7, "name": "list_files", "ok": True, "content": "(no files)"}
-    assert {line["call_id"] for line in recorded()} == {"7"}
+    assert {line["call_id"] for line in recorded()[1:]} == {"7"}
 
 
 # Output -------------------------------------------------------------------------------------------------------------
@@ -277,8 +279,9 @@ def test_a_queued_call_is_approved_by_its_digest(
     session = stream(call("write_file", path="a", content="x"), call("write_file", path="b", content="x"))
     code, _, err = cli(*guarding, "--unattended", "queue", stdin=session)
     assert code == 3
-    assert err.count("queued: write_file (") == 2
-    lines = [line.partition("in the file: ")[2] for line in err.splitlines() if "in the file: " in line]
+    assert f"queued: write_file (2.1) {ToolCall('write_file', {'path': 'b', 'content': 'x'}).canonical}" in err
+    assert err.count("to approve it, run this call alone again") == 2
+    lines = [line.partition("and this line: ")[2] for line in err.splitlines() if "and this line: " in line]
     (tmp_path / "answers.jsonl").write_text(lines[1])
     again = [*guarding, "--unattended", "queue", "--answers", str(tmp_path / "answers.jsonl")]
     assert cli(*again, stdin=session)[0] == 3
@@ -536,14 +539,29 @@ def test_the_record_has_a_place_of_its_own(cli: Callable[..., Outcome], guarding
     cli(*guarding[:-2], "--unattended", "block", stdin=stream(call("list_files")))
     path = home / "permitry" / "audit.jsonl"
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [json.loads(line)["event"] for line in path.read_text().splitlines()] == ["decided", "started", "finished"]
+    events = [json.loads(line)["event"] for line in path.read_text().splitlines()]
+    assert events == ["session", "decided", "started", "finished"]
 
 
 def test_a_record_is_appended_to(cli: Callable[..., Outcome], alone: list[str], recorded: Recorded) -> None:
-    """A second session adds to the record of the first."""
+    """A second session adds to the record of the first, under an id of its own."""
     for _ in range(2):
         cli(*alone, stdin=stream(call("list_files")))
-    assert [line["event"] for line in recorded()] == ["decided", "started", "finished"] * 2
+    assert [line["event"] for line in recorded()] == ["session", "decided", "started", "finished"] * 2
+    first, second = ({line["session"] for line in part} for part in (recorded()[:4], recorded()[4:]))
+    assert (len(first), len(second), first & second) == (1, 1, set())
+
+
+def test_a_record_begins_with_the_session(
+    cli: Callable[..., Outcome], alone: list[str], recorded: Recorded, workspace: Path
+) -> None:
+    """Before any call the record says where, as whom, in which mode and under which rules the session worked."""
+    cli(*alone, "--mode", "plan", "--agent", "helper", "--template", "review")
+    [begun] = recorded()
+    told = {"event": "session", "workspace": str(workspace), "agent": "helper", "mode": "plan", "template": "review"}
+    assert begun.items() >= told.items()
+    assert begun["rules"][0] == "permitry:coding-agent"
+    assert begun["policy_version"]
 
 
 # The record and the workspace ---------------------------------------------------------------------------------------
@@ -624,7 +642,7 @@ def test_a_record_beside_the_workspace_is_fine(cli: Callable[..., Outcome], alon
     """A name that begins like the workspace's is another place."""
     alone[alone.index("--record") + 1] = f"{workspace}.jsonl"
     assert cli(*alone, stdin=stream(call("list_files")))[0] == 0
-    assert len(Path(f"{workspace}.jsonl").read_text().splitlines()) == 3
+    assert len(Path(f"{workspace}.jsonl").read_text().splitlines()) == 4
 
 
 # When things go wrong -----------------------------------------------------------------------------------------------
@@ -639,22 +657,26 @@ def test_without_a_record_nothing_starts(cli: Callable[..., Outcome], guarding: 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_with_a_full_disk_nothing_runs(
-    cli: Callable[..., Outcome], guarding: list[str], objects: Objects, workspace: Path
-) -> None:
-    """A record that cannot be written lets nothing run, whatever the rules say."""
+def test_with_a_full_disk_nothing_runs(cli: Callable[..., Outcome], guarding: list[str], workspace: Path) -> None:
+    """A record that cannot be written ends the run before the first call, whatever the rules say."""
     guarding[-1] = "/dev/full"
-    _, out, _ = cli(*guarding, "--json", "--mode", "yolo", stdin=stream(WRITE, call("list_files")))
-    assert [line["ok"] for line in objects(out)[:-1]] == [False, False]
+    code, out, err = cli(*guarding, "--json", "--mode", "yolo", stdin=stream(WRITE, call("list_files")))
+    assert (code, out) == (4, "")
+    assert err.startswith("permitry: cannot write the record `/dev/full`: ")
     assert list(workspace.iterdir()) == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_session_without_a_record_fails(cli: Callable[..., Outcome], guarding: list[str], objects: Objects) -> None:
-    """When nothing can be recorded the session fails: a program that looks at the exit code must notice."""
-    guarding[-1] = "/dev/full"
-    code, out, _ = cli(*guarding, "--json", "--unattended", "block", stdin='{"name": "list_files", "arguments": {}}')
-    assert code == 1
+def test_a_session_whose_record_breaks_fails(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When nothing can be recorded any more the session fails: who looks at the exit code must notice."""
+
+    def full(*_: object, **__: object) -> None:
+        raise AuditError("the disk is full")
+
+    monkeypatch.setattr("permitry.audit.record.JsonlRecorder.record", full)
+    code, out, _ = cli(*alone, stdin=stream(call("list_files")))
+    assert (code, objects(out)[0]["ok"]) == (1, False)
     assert objects(out)[-1]["summary"]["failure"] is not None
 
 
@@ -673,20 +695,31 @@ def test_an_interrupt_keeps_what_was_done(
     assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 1}
 
 
-def test_an_interrupt_stops_the_tool_that_runs(
-    processes: Callable[..., subprocess.Popen[bytes]], answered: Write, recorded: Recorded, workspace: Path
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_the_tool_that_runs(
+    *,
+    processes: Callable[..., subprocess.Popen[bytes]],
+    answered: Write,
+    recorded: Recorded,
+    workspace: Path,
+    objects: Objects,
+    number: signal.Signals,
 ) -> None:
-    """Ctrl-C while a command runs ends the command and the session, and the record says how it went."""
-    long = call("run_shell", "long", command="touch begun; sleep 60; touch ended")
+    """A signal while a command runs ends command and session; output, summary and record say how it went."""
+    long = call("run_shell", "long", command="echo $$ >pid; mv pid begun; sleep 60; touch ended")
     process = processes(*answered({"digest": digest(long), "approved": True}), bufsize=0)
     assert process.stdin is not None
     process.stdin.write(stream(long).encode())
     while not (workspace / "begun").exists() and process.poll() is None:
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, _ = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert list(json.loads(out)) == ["summary"]
+    result, end = objects(out.decode())
+    assert (process.returncode, result["id"], result["ok"]) == (130, "long", False)
+    assert result["content"] == "The session was interrupted during this call; it may have run in part."
+    assert [(row["tool"], row["outcome"]) for row in end["summary"]["calls"]] == [("run_shell", "interrupted")]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((workspace / "begun").read_text()), 0)
     assert [line["event"] for line in recorded()][-2:] == ["started", "finished"]
 
 

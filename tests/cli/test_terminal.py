@@ -18,6 +18,7 @@ Objects = Callable[[str], list[dict[str, Any]]]
 Talk = Callable[..., Outcome]
 
 QUESTION = "[q]uit: "
+AS_EDITED = "back to the first: "
 GUIDANCE = "(empty for nothing) "
 WRITE = {"id": "w", "name": "write_file", "arguments": {"path": "a.txt", "content": "new\n"}}
 AGAIN = {"id": "v", "name": "write_file", "arguments": {"path": "b.txt", "content": "new\n"}}
@@ -86,7 +87,7 @@ def test_always_is_not_offered_by_a_restriction(talk: Talk, workspace: Path) -> 
 def test_edit_runs_the_edited_call(talk: Talk, editor: Callable[[str], None], workspace: Path) -> None:
     """What the editor leaves is what runs."""
     editor("path.write_text(path.read_text().replace('a.txt', 'edited.txt'))")
-    talk((QUESTION, "e\n"), calls=[WRITE])
+    talk((QUESTION, "e\n"), (AS_EDITED, "y\n"), calls=[WRITE])
     assert [path.name for path in workspace.iterdir()] == ["edited.txt"]
 
 
@@ -130,9 +131,11 @@ def test_the_end_of_input_is_no_answer(talk: Talk, objects: Objects, workspace: 
 
 
 def test_an_interrupt_at_the_question_ends_the_session(talk: Talk, objects: Objects, workspace: Path) -> None:
-    """Ctrl-C at the question ends the session with 130 and a summary; nothing runs."""
+    """Ctrl-C at the question ends the session with 130, a result and a summary; nothing runs."""
     code, out, _, _ = talk((QUESTION, "\x03"), calls=[WRITE, AGAIN])
-    assert (code, [list(line) for line in objects(out)]) == (130, [["summary"]])
+    result, end = objects(out)
+    assert (code, result["id"], result["ok"]) == (130, "w", False)
+    assert [row["outcome"] for row in end["summary"]["calls"]] == ["interrupted"]
     assert list(workspace.iterdir()) == []
 
 

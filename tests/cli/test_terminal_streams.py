@@ -14,6 +14,7 @@ Objects = Callable[[str], list[dict[str, Any]]]
 Talk = Callable[..., Outcome]
 
 QUESTION = "[q]uit: "
+AS_EDITED = "back to the first: "
 GUIDANCE = "(empty for nothing) "
 WRITE = {"id": "w", "name": "write_file", "arguments": {"path": "a.txt", "content": "new\n"}}
 AGAIN = {"id": "v", "name": "write_file", "arguments": {"path": "b.txt", "content": "new\n"}}
@@ -48,8 +49,10 @@ def test_the_editor_works_on_the_terminal(
     talk: Talk, editor: Callable[[str], None], objects: Objects, workspace: Path
 ) -> None:
     """What the editor prints is no result, and what it reads is no line of the session."""
-    editor("print('an editor'); sys.exit(sys.stdin.readline() != 'quit editor\\n')")
-    _, out, _, seen = talk((QUESTION, "e\n"), ("an editor", "quit editor\n"), (QUESTION, "y\n"), calls=[WRITE, AGAIN])
+    change = "path.write_text(path.read_text().replace('new', 'newer'))"
+    editor(f"print('an editor'); {change}; sys.exit(sys.stdin.readline() != 'quit editor\\n')")
+    edit = ((QUESTION, "e\n"), ("an editor", "quit editor\n"), (AS_EDITED, "y\n"))
+    _, out, _, seen = talk(*edit, (QUESTION, "y\n"), calls=[WRITE, AGAIN])
     assert [line["ok"] for line in objects(out)[:-1]] == [True, True]
     assert "an editor" in seen
     assert sorted(path.name for path in workspace.iterdir()) == ["a.txt", "b.txt"]

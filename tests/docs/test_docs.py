@@ -95,8 +95,11 @@ class Scratch:
             "XDG_STATE_HOME": str(self.folder / "state"),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
         }
+        where = self.folder / ".where"
+        # A reader's shell stays where a `cd` has led it; so does ours.
+        here = where.read_text(encoding="utf-8").strip() if where.exists() else self.folder
         done = subprocess.run(  # noqa: S602 -- the commands are those of our own documentation
-            command, shell=True, cwd=self.folder, env=environment, check=False, text=True,
+            f"{command}\npwd >'{where}'", shell=True, cwd=here, env=environment, check=False, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         return done.stdout

@@ -12,6 +12,7 @@ import pytest
 from permitry.config.catalogue import shipped_names
 from permitry.config.load import load_policy
 from permitry.config.schema import rule_file_schema
+from permitry.errors import ConfigError
 from permitry.golden.case import case_schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,15 +27,20 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 # What this file knows to check: a schema that used another word would pass unchecked, so it may not use one.
 CHECKED = {
     "type", "properties", "required", "additionalProperties", "items", "minItems", "minLength", "minimum", "maximum",
-    "enum", "const", "anyOf", "$ref", "$defs",
+    "enum", "const", "anyOf", "$ref", "$defs", "pattern", "uniqueItems", "if", "then", "else",
 }  # fmt: skip
+RULE = "schema = 1\n[[rule]]\nid = 'a'\n"
 SAID = {"$schema", "title", "description", "default"}
 
 
 def nodes(schema: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 -- any part of a JSON Schema
     """Yield every schema within a schema."""
     yield schema
-    below = [schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)]
+    below = [
+        schema[key]
+        for key in ("items", "additionalProperties", "if", "then", "else")
+        if isinstance(schema.get(key), dict)
+    ]
     tables = [schema.get(key, {}) for key in ("properties", "$defs")]
     for each in (*below, *schema.get("anyOf", ()), *(node for table in tables for node in table.values())):
         yield from nodes(each)
@@ -46,6 +52,9 @@ def mistakes(value: Any, schema: dict[str, Any], root: dict[str, Any], place: st
         yield from mistakes(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, place)
     if "anyOf" in schema and all(any(mistakes(value, each, root)) for each in schema["anyOf"]):
         yield f"{place}: fits none of the choices"
+    if "if" in schema:
+        branch = "else" if any(mistakes(value, schema["if"], root)) else "then"
+        yield from mistakes(value, schema.get(branch, {}), root, place)
     yield from (f"{place}: {word}" for word in misfits(value, schema))
     if isinstance(value, dict) and isinstance(properties := schema.get("properties", {}), dict):
         other = schema.get("additionalProperties", True)
@@ -69,9 +78,15 @@ def misfits(value: Any, schema: dict[str, Any]) -> Iterator[str]:  # noqa: ANN40
         yield "enum"
     if "const" in schema and value != schema["const"]:
         yield "const"
-    yield from (f"required {key}" for key in schema.get("required", ()) if key not in value)
-    yield from (word for word in ("minItems", "minLength") if word in schema and len(value) < schema[word])
-    if ("minimum" in schema and value < schema["minimum"]) or ("maximum" in schema and value > schema["maximum"]):
+    if isinstance(value, dict):
+        yield from (f"required {key}" for key in schema.get("required", ()) if key not in value)
+    if isinstance(value, str | list):
+        yield from (word for word in ("minItems", "minLength") if len(value) < schema.get(word, 0))
+    if isinstance(value, str) and re.search(schema.get("pattern", ""), value) is None:
+        yield "pattern"
+    if isinstance(value, list) and schema.get("uniqueItems") and any(item in value[:i] for i, item in enumerate(value)):
+        yield "uniqueItems"
+    if isinstance(value, int | float) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         yield "range"
 
 
@@ -86,11 +101,22 @@ def test_a_schema_is_a_schema(path: Path) -> None:
     """It names its dialect, uses known words and types only, and every reference and required key exists."""
     root = json.loads(path.read_text())
     assert root["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    keys = {key for node in nodes(root) if node.get("type") == "object" for key in node.get("properties", {})}
     for node in nodes(root):
         assert set(node) <= CHECKED | SAID
         assert node.get("type", "object") in TYPES
-        assert set(node.get("required", ())) <= set(node.get("properties", {}))
+        # What is said of some tables only names keys of the table it is said of.
+        assert set(node.get("required", ())) <= (set(node.get("properties", {})) if "type" in node else keys)
+        re.compile(node.get("pattern", ""))
         assert node.get("$ref", "#/$defs/").removeprefix("#/$defs/") in {"", *root["$defs"]}
+
+
+def test_the_schema_of_rule_files_knows_no_null() -> None:
+    """TOML has no null: no key may be one, none defaults to one, and no choice is left with one way."""
+    for node in nodes(json.loads(SCHEMAS[0].read_text())):
+        assert node.get("type") != "null"
+        assert node.get("default", "") is not None
+        assert len(node.get("anyOf", "either or")) > 1
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
@@ -115,19 +141,58 @@ def test_a_case_fits_the_schema(path: Path) -> None:
         "schema = 2",
         "schema = true",
         "schema = 1\nrules = []",
-        'schema = 1\n[[rule]]\nid = "a"',
-        'schema = 1\n[[rule]]\nid = "a"\neffect = "deny"',
-        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\npriority = 400',
-        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\nwhen.mood = "plan"',
-        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\nwhen.mode = 1',
-        'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\nmatch = [7]',
         'schema = 1\n[template.t]\nallow_tools = "read_file"',
+        "schema = 1\n[[rule]]\ntools = ['x']\neffect = 'block'",
+        "schema = 1\n[[rule]]\ntools = ['x']\nid = 'a'",
+        f"{RULE}effect = 'deny'\ntools = ['x']",
+        f"{RULE}effect = 'allow'\ntools = ['x']\npriority = 400",
+        f"{RULE}effect = 'allow'\ntools = ['x']\npriority = 199",
+        f"{RULE}effect = 'allow'\ntools = ['x']\npriority = 100",
+        f"{RULE}effect = 'block'\ntools = ['x']\npriority = 99",
+        f"{RULE}effect = 'confirm'\ntools = ['x']\npriority = 200",
+        f"{RULE}effect = 'allow'\ntools = ['x']\npriority = '250'",
+        f"{RULE}effect = 'allow'\ntools = ['x']\nwhen.mood = 'plan'",
+        f"{RULE}effect = 'allow'\ntools = ['x']\nwhen.mode = 1",
+        f"{RULE}effect = 'allow'\ntools = ['x']\nwhen.mode = []",
+        f"{RULE}effect = 'allow'\ntools = ['x']\nmatch = [7]",
+        f"{RULE}effect = 'allow'\nwhen.mode = 'plan'",
+        f"{RULE}effect = 'block'",
+        f"{RULE}effect = 'block'\ntools = []",
+        f"{RULE}effect = 'block'\ntools = ['']",
+        f"{RULE}effect = 'block'\ntools = ['x', 'x']",
+        *(f"{RULE}effect = 'block'\ntools = ['a{sign}b']" for sign in "[]{}()^$|\\ "),
+        *(
+            f"schema = 1\n[[rule]]\nid = '{name}'\neffect = 'block'\ntools = ['x']"
+            for name in ("", "A", "a_b", "a-", "a--b")
+        ),
     ],
 )
-def test_a_mistake_does_not_fit_the_schema(text: str) -> None:
-    """An editor that knows the schema underlines what the loader would refuse."""
+def test_a_mistake_does_not_fit_the_schema(text: str, tmp_path: Path) -> None:
+    """An editor that knows the schema underlines what the loader refuses as well."""
     schema = json.loads(SCHEMAS[0].read_text())
     assert list(mistakes(tomllib.loads(text), schema, schema)) != []
+    (tmp_path / "rules.toml").write_text(text)
+    with pytest.raises(ConfigError):
+        load_policy(tmp_path / "rules.toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{RULE}effect = 'block'\ntools = ['x']\npriority = 100",
+        f"{RULE}effect = 'confirm'\nwhen.agent = 'sub*'\npriority = 199",
+        f"{RULE}effect = 'allow'\ntools = ['x']\npriority = 200",
+        f"{RULE}effect = 'allow'\ntools = ['mcp:*/a?', '@reads', 'ünder.x-y_z']\npriority = 399",
+        f"{RULE}effect = 'block'\nwhen.mode = ['a', 'plan']",
+        "schema = 1\n[[rule]]\nid = 'r2-d2'\neffect = 'block'\ntools = ['x']\nmatch = ['x', { tool = 'x' }]",
+    ],
+)
+def test_what_the_loader_takes_fits_the_schema(text: str, tmp_path: Path) -> None:
+    """An editor underlines nothing that is right, up to both ends of each band."""
+    schema = json.loads(SCHEMAS[0].read_text())
+    assert list(mistakes(tomllib.loads(text), schema, schema)) == []
+    (tmp_path / "rules.toml").write_text(text)
+    assert len(load_policy(tmp_path / "rules.toml").rules) == 7
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)

@@ -31,8 +31,9 @@ class Replay:
     record: Path
 
     def events(self) -> list[tuple[str, str]]:
-        """Return event and call id of every record."""
-        return [(line["event"], line["call_id"]) for line in map(json.loads, self.record.read_text().splitlines())]
+        """Return event and call id of every record after the one of the session."""
+        _, *lines = map(json.loads, self.record.read_text().splitlines())
+        return [(line["event"], line["call_id"]) for line in lines]
 
 
 def replay(folder: Path, name: str, *words: str) -> Replay:

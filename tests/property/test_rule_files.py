@@ -279,9 +279,15 @@ def test_a_line_that_stands_twice_is_never_ignored(load: Load, text: str) -> Non
 
 
 @every_set
-def test_a_line_that_says_whom_a_rule_is_about_cannot_be_left_out(load: Load, text: str) -> None:
-    """Without its header, id, effect, tools or condition a rule fails the load; so does a file without `schema`."""
-    lines = text.split("\n")
-    for at, line in enumerate(lines):
-        if re.match(r"\[\[rule|(schema|id|effect|tools|when\.mode) = ", line):
-            assert load("\n".join([*lines[:at], *lines[at + 1 :]]).encode()) is None
+def test_what_says_whom_a_rule_is_about_cannot_be_left_out(load: Load, text: str) -> None:
+    """Without its header, id, effect, tools or condition a rule fails the load; so does a file without `schema`.
+
+    A list over many lines is left out as a whole: half of one would be no TOML at all.
+    """
+    said = re.compile(
+        r"^(?:\[\[rule\]\]|tools = \[\n(?:  .*\n)+\]|(?:schema|id|effect|tools|when\.mode) = .*[^\[])\n", re.MULTILINE
+    )
+    places = [match.span() for match in said.finditer(text)]
+    assert len(places) > 3 * text.count("\n[[rule]]\n")
+    for start, end in places:
+        assert load(f"{text[:start]}{text[end:]}".encode()) is None

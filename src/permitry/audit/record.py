@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import secrets
 import stat
 import threading
 from collections import deque
@@ -70,17 +71,23 @@ def _utc_now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
 
 
+def _new_session() -> str:
+    return secrets.token_hex(8)
+
+
 @attrs.define
 class JsonlRecorder:
     """Appends one JSON line per event to a file only its owner may read, and syncs it to the disk.
 
-    Opening creates missing folders. `clock` gives the text of the time.
+    Opening creates missing folders. `clock` gives the text of the time; `session` stands in every line, because several
+    sessions may share a file, and their call ids repeat.
 
     Raises: `AuditError` when the file cannot be opened or written.
     """
 
     path: str
     clock: Callable[[], str] = _utc_now
+    session: str = attrs.field(factory=_new_session)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     _is_regular: bool = attrs.field(default=True, init=False, repr=False)
     _is_torn: bool = attrs.field(default=False, init=False, repr=False)
@@ -103,12 +110,23 @@ class JsonlRecorder:
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event; when this returns, it is on the disk."""
-        fields = {"at": self.clock(), **_fields(event, call, details)}
-        line = (json.dumps(fields) + "\n").encode()
+        self._append(_fields(event, call, details))
+
+    def begin(self, **details: object) -> None:
+        """Keep an event `session` that says under which circumstances the next ones come about.
+
+        Raises: `AuditError` when the record cannot be kept.
+        """
+        self._append({"event": "session", "process": os.getpid(), **details})
+
+    def _append(self, fields: Mapping[str, object]) -> None:
+        line = (json.dumps({"at": self.clock(), "session": self.session, **fields}) + "\n").encode()
         with self._lock:
             if self._file == _CLOSED:
                 raise AuditError(f"the record `{self.path}` is closed")
             try:
+                if self._is_regular and not self._is_in_place():
+                    raise AuditError(f"the record `{self.path}` was replaced while it was open")
                 # After a write that failed half-way, a line of its own keeps this event readable.
                 _write_all(self._file, b"\n" + line if self._is_torn else line)
                 if self._is_regular:
@@ -117,6 +135,11 @@ class JsonlRecorder:
                 self._is_torn = True
                 raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
             self._is_torn = False
+
+    def _is_in_place(self) -> bool:
+        """Return whether the path still names the open file; what is written elsewhere nobody would find."""
+        named, ours = os.stat(self.path), os.fstat(self._file)  # noqa: PTH116 -- pathlib costs more to import than this module
+        return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
 
     def close(self) -> None:
         """Close the file, once; later records fail."""

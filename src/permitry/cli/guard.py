@@ -16,13 +16,14 @@ from permitry.core._json import parse_json
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.dispatch.result import ToolResult
-from permitry.errors import CallError, PermitryError
+from permitry.errors import CallError, PermitryError, ToolError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.messages import IncomingCall, calls_in
 
 __all__ = ["SessionGuard"]
 
 _BRIEF = 60
+_OVER = "the session is over"
 
 
 @attrs.define
@@ -34,6 +35,7 @@ class SessionGuard:
 
     handler: ToolHandler
     record: str
+    rules: tuple[str, ...] = ()
     queues: bool = False
     is_quiet: bool = False
     interrupted: bool = False
@@ -81,6 +83,7 @@ class SessionGuard:
                 "bad_lines": self.bad_lines,
                 "unused_answers": unused,
                 "failure": self.failure,
+                "rules": self.rules,
                 "record": self.record,
             }
             _print({"summary": summary})
@@ -88,24 +91,29 @@ class SessionGuard:
         render.summary(render.console_on(sys.stderr), self.rows)
         for call in self.queued:
             answer = json.dumps({"digest": call.digest, "approved": True})
-            _say(f"queued: {render.visible(call.tool)} ({call.call_id}); to approve it, run it again")
-            _say(f"        with --answers and this line in the file: {answer}")
+            _say(f"queued: {render.one_line(call.tool)} ({call.call_id}) {render.shortened(call.canonical, 200)}")
+            _say(f"        to approve it, run this call alone again, with --answers and this line: {answer}")
         if self.bad_lines:
             _say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
         if unused:
             _say(f"answers nobody asked for: lines {', '.join(map(str, unused))}")
         if self.failure:
             _say(f"the session ended early: {self.failure}")
+        _say(f"rules: {', '.join(self.rules) or 'the built-in ones'}")
         _say(f"recorded in {self.record}")
 
     def _call(self, incoming: IncomingCall, place: str) -> None:
         begun = time.perf_counter()
         try:
             result, row = self._result(incoming, place)
+        except KeyboardInterrupt:
+            self.rows.append(SummaryRow(None, incoming.name, "block", None, "interrupted"))
+            _print(incoming.reply(False, "The session was interrupted during this call; it may have run in part."))
+            raise
         except PermitryError as error:
             # A fatal tool error, or a record that cannot be written: whatever follows does not run.
-            self.failure = self._ended = str(error)
-            result, row = _refused(incoming, f"The session cannot go on: {error}.", "failed")
+            self.failure, self._ended = str(error), _OVER
+            result, row = _refused(incoming, _last_words(error), "failed")
         row = attrs.evolve(row, seconds=round(time.perf_counter() - begun, 6))
         self.rows.append(row)
         # Printed and flushed before the next call is looked at: what is printed is never lost.
@@ -140,15 +148,15 @@ class SessionGuard:
             result = self.handler.run(outcome)
         except PermitryError as error:
             # A fatal tool error, or an end that cannot be recorded: whatever follows does not run.
-            self.failure = self._ended = str(error)
-            return ToolResult(False, f"The session cannot go on: {error}."), _row(call, begun.decision, "failed")
+            self.failure, self._ended = str(error), _OVER
+            return ToolResult(False, _last_words(error)), _row(call, begun.decision, "failed")
         if isinstance(outcome, Ready):
             return result, _row(call, begun.decision, "ran" if result.ok else "ran, failed")
         if result.ends_session:
             self.interrupted = True
             self._ended = "the user ended the session"
         if outcome.cause is Cause.NOT_RECORDED:
-            self.failure = self._ended = "the record cannot be written"
+            self.failure, self._ended = "the record cannot be written", _OVER
         return result, _row(call, begun.decision, outcome.cause.value)
 
     def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
@@ -172,6 +180,12 @@ def _waiting(pending: Pending) -> ToolResult:
         f"The call of `{pending.call.tool}` waits for the user's confirmation (pending id {pending.pending_id}) and "
         "did not run. Do not repeat it; go on with what does not depend on it.",
     )
+
+
+def _last_words(error: PermitryError) -> str:
+    # A tool's own error is for the model; where the record lies is not.
+    told = f": {error}" if isinstance(error, ToolError) else ""
+    return f"The session cannot go on{told}."
 
 
 def _brief(incoming: IncomingCall) -> str:

@@ -12,6 +12,7 @@ from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.core._json import parse_json
 from permitry.core.rule import Question
 from permitry.errors import CallError
+from permitry.messages.incoming import plain_id
 from permitry.messages.question import read_question
 
 __all__ = ["add_call_options", "add_rules_option", "numbered_lines", "open_lines", "questions", "rules_from"]
@@ -86,19 +87,23 @@ def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int
     if options.call is not None:
         yield (1, *_question(options.call, rules))
         return
+    number = 0
     with open_lines(options.calls) as stream:
         for number, line in numbered_lines(stream):
             if isinstance(line, CallError):
                 yield number, None, line
             else:
                 yield (number, *_question(line, rules))
+    if number == 0:
+        # Nothing was asked, so nothing is allowed: whoever was to write the calls may have died.
+        raise CallError("there is no call in the input")
 
 
 def _question(line: str, rules: RuleSet) -> tuple[object, Question | CallError]:
     call_id: object = None
     try:
         data = parse_json(line)
-        call_id = data.get("id") if isinstance(data, dict) else None
+        call_id = plain_id(data.get("id")) if isinstance(data, dict) else None
         return call_id, read_question(data, rules.templates)
     except CallError as error:
         return call_id, error

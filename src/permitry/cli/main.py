@@ -3,12 +3,13 @@
 import argparse
 import enum
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from permitry.errors import PermitryError
+from permitry.errors import ConfigError, PermitryError
 
 __all__ = ["ExitCode", "main", "run_from_shell"]
 
@@ -50,6 +51,13 @@ class _Version(argparse.Action):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
+    if sys.stderr is None:
+        # Closed by whoever started us; what is meant for it must not land on standard output.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 -- it stays open for the run
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a character gets its number, not a traceback.
+            stream.reconfigure(errors="backslashreplace")
     command = next((word for word in words if word in _COMMANDS), None)
     options = _parser(command).parse_args(words)
     try:
@@ -59,13 +67,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PermitryError as error:
         from permitry.cli.render import visible
 
-        print(f"permitry: {visible(str(error))}", file=sys.stderr)
+        # The places of a rule file come first on their lines, as editors and terminals look for them.
+        prefix = "" if isinstance(error, ConfigError) else "permitry: "
+        print(f"{prefix}{visible(str(error))}", file=sys.stderr)
         return ExitCode.INVALID
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output is gone. Standard output must not fail once more while Python shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.FAILED
+    except OSError as error:
+        print(f"permitry: {error.strerror or error}", file=sys.stderr)
         return ExitCode.FAILED
     return code
 

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import attrs
+from rich.console import Console
 
 from permitry.cli import render
 from permitry.confirm.request import ToolConfirmationRequest
@@ -35,21 +37,33 @@ def open_terminal() -> TextIO | None:
     return io.TextIOWrapper(io.FileIO(terminal, "w+"), encoding="utf-8", errors="replace", line_buffering=True)
 
 
+def _no_preview(_: ToolCall) -> None:
+    return None
+
+
 @attrs.define
 class TerminalChannel:
     """Asks on a terminal, and waits for a line.
 
-    `explain` returns the explanation of a call; `edit` takes text and returns it edited, through `$EDITOR`.
+    `explain` returns the explanation of a call, `preview` what it would change; `edit` takes text and returns it
+    edited, through `$EDITOR`.
     """
 
     terminal: TextIO
     explain: Callable[[ToolCall], Explanation]
     edit: Callable[[str], str]
+    preview: Callable[[ToolCall], str | None] = _no_preview
+    _is_seen: bool = attrs.field(default=True, init=False)
+    # One question at a time: the answer belongs to what is on the screen.
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Show the request and return the answer; the end of input is no answer."""
-        _forget_typed_ahead(self.terminal)
-        render.request(render.console_on(self.terminal), request)
+        with self._lock:
+            return self._asked(request)
+
+    def _asked(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        self._is_seen = render.request(self._console, request)
         always = "/[a]lways" if request.suggested_grants else ""
         while (line := self._line(f"run it? [y]es/[n]o{always}/[e]dit/e[x]plain/[s]how all/[q]uit: ")) is not None:
             word = line.strip().lower()
@@ -64,52 +78,70 @@ class TerminalChannel:
     def _answer(self, word: str, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the response a word stands for, or None when it is no answer yet."""
         match word:
-            case "y" | "yes":
+            case "y" | "yes" if self._is_seen:
                 return ToolConfirmationResponse(approved=True)
             case "n" | "no":
                 guidance = self._line("what should the agent do instead? (empty for nothing) ")
                 return ToolConfirmationResponse(approved=False, instructions=guidance or "")
             case "q" | "quit":
                 return ToolConfirmationResponse(approved=False, abort=True)
-            case "a" | "always":
+            case "a" | "always" if self._is_seen:
                 return ToolConfirmationResponse(approved=True, skip_future=True)
-            case "e" | "edit" if (edited := self._edited(request)) is not None:
-                return ToolConfirmationResponse(approved=True, arguments=edited)
+            case "e" | "edit":
+                return self._edited(request)
         return None
 
     def _help(self, word: str, request: ToolConfirmationRequest) -> None:
-        console = render.console_on(self.terminal)
         match word:
             case "s" | "show" | "show all":
-                render.request(console, request, in_full=True)
+                self._is_seen = render.request(self._console, request, in_full=True)
             case "x" | "explain":
-                render.explanation(console, request.tool, self.explain(request.call))
+                render.explanation(self._console, request.tool, self.explain(request.call))
+            case "y" | "yes" | "a" | "always":
+                self._say("not all of it is shown yet: press s first")
             case "e" | "edit":
                 pass  # why the edit was not used has been said
             case _:
-                console.print("please answer with one of the letters in brackets")
+                self._say("please answer with one of the letters in brackets")
+
+    @property
+    def _console(self) -> Console:
+        return render.console_on(self.terminal)
+
+    def _say(self, text: str) -> None:
+        self.terminal.write(f"{render.visible(text)}\n")
 
     def _line(self, prompt: str) -> str | None:
+        _forget_typed_ahead(self.terminal)
         self.terminal.write(prompt)
         self.terminal.flush()
         line = self.terminal.readline()
-        return line.rstrip("\n") if line else None
+        # A line that was not finished with Enter is the end of input, not an answer.
+        return line.rstrip("\n") if line.endswith("\n") else None
 
-    def _edited(self, request: ToolConfirmationRequest) -> dict[str, Any] | None:
-        """Return the arguments as edited, or None to go back to the question."""
-        before = json.dumps(request.call.thawed(), indent=2, ensure_ascii=False) + "\n"
+    def _edited(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return an approval of the call as edited, once it has been looked at, or None to go back to the question."""
         try:
-            after = self.edit(before)
-            edited = parse_json(after)
-        # ValueError: $EDITOR with an open quote, or a file that is no text any more.
+            edited = self._from_editor(request)
+        # ValueError: $EDITOR with an open quote, a file that is no text any more, JSON that is none.
         except (ValueError, OSError, subprocess.SubprocessError) as error:
-            self.terminal.write(f"not used: {error}\n")
+            self._say(f"not used: {error}")
             return None
-        if not isinstance(edited, dict):
-            self.terminal.write("not used: the arguments must stay a JSON object\n")
+        if edited.digest == request.call.digest:
+            self._say("nothing changed")
             return None
-        self.terminal.write("the edited call is decided now\n")
-        return edited
+        shown = attrs.evolve(request, call=edited, preview=self.preview(edited))
+        render.request(self._console, shown, in_full=True)
+        answer = self._line("run the call as edited? [y]es/[n]o, back to the first: ")
+        if answer is None or answer.strip().lower() not in ("y", "yes"):
+            self._is_seen = render.request(self._console, request)
+            return None
+        return ToolConfirmationResponse(approved=True, arguments=edited.thawed())
+
+    def _from_editor(self, request: ToolConfirmationRequest) -> ToolCall:
+        text = json.dumps(request.call.thawed(), indent=2, ensure_ascii=False)
+        before = "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text) + "\n"
+        return attrs.evolve(request.call, arguments=parse_json(self.edit(before)))
 
 
 def _forget_typed_ahead(terminal: TextIO) -> None:

@@ -70,30 +70,36 @@ def summary(console: Console, rows: Iterable[SummaryRow]) -> None:
     console.print(table)
 
 
-def request(console: Console, asked: ToolConfirmationRequest, *, in_full: bool = False) -> None:
-    """Print a confirmation request: the call, what it would change, and why it is asked.
+def request(console: Console, asked: ToolConfirmationRequest, *, in_full: bool = False) -> bool:
+    """Print a confirmation request (the call, what it would change, why it is asked), and return whether all of it.
 
     Long arguments and diffs are shortened, visibly, unless `in_full`.
     """
+    is_whole = True
     console.print()
-    console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), Text(f"  {visible(asked.reason)}"), sep="")
+    console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), Text(f"  {one_line(asked.reason)}"), sep="")
     for name, value in asked.arguments.items():
         text = value if isinstance(value, str) else json.dumps(thaw(value))
-        console.print(
-            Text(f"  {one_line(name)}: {_indented(text) if in_full else shortened(text, _LONGEST)}"), soft_wrap=True
-        )
+        shown_text = _indented(text) if in_full else shortened(text, _LONGEST)
+        is_whole = is_whole and (in_full or len(one_line(text)) <= _LONGEST)
+        console.print(Text(f"  {one_line(name)}: {shown_text}"), soft_wrap=True)
     if asked.preview:
         lines = visible(asked.preview).splitlines()
         shown = lines if in_full else lines[:_MOST_LINES]
         if len(lines) > len(shown):
             shown = [*shown, f"... {len(lines) - len(shown)} more lines"]
+            is_whole = False
         console.print(Syntax("\n".join(shown), "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+    return is_whole
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return `text` on one line and at most about `longest` characters long."""
+    """Return `text` on one line and at most about `longest` characters long: its head and its end."""
     line = one_line(text)
-    return line if len(line) <= longest else f"{line[:longest]}... ({len(text)} characters)"
+    if len(line) <= longest:
+        return line
+    end = longest // 3
+    return f"{line[: longest - end]} ... {line[-end:]} ({len(text)} characters)"
 
 
 def _indented(text: str) -> str:
@@ -129,7 +135,7 @@ def explanation(console: Console, tool: str, told: Explanation) -> None:
 def _trace(rule: RuleTrace) -> str:
     head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({one_line(rule.source or 'code')})"
     if rule.outcome is RuleOutcome.FAILED:
-        return f"{head}  failed, so it counts as matched: {visible(rule.error or '')}"
+        return f"{head}  failed, so it counts as matched: {one_line(rule.error or '')}"
     if rule.near_miss is not None:
-        return f"{head}  would have matched but for {visible(rule.near_miss)}"
+        return f"{head}  would have matched but for {one_line(rule.near_miss)}"
     return f"{head}  decided" if rule.deciding else head

@@ -1,7 +1,10 @@
 """`permitry run`: guard and run the tool calls of a session."""
 
 import argparse
+import signal
+import threading
 from pathlib import Path
+from typing import NoReturn
 
 from permitry.audit.record import JsonlRecorder
 from permitry.cli import prompt
@@ -44,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
     guard = _guard(options)
+    _stop_on_signals()
     try:
         with open_lines(options.session) as stream:
             for number, line in numbered_lines(stream):
@@ -73,12 +77,33 @@ def _guard(options: argparse.Namespace) -> SessionGuard:
         message = f"the record `{record}` lies in the workspace, where tools could replace it"
         raise PermitryError(f"{message}; name another with --record")
     registry = workspace_tools(workspace)
-    handler = ToolHandler(session, rules.policy(), registry=registry, recorder=JsonlRecorder(record))
+    recorder = JsonlRecorder(record)
+    handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder)
+    recorder.begin(
+        workspace=session.workspace,
+        agent=session.agent,
+        mode=session.mode,
+        template=options.template,
+        rules=rules.files,
+        policy_version=handler.policy.version,
+    )
     if answers is not None:
         handler.channel = answers
     elif terminal is not None:
-        handler.channel = prompt.TerminalChannel(terminal, handler.explain, prompt.edit_in_editor)
-    return SessionGuard(handler, record, queues=options.unattended == "queue", is_quiet=options.json)
+        handler.channel = prompt.TerminalChannel(terminal, handler.explain, prompt.edit_in_editor, registry.preview)
+    return SessionGuard(handler, record, rules.files, queues=options.unattended == "queue", is_quiet=options.json)
+
+
+def _stop_on_signals() -> None:
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        # `nohup` and its like have a say; and only the main thread may listen.
+        if signal.getsignal(each) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
+            signal.signal(each, _stop)
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    # Ended from outside as from the keyboard: the tool that runs is killed, and what happened is told.
+    raise KeyboardInterrupt(number)
 
 
 def _reaches(path: Path, workspace: Path) -> bool:

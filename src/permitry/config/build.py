@@ -79,11 +79,17 @@ def rule_problems(draft: RuleDraft, templates: Mapping[str, Template], names: Co
     yield from _example_problems(draft, templates)
 
 
-def build_templates(drafts: Mapping[str, TemplateDraft]) -> tuple[dict[str, Template], list[Problem]]:
-    """Return the templates with their inheritance, and the problems of names, unknown parents and cycles."""
-    problems = [problem for draft in drafts.values() for problem in _template_problems(draft, drafts)]
+def build_templates(
+    drafts: Mapping[str, TemplateDraft], names: Collection[str] | None = None
+) -> tuple[dict[str, Template], list[Problem]]:
+    """Return the templates with their inheritance, and the problems of names, unknown parents and cycles.
+
+    `names` are all templates somebody defines, also those with mistakes of their own, which are not in `drafts`.
+    """
+    known = drafts if names is None else names
+    problems = [problem for draft in drafts.values() for problem in _template_problems(draft, known)]
     problems += _chain_problems(drafts)
-    if problems:
+    if problems or not all(parent in drafts for draft in drafts.values() for parent in draft.table.extends):
         return {}, problems
     built: dict[str, Template] = {}
     for name in drafts:
@@ -99,13 +105,13 @@ def _build_template(name: str, drafts: Mapping[str, TemplateDraft], built: dict[
     return built[name]
 
 
-def _template_problems(draft: TemplateDraft, drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
+def _template_problems(draft: TemplateDraft, names: Collection[str]) -> Iterator[Problem]:
     if not _TEMPLATE_NAME.fullmatch(draft.name):
         message = f"the template name `{draft.name}` is not one word"
         yield draft.source.problem(draft.path, message, "use letters, digits, hyphens", key=True)
     for i, parent in enumerate(draft.table.extends):
-        if parent not in drafts:
-            hint = nearest(parent, drafts, otherwise=f"define `[template.{parent}]`, or take it out")
+        if parent not in names:
+            hint = nearest(parent, names, otherwise=f"define `[template.{parent}]`, or take it out")
             yield draft.source.problem((*draft.path, "extends", i), f"unknown template `{parent}`", hint)
 
 

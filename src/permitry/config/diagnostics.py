@@ -12,6 +12,8 @@ from permitry.errors import Problem
 
 __all__ = ["SourceText", "nearest", "syntax_problem"]
 
+_LONGEST_COMPARED = 100
+_MOST_COMPARED = 500
 _KEY = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 _REPEATED = re.compile(rf"\s*(\[[^\]]*\]+|{_KEY}(?:\s*\.\s*{_KEY})*(?=\s*=))")
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -89,7 +91,9 @@ def nearest(word: str, options: Iterable[str], *, otherwise: str = "", prefix: s
     `prefix` is what all options have in common; it is shown, and not compared.
     """
     known = sorted(options)
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    # Comparing costs the product of all lengths; what is that long was not mistyped.
+    is_short = len(word) <= _LONGEST_COMPARED and len(known) <= _MOST_COMPARED
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) if is_short else []
     if near:
         return f"did you mean `{prefix}{near[0]}`?"
     return otherwise or f"known: {', '.join(prefix + name for name in known)}"

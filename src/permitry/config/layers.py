@@ -28,7 +28,7 @@ def find_layers(workspace: Path, *, user_file: Path | None = None, admin_file: P
     if _stands(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:
-        layers.append(Origin(str(project), is_trusted=False))
+        layers.append(Origin(str(project), is_trusted=False, root=project.parent.parent))
     if _stands(admin_file):
         layers.append(Origin(str(admin_file), is_admin=True))
     return layers

@@ -25,6 +25,8 @@ from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Origin", "RuleSet", "load_policy", "load_rules"]
 
+_LARGEST_UNTRUSTED = 256 * 1024
+_MOST_PROBLEMS = 200
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -32,13 +34,14 @@ Model = TypeVar("Model", bound=BaseModel)
 class Origin:
     """A rule file to load: a path or a shipped set's name, and how far it is trusted.
 
-    The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice. Only an
-    admin origin may use priorities below 100.
+    The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice; nothing
+    outside its `root` is read for it. Only an admin origin may use priorities below 100.
     """
 
     name: str
     is_trusted: bool = True
     is_admin: bool = False
+    root: Path | None = None
 
 
 @attrs.frozen
@@ -58,7 +61,7 @@ class RuleSet:
         return create_default_authorization_policy(self.rules)
 
 
-def load_policy(*names: str) -> AuthorizationPolicy:
+def load_policy(*names: str | os.PathLike[str]) -> AuthorizationPolicy:
     """Return the policy of the named rule files (paths, or `permitry:…`), what they extend, and the built-in rules.
 
     Raises: `ConfigError` with every problem of every file.
@@ -66,14 +69,16 @@ def load_policy(*names: str) -> AuthorizationPolicy:
     return load_rules(names).policy()
 
 
-def load_rules(files: Iterable[Origin | str]) -> RuleSet:
+def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
     """Return what rule files, and all they extend, say together. A bare name or path is a trusted origin.
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
     loader = _Loader()
     # A file that several origins reach counts with the trust of the strongest, so the strongest are read first.
-    origins = [Origin(file) if isinstance(file, str) else file for file in files]
+    if isinstance(files, str):
+        raise TypeError(f"`load_rules` takes a list of rule files, not the one string {files!r}")
+    origins = [file if isinstance(file, Origin) else Origin(os.fspath(file)) for file in files]
     for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
         loader.load(origin)
     return loader.result()
@@ -105,6 +110,9 @@ class _Loader:
         if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
             hint = "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
             self.problems.append(Problem(origin.name, 0, 0, 0, writable, hint))
+            return
+        if (problem := _out_of_bounds(path, origin)) is not None:
+            self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
         parsed = self.parsed(path, origin.name)
@@ -217,15 +225,18 @@ class _Loader:
         self.rules.append((draft, origin))
 
     def result(self) -> RuleSet:
-        templates, problems = build_templates({name: draft for name, (draft, _) in self.templates.items()})
+        templates, problems = build_templates(
+            {name: draft for name, (draft, _) in self.templates.items()}, self.template_names
+        )
         self.problems += problems
         # What is trusted stands on its own: no template of an untrusted project may widen one that is trusted, or
         # make a trusted rule load that would be a mistake without it.
+        untrusted_names = {name for name, (_, origin) in self.templates.items() if not origin.is_trusted}
         trusted, problems = build_templates(
-            {name: draft for name, (draft, origin) in self.templates.items() if origin.is_trusted}
+            {name: draft for name, (draft, origin) in self.templates.items() if origin.is_trusted},
+            self.template_names - untrusted_names,
         )
         self.problems += [problem for problem in problems if problem not in self.problems]
-        untrusted_names = {name for name, (_, origin) in self.templates.items() if not origin.is_trusted}
         for draft, origin in self.rules:
             if origin.is_trusted:
                 self.problems += rule_problems(draft, trusted, self.template_names - untrusted_names)
@@ -233,7 +244,8 @@ class _Loader:
                 self.problems += rule_problems(draft, templates, self.template_names)
         if self.problems:
             order = list(self.names.values())
-            raise ConfigError(sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column)))
+            found = sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column))
+            raise ConfigError(found[:_MOST_PROBLEMS])
         kept = [build_rule(draft) for draft, origin in self.rules if origin.is_trusted or _restricts(draft)]
         return RuleSet(tuple(kept), trusted, tuple(self.names.values()), tuple(self.notices()))
 
@@ -246,6 +258,17 @@ class _Loader:
             if not origin.is_trusted:
                 place = template.source.source(template.path)
                 yield f"{place}: template `{template.name}` dropped: the project is not trusted"
+
+
+def _out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
+    """Return message and hint when an untrusted origin reaches for a file it may not make us read or show."""
+    if origin.is_trusted or origin.name.startswith(PREFIX):
+        return None
+    if origin.root is not None and not path.is_relative_to(origin.root.resolve()):
+        return f"`{origin.name}` lies outside the project", "a project extends its own files and shipped sets"
+    if path.stat().st_size > _LARGEST_UNTRUSTED:
+        return f"`{origin.name}` is larger than {_LARGEST_UNTRUSTED} bytes", "the project is not trusted with more"
+    return None
 
 
 def _restricts(draft: RuleDraft) -> bool:
@@ -275,6 +298,8 @@ def _no_file(name: str, path: Path) -> tuple[str, str] | None:
         return f"`{name}` is a folder", "name a rule file in it"
     if path.exists():
         return f"`{name}` is no regular file", "name a rule file"
+    if f"{PREFIX}{name}" in shipped_names():
+        return f"there is no file `{name}`", f"did you mean the shipped set `{PREFIX}{name}`?"
     siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name} if path.parent.is_dir() else set()
     return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
 

@@ -3,10 +3,11 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from permitry.config.diagnostics import nearest
+from permitry.core.context import misspelt_mode
 from permitry.core.decision import Verdict
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.configured import TRAIT_SELECTORS
@@ -70,6 +71,12 @@ def _checked_name(value: str) -> str:
         raise _refuse(
             f"the pattern `{value}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
         )
+    if set(value) & set("()^$|\\ ") or value.startswith("re:"):
+        hint = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
+        raise _refuse(f"`{value}` is not the name of a tool", hint)
+    if value.startswith("mcp__"):
+        server, _, tool = value.removeprefix("mcp__").partition("__")
+        raise _refuse(f"`{value}` is another program's way to name a tool", f"write `mcp:{server}/{tool or '*'}`")
     if len(value) > _LONGEST_NAME:
         raise _refuse(f"a tool name is longer than {_LONGEST_NAME} characters", "no tool has such a name")
     server, _, tool = value.removeprefix("mcp:").partition("/")
@@ -132,6 +139,12 @@ def _not_blank_word(value: str) -> str:
     return value
 
 
+def _checked_mode(value: str) -> str:
+    if misspelt := misspelt_mode(value):
+        raise _refuse(f"unknown mode `{value}`", f"did you mean `{misspelt}`?")
+    return value
+
+
 def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
@@ -154,10 +167,13 @@ _Words = Annotated[
 ]
 
 
+_Modes = Annotated[_Words, AfterValidator(lambda words: [_checked_mode(word) for word in words])]
+
+
 class WhenTable(_Table):
     """Conditions beside the tool name; all that are given must hold."""
 
-    mode: _Words | None = Field(None, description="The session's mode: plan, yolo, default, or a word of the host.")
+    mode: _Modes | None = Field(None, description="The session's mode: plan, yolo, default, or a word of the host.")
     agent: _Words | None = Field(None, description="The agent that calls; `*` and `?` are wildcards.")
     template: _Words | None = Field(None, description="The active template, or one it extends.")
 
@@ -166,7 +182,7 @@ class ExampleTable(_Table):
     """A call for `match` and `no_match`; a condition that is not given is taken to hold."""
 
     tool: Annotated[str, AfterValidator(_checked_example)]
-    mode: _Word | None = None
+    mode: Annotated[_Word, AfterValidator(_checked_mode)] | None = None
     agent: _Word | None = None
     template: _Word | None = None
 
@@ -180,10 +196,33 @@ _Examples = list[
 ]
 
 
+# What an editor can already say while a rule is being written; the loader says it all.
+_ID_SCHEMA = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
+_NAMES_SCHEMA = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "pattern": "^[^\\[\\]{}()^$|\\\\ ]+$"},
+    "minItems": 1,
+    "uniqueItems": True,
+}
+_RULE_SCHEMA: dict[str, JsonValue] = {
+    "anyOf": [{"required": ["tools"]}, {"required": ["when"]}],
+    "if": {"properties": {"effect": {"const": "allow"}}, "required": ["effect"]},
+    "then": {
+        "required": ["tools"],
+        "properties": {"priority": {"anyOf": [{"maximum": 99}, {"minimum": 200}]}},
+    },
+    "else": {"properties": {"priority": {"minimum": 100, "maximum": 199}}},
+}
+
+
 class RuleTable(_Table):
     """One `[[rule]]`."""
 
-    id: Annotated[str, AfterValidator(_checked_id)] = Field(description="Kebab-case, unique, stable for ever.")
+    model_config = ConfigDict(json_schema_extra=_RULE_SCHEMA)
+
+    id: Annotated[str, AfterValidator(_checked_id), WithJsonSchema(_ID_SCHEMA)] = Field(
+        description="Kebab-case, unique, stable for ever."
+    )
     effect: Annotated[Literal["allow", "confirm", "block"], BeforeValidator(_checked_effect)] = Field(
         description="What a match leads to."
     )
@@ -191,7 +230,9 @@ class RuleTable(_Table):
         None, ge=0, le=399, description="block and confirm: 100 to 199; allow: 200 to 399. Defaults 150, 160, 250."
     )
     tools: Annotated[
-        list[Annotated[str, AfterValidator(_checked_selector)]] | None, AfterValidator(_not_empty_if_given)
+        list[Annotated[str, AfterValidator(_checked_selector)]] | None,
+        AfterValidator(_not_empty_if_given),
+        WithJsonSchema(_NAMES_SCHEMA),
     ] = Field(None, description='Names, globs, "mcp:server/tool", @reads, @writes. Left out: every tool.')
     reason: _Text | None = Field(None, description="Why, for the operator.")
     message: _Text | None = Field(None, description="What the model is told.")

@@ -18,11 +18,10 @@ class ToolRejectionNotifier:
     def rejected(self, tool: str, response: ToolConfirmationResponse) -> str:
         """Return the text for a call the user declined, with the user's guidance or without."""
         guidance = response.instructions.strip()
-        said = f"The user says: {guidance}" if guidance else "The user gave no reason."
-        return (
-            f"The user declined the call of `{tool}`; it did not run.\n{said}\n"
-            "Treat it as not done: follow the guidance, or ask before you try something else."
-        )
+        declined = f"The user declined the call of `{tool}`; it did not run."
+        if guidance:
+            return f"{declined}\nThe user says: {guidance}\nTreat it as not done, and follow this guidance."
+        return f"{declined}\nThe user gave no reason.\nTreat it as not done, and ask before you try something else."
 
     def blocked(self, tool: str, decision: Decision) -> str:
         """Return the text for a call the policy blocked; it names no rule."""

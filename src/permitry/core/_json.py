@@ -32,7 +32,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is kno
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        raise CallError(f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from error
+        raise CallError(f"not valid JSON: {_placed(error)}") from error
     except RecursionError as error:
         raise CallError(f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:
@@ -139,6 +139,11 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         twice = next(key for key, count in counts.items() if count > 1)
         raise CallError(f"the key `{twice[:_LONGEST_KEY]}` occurs twice in one object")
     return result
+
+
+def _placed(error: json.JSONDecodeError) -> str:
+    line = f"line {error.lineno}, " if error.lineno > 1 else ""
+    return f"{error.msg.removesuffix(' at')} at {line}column {error.colno}"
 
 
 def _finite(text: str) -> float:

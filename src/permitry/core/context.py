@@ -1,5 +1,6 @@
 """The immutable context of one question: everything a rule may look at besides the call."""
 
+import difflib
 import functools
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -9,12 +10,19 @@ import attrs
 
 from permitry.core.template import Template
 
-__all__ = ["AuthContext", "AuthContextBuilder", "AuthState"]
+__all__ = ["AuthContext", "AuthContextBuilder", "AuthState", "misspelt_mode"]
 
 _PLAN = "plan"
 _YOLO = "yolo"
 _is_bool = attrs.validators.instance_of(bool)
 _is_str = attrs.validators.instance_of(str)
+
+
+def misspelt_mode(mode: str) -> str | None:
+    """Return `plan`, `yolo` or `default` when `mode` is nearly that word: then it would silently be another mode."""
+    words = ("plan", "yolo", "default")
+    near = difflib.get_close_matches(mode.lower(), words, n=1, cutoff=0.75)
+    return near[0] if near and mode not in words else None
 
 
 def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
@@ -56,7 +64,7 @@ class AuthState(Protocol):
         ...
 
     @property
-    def mode(self) -> str:
+    def host_mode(self) -> str:
         """The host's word for its mode."""
         ...
 
@@ -91,7 +99,8 @@ class AuthContext:
     """Everything a rule may look at besides the call itself; never changes.
 
     `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
-    either sets the other; plan wins the name when both hold. `counts` maps tool names to calls already run.
+    either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
+    names to calls already run.
 
     Raises: `TypeError` when a flag is not a bool or a list is one string: a truthy mistake must not widen access.
 
@@ -110,8 +119,10 @@ class AuthContext:
     attended: bool = attrs.field(default=True, kw_only=True, validator=_is_bool)
     counts: Mapping[str, int] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, converter=_set_of_labels)
+    modes: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        word = self.mode
         # INVARIANT: (mode == "plan") == is_plan_mode, and mode == "yolo" only with yolo_mode.
         if self.is_plan_mode or self.mode == _PLAN:
             object.__setattr__(self, "is_plan_mode", True)
@@ -120,9 +131,12 @@ class AuthContext:
             object.__setattr__(self, "yolo_mode", True)
         elif self.yolo_mode and self.mode == "default":
             object.__setattr__(self, "mode", _YOLO)
+        flags = {flag for flag, is_set in ((_PLAN, self.is_plan_mode), (_YOLO, self.yolo_mode)) if is_set}
+        # INVARIANT: every word that is true of the session, so that no mode can hide another from a restriction.
+        object.__setattr__(self, "modes", frozenset({self.mode, *flags, *({word} - {"default"})}))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext)}
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext) if field.init}
         return functools.partial(AuthContext, **{**fields, "counts": dict(self.counts)}), ()
 
     @classmethod
@@ -136,7 +150,7 @@ class AuthContext:
             yolo_mode=state.yolo_mode,
             tool_ignore_list=state.tool_ignore_list,
             active_template=state.active_template,
-            mode=state.mode,
+            mode=state.host_mode,
             agent=state.agent,
             workspace=state.workspace,
             attended=state.attended,

@@ -169,7 +169,8 @@ def _compiled(rules: Iterable[AnyRule], version: str) -> Iterable[_Entry]:
 
 
 def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
-    return hasattr(type(rule), "matches") or hasattr(type(rule), "effect")
+    # Asked of the object, not of its class: a wrapper forwards what it wraps, and a restriction stays one.
+    return hasattr(rule, "matches") or hasattr(rule, "effect")
 
 
 def _entry(rule: AuthorizationRule, version: str) -> _Entry:

@@ -19,7 +19,7 @@ from permitry.errors import FatalToolError, RegistryError, ReplayError, ToolErro
 
 __all__ = ["AuthorizedCall", "Handler", "RunObserver", "ToolRegistry", "in_thread"]
 
-Outcome: TypeAlias = ToolResult | tuple[bool, str]
+Outcome: TypeAlias = ToolResult | tuple[bool, str] | str
 Handler: TypeAlias = Callable[[dict[str, Any]], Outcome | Awaitable[Outcome]]
 T = TypeVar("T")
 R = TypeVar("R")
@@ -77,7 +77,7 @@ class _Authorization:
 
 @attrs.define
 class ToolRegistry:
-    """Tools by name. A tool takes its arguments as a dict and returns `(ok, text)` or a `ToolResult`.
+    """Tools by name. A tool takes its arguments as a dict and returns `(ok, text)`, text alone, or a `ToolResult`.
 
     Source: seed 000, "Handler signature"; seed 001, "ToolRegistry".
     """
@@ -108,7 +108,7 @@ class ToolRegistry:
         try:
             return tool.preview(call.thawed())
         except Exception as error:  # noqa: BLE001 -- a preview that fails must not keep the question from the human
-            return f"(no preview: {told(error)})"
+            return f"(no preview: {' '.join(told(error).split())})"
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
@@ -214,7 +214,7 @@ class _Run:
 
 
 async def in_thread(function: Callable[[T], R], argument: T) -> R:
-    """Return `function(argument)`, run in a thread, without blocking the loop."""
+    """Return `function(argument)`, run in a thread of its own: a slow one holds up neither the loop nor another."""
 
     def called() -> R:
         try:
@@ -223,7 +223,11 @@ async def in_thread(function: Callable[[T], R], argument: T) -> R:
             # A future cannot carry it: whoever waits would wait for ever.
             raise RuntimeError("raised StopIteration") from error
 
-    return await asyncio.to_thread(called)
+    thread = concurrent.futures.ThreadPoolExecutor(1)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(thread, contextvars.copy_context().run, called)
+    finally:
+        thread.shutdown(wait=False)
 
 
 def _is_on_a_loop() -> bool:
@@ -250,7 +254,9 @@ def _checked(outcome: object) -> ToolResult:
     if isinstance(outcome, ToolResult):
         return ToolResult(outcome.ok, outcome.text)
     match outcome:
+        case str():
+            return ToolResult(True, outcome)
         case (bool(), str()):
             return ToolResult(*cast("tuple[bool, str]", outcome))
         case _:
-            raise TypeError(f"a tool returns (ok, text) or a ToolResult, not {type(outcome).__name__}")
+            raise TypeError(f"a tool returns (ok, text), text, or a ToolResult, not {type(outcome).__name__}")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming
+from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_type, plain_id
 
 __all__ = ["calls_in"]
 
@@ -22,8 +22,16 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
         raise CallError("`content` must be text or a list of blocks")
     if not isinstance(content, list) or message.get("role") != "assistant":
         return None
-    blocks = [block for block in content if isinstance(block, dict) and block.get("type") == "tool_use"]
-    return [_call(block, _in_message(_block(block.get("id")))) for block in blocks]
+    return [call for block in content for call in _calls(block)]
+
+
+def _calls(block: object) -> list[IncomingCall]:
+    if not isinstance(block, dict):
+        raise CallError("a block of `content` is an object")
+    if block.get("type") == "tool_use":
+        return [_call(block, _in_message(_block(block.get("id"))))]
+    known_type(block.get("type"))
+    return []
 
 
 def _call(block: Message, reply: Reply) -> IncomingCall:
@@ -32,7 +40,7 @@ def _call(block: Message, reply: Reply) -> IncomingCall:
 
 def _block(call_id: object) -> Reply:
     def reply(ok: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": plain_id(call_id), "content": text}
         return block if ok else {**block, "is_error": True}
 
     return reply

@@ -8,7 +8,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.errors import CallError
 
-__all__ = ["IncomingCall", "Message", "Reply", "incoming"]
+__all__ = ["IncomingCall", "Message", "Reply", "incoming", "known_role", "known_type", "plain_id"]
 
 Message: TypeAlias = Mapping[str, Any]
 Reply: TypeAlias = Callable[[bool, str], dict[str, Any]]
@@ -24,6 +24,45 @@ class IncomingCall:
     name: str
     call: ToolCall | CallError
     reply: Reply
+
+
+# What a message may hold without a call of the model in it; anything else is refused, so that no call can vanish.
+_ROLES = frozenset({"assistant", "developer", "function", "system", "tool", "user"})
+_TYPES = frozenset(
+    {
+        "code_interpreter_call", "compaction", "computer_call", "custom_tool_call_output", "document",
+        "file_search_call", "function_call_output", "image", "image_generation_call", "input_text", "item_reference",
+        "local_shell_call_output", "mcp_approval_request", "mcp_call", "mcp_list_tools", "mcp_tool_result",
+        "mcp_tool_use", "message", "output_text",
+        "reasoning", "redacted_thinking", "refusal", "server_tool_use", "text", "thinking", "tool_result",
+        "web_search_call", "web_search_tool_result",
+    }
+)  # fmt: skip
+
+
+def known_role(role: object) -> str:
+    """Return `role`, if it is one.
+
+    Raises: `CallError`.
+    """
+    if not isinstance(role, str) or role not in _ROLES:
+        raise CallError(f"unknown role {role!r}; known: {', '.join(sorted(_ROLES))}")
+    return role
+
+
+def known_type(kind: object) -> str:
+    """Return the type of a message, item or block that is no call, if it is one.
+
+    Raises: `CallError`.
+    """
+    if not isinstance(kind, str) or kind not in _TYPES:
+        raise CallError(f"unknown type {kind!r}")
+    return kind
+
+
+def plain_id(value: object) -> str | int | None:
+    """Return an id that is text or a number, or None: nothing else is given back to whoever sent it."""
+    return value if type(value) is str or type(value) is int else None
 
 
 def incoming(name: Any, arguments: Any, reply: Reply, /, **rest: Any) -> IncomingCall:  # noqa: ANN401 -- ToolCall's own keywords

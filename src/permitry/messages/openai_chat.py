@@ -5,7 +5,7 @@ from typing import Any
 
 from permitry.core.call import PayloadKind
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming
+from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_role, plain_id
 
 __all__ = ["calls_in"]
 
@@ -17,6 +17,8 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     choices = message.get("choices")
     if isinstance(choices, list):
         inner = [choice.get("message") for choice in choices[:1] if isinstance(choice, dict)]
+        if not all(isinstance(each, dict) for each in inner):
+            raise CallError("a piece of a stream; give whole messages")
         return [call for each in inner if isinstance(each, dict) for call in _calls(each)]
     if "tool_calls" in message or "function_call" in message:
         return list(_calls(message))
@@ -24,8 +26,10 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
 
 
 def _calls(message: Message) -> Iterator[IncomingCall]:
-    if message.get("role", "assistant") != "assistant":
+    if known_role(message.get("role", "assistant")) != "assistant":
         return
+    if message.get("content") is None and not {"tool_calls", "function_call", "refusal"} & set(message):
+        raise CallError("a message of the assistant with neither `content` nor calls")
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         name = legacy.get("name")
@@ -51,13 +55,13 @@ def _call(entry: dict[str, Any]) -> IncomingCall:
 
 def _reply(call_id: object) -> Reply:
     def reply(_: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        return {"role": "tool", "tool_call_id": call_id, "content": text}
+        return {"role": "tool", "tool_call_id": plain_id(call_id), "content": text}
 
     return reply
 
 
 def _legacy_reply(name: object) -> Reply:
     def reply(_: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        return {"role": "function", "name": name, "content": text}
+        return {"role": "function", "name": plain_id(name), "content": text}
 
     return reply

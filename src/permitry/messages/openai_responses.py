@@ -3,7 +3,8 @@
 from typing import Any
 
 from permitry.core.call import PayloadKind
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming
+from permitry.errors import CallError
+from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_type, plain_id
 
 __all__ = ["calls_in"]
 
@@ -16,9 +17,18 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     output = message.get("output")
     is_whole = not {"role", "type"} & set(message) and message.get("object", "response") == "response"
     if isinstance(output, list) and is_whole:
-        items = [item for item in output if isinstance(item, dict) and "role" not in item]
-        return [_call(item) for item in items if item.get("type") in _CALLS]
+        return [call for item in output for call in _calls(item)]
     return [_call(message)] if message.get("type") in _CALLS else None
+
+
+def _calls(item: object) -> list[IncomingCall]:
+    if not isinstance(item, dict):
+        raise CallError("an item of `output` is an object")
+    if item.get("type") in _CALLS:
+        # An item with a role is somebody's message, and somebody may quote a call.
+        return [] if "role" in item else [_call(item)]
+    known_type(item.get("type"))
+    return []
 
 
 def _call(item: Message) -> IncomingCall:
@@ -36,6 +46,6 @@ def _call(item: Message) -> IncomingCall:
 
 def _reply(kind: str, call_id: object) -> Reply:
     def reply(_: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        return {"type": kind, "call_id": call_id, "output": text}
+        return {"type": kind, "call_id": plain_id(call_id), "output": text}
 
     return reply

@@ -4,7 +4,7 @@ from typing import Any
 
 from permitry.core.call import PayloadKind
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming
+from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, plain_id
 
 __all__ = ["call_from_object", "calls_in"]
 
@@ -36,7 +36,7 @@ def call_from_object(message: Message) -> IncomingCall:
 
 def _reply(call_id: object, name: object) -> Reply:
     def reply(ok: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        result = {"name": name, "ok": ok, "content": text}
-        return result if call_id is None else {"id": call_id, **result}
+        result = {"name": plain_id(name), "ok": ok, "content": text}
+        return result if call_id is None else {"id": plain_id(call_id), **result}
 
     return reply

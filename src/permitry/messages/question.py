@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
+from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
@@ -51,6 +51,8 @@ def read_question(line: object, templates: Mapping[str, Template]) -> Question:
     """
     if not isinstance(line, Mapping):
         raise CallError("a line is a JSON object with `name` and `arguments`")
+    if "name" not in line and {"role", "choices", "type"} & set(line):
+        raise CallError("this is a message of a model, which `permitry run` reads; a call has `name` and `arguments`")
     _refuse_misspelt(line)
     for key in ("name", "arguments"):
         if key not in line:
@@ -83,6 +85,8 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
         raise CallError("`context.tool_ignore_list` must be a list of strings")
     if agent is not None and not isinstance(agent, str):
         raise CallError("`agent` must be a string")
+    if near_mode := misspelt_mode(given.get("mode", "default")):
+        raise CallError(f"unknown mode `{given['mode']}`; did you mean `{near_mode}`?")
     template = _template(data.get("template"), templates)
     return AuthContext(**given, active_template=template, agent="main" if agent is None else agent)
 

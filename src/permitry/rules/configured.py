@@ -84,7 +84,9 @@ class ConfiguredRule:
         """Return the conditions that do not hold, as facts: `mode = default`."""
         context = question.context
         unmet = []
-        if self.modes and context.mode not in self.modes:
+        # A permission looks at the mode by its name; a restriction at every mode that is true.
+        in_force = {context.mode} if self.effect is Verdict.ALLOW else context.modes
+        if self.modes and in_force.isdisjoint(self.modes):
             unmet.append(f"mode = {context.mode}")
         if self.agents and not any(agent.matches(context.agent) for agent in self.agents):
             unmet.append(f"agent = {context.agent}")

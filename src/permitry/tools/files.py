@@ -24,7 +24,9 @@ MOST_BYTES = 4 * 1024 * 1024
 class ListFiles(Arguments):
     """The arguments of `list_files`."""
 
-    glob: str = Field("*", description="A name, or a pattern such as `*.py` or `src/*`; `*` crosses folders.")
+    glob: str = Field(
+        "*", max_length=256, description="A name, or a pattern such as `*.py` or `src/*`; `*` crosses folders."
+    )
 
 
 class ReadFile(Arguments):
@@ -61,6 +63,8 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         start = arguments.offset - 1
         chosen = lines[start : start + arguments.limit]
         numbered = [f"{number}|{line}" for number, line in enumerate(chosen, arguments.offset)]
+        if start >= len(lines) and start > 0:
+            return False, f"`{arguments.path}` has {len(lines)} lines; line {arguments.offset} is past its end."
         rest = len(lines) - start - len(chosen)
         marker = [f"...[{rest} lines left out]..."] if rest > 0 else []
         return True, "\n".join([f"# {workspace.locate(arguments.path).as_posix()}", *numbered, *marker])

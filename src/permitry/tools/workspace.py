@@ -14,6 +14,8 @@ from permitry.errors import ToolError
 
 __all__ = ["Workspace"]
 
+# Writing there is not editing: git runs commands named in its configuration, and permitry reads its rules.
+_PROTECTED = frozenset({".git", ".permitry"})
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -52,7 +54,7 @@ class Workspace:
 
         Raises: `ToolError` when there is no such file, or it is a folder or a device.
         """
-        with self._parent(path) as (parent, name), _told(path), _opened(name, _READ, parent) as file:
+        with self._parent(self.locate(path), path) as (parent, name), _told(path), _opened(name, _READ, parent) as file:
             mode = os.fstat(file).st_mode
             if stat.S_ISDIR(mode):
                 raise ToolError(f"`{path}` is a folder, not a file.")
@@ -72,7 +74,10 @@ class Workspace:
 
         Raises: `ToolError` when the path is a folder or cannot be written.
         """
-        with self._parent(path, create=True) as (parent, name), _told(path):
+        located = self.locate(path)
+        if _PROTECTED & {part.casefold() for part in located.parts}:
+            raise ToolError(f"`{path}` belongs to git or to permitry; the file tools do not write there.")
+        with self._parent(located, path, create=True) as (parent, name), _told(path):
             mode = _mode(name, parent)
             if mode is not None and not stat.S_ISREG(mode):
                 raise ToolError(f"`{path}` is not a regular file.")
@@ -95,17 +100,21 @@ class Workspace:
 
         A name that would not stand on one line is spelled out in escapes.
         """
-        for folder, subfolders, names in os.walk(self.root):
-            subfolders[:] = sorted(name for name in subfolders if name != ".git")
-            for name in sorted(names):
-                relative = Path(folder, name).relative_to(self.root)
-                text = os.fsencode(relative).decode(errors="replace")
+        # A stack of our own: `os.walk` calls itself once a folder, and a tree can be deeper than Python's stack.
+        stack = [Path()]
+        while stack:
+            folder = stack.pop()
+            entries = _entries(self.root / folder)
+            subfolders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+            stack += [folder / name for name in reversed(subfolders) if name != ".git"]
+            for name in (entry.name for entry in entries if not entry.is_dir()):
+                text = os.fsencode(folder / name).decode(errors="replace")
                 yield text if text.isprintable() else text.encode("unicode_escape").decode()
 
     @contextlib.contextmanager
-    def _parent(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        """Open the folder that holds `path` and yield its descriptor and the last name."""
-        *folders, name = self.locate(path).parts or (".",)
+    def _parent(self, located: Path, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+        """Open the folder that holds a located path and yield its descriptor and the last name."""
+        *folders, name = located.parts or (".",)
         with contextlib.ExitStack() as stack, _told(path):
             at = stack.enter_context(_opened(str(self.root), _FOLDER, None))
             for folder in folders:
@@ -114,6 +123,14 @@ class Workspace:
                         os.mkdir(folder, dir_fd=at)
                 at = stack.enter_context(_opened(folder, _FOLDER, at))
             yield at, name
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
 
 
 @contextlib.contextmanager

@@ -75,11 +75,32 @@ def test_two_memories_share_nothing() -> None:
 
 def test_a_line_is_in_the_file_when_record_returns(path: Path) -> None:
     """The file holds the whole event while the recorder is still open."""
-    recorder = JsonlRecorder(str(path), clock=lambda: "noon")
+    recorder = JsonlRecorder(str(path), clock=lambda: "noon", session="s1")
     recorder.record("decided", _CALL, verdict="allow")
-    head = {"at": "noon", "event": "decided", "call_id": "c1", "tool": "look", "digest": _CALL.digest}
+    head = {"at": "noon", "session": "s1", "event": "decided", "call_id": "c1", "tool": "look", "digest": _CALL.digest}
     assert _lines(path) == [{**head, "verdict": "allow"}]
     recorder.close()
+
+
+def test_a_session_begins_with_its_circumstances(path: Path) -> None:
+    """The event `session` names the process and what it is told; it is about no call."""
+    recorder = JsonlRecorder(str(path), clock=lambda: "noon", session="s1")
+    recorder.begin(mode="plan", rules=("permitry:base",))
+    head = {"at": "noon", "session": "s1", "event": "session", "process": os.getpid()}
+    assert _lines(path) == [{**head, "mode": "plan", "rules": ["permitry:base"]}]
+    recorder.close()
+
+
+def test_sessions_in_one_file_are_told_apart(path: Path) -> None:
+    """Every line carries the id of its session, and no two sessions share one."""
+    for _ in range(2):
+        recorder = JsonlRecorder(str(path))
+        recorder.begin()
+        recorder.record("decided", _CALL)
+        recorder.close()
+    first, again, second, last = (line["session"] for line in _lines(path))
+    assert (first, second) == (again, last)
+    assert first != second
 
 
 def test_a_line_is_synced_before_record_returns(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

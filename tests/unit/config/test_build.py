@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from permitry.config.build import RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
+from permitry.config.build import DEEPEST, RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
 from permitry.config.diagnostics import SourceText
 from permitry.config.locate import locate
 from permitry.config.schema import RuleTable, TemplateTable
@@ -248,6 +248,46 @@ def test_a_circle_through_an_unknown_template_is_only_an_unknown_template() -> N
     """What is not there cannot close a circle."""
     [problem] = build_templates({"a": _template("a", extends=["gone"])})[1]
     assert problem.message == "unknown template `gone`"
+
+
+def _chain(length: int, step: int) -> dict[str, TemplateDraft]:
+    """Return templates that extend the next (1) or the previous (-1) by name, in one row."""
+    names = [f"t{i:03}" for i in range(length)][::step]
+    links = zip(names, [*names[1:], None], strict=True)
+    return {name: _template(name, extends=[parent] if parent else []) for name, parent in links}
+
+
+both_ways = pytest.mark.parametrize("step", [1, -1], ids=["parents-last", "parents-first"])
+
+
+@both_ways
+def test_a_chain_of_templates_may_be_as_long_as_is_said(step: int) -> None:
+    """The last template of the row carries the names of all."""
+    templates, problems = build_templates(_chain(DEEPEST, step))
+    assert problems == []
+    assert max(len(template.names()) for template in templates.values()) == DEEPEST
+
+
+@both_ways
+@pytest.mark.parametrize("length", [DEEPEST + 1, DEEPEST + 2, 2000])
+def test_a_longer_chain_of_templates_is_refused(length: int, step: int) -> None:
+    """Whether the row is entered at its end or at its beginning, no recursion is deeper than the limit."""
+    templates, problems = build_templates(_chain(length, step))
+    assert templates == {}
+    assert {problem.message for problem in problems} == {f"templates extend each other more than {DEEPEST} deep"}
+    assert problems[0].hint == "name the tools themselves"
+
+
+def test_a_template_may_extend_one_that_is_defined_with_a_mistake() -> None:
+    """The mistake is told where it is; nothing is built, and the parent is not called unknown."""
+    drafts = {"a": _template("a", extends=["broken"]), "b": _template("b")}
+    assert build_templates(drafts, {"a", "b", "broken"}) == ({}, [])
+
+
+def test_the_names_of_all_templates_serve_the_hint_too() -> None:
+    """A slip of the pen is recognised though the template meant has a mistake of its own."""
+    [problem] = build_templates({"a": _template("a", extends=["borken"])}, {"a", "broken"})[1]
+    assert (problem.message, problem.hint) == ("unknown template `borken`", "did you mean `broken`?")
 
 
 def test_a_draft_is_named_by_the_last_part_of_its_path() -> None:

@@ -49,6 +49,16 @@ def test_the_base_set_only_restricts() -> None:
     assert Verdict.ALLOW not in {rule.effect for rule in load_rules([Origin("permitry:base")]).rules}
 
 
+@every_set
+def test_a_shipped_restriction_means_the_tools_of_servers_too(name: str) -> None:
+    """A tool that a restriction names is also meant when a server brings it; only the guard's own names are not."""
+    for rule in load_rules([Origin(name)]).rules:
+        if rule.effect is not Verdict.ALLOW:
+            texts = {selector.text for selector in rule.selectors}
+            plain = {text for text in texts if not text.startswith(("*", "@", "mcp:", "permitry_"))}
+            assert {f"mcp:*/{text}" for text in plain} - texts == set()
+
+
 def test_all_shipped_sets_go_together() -> None:
     """No two shipped rules or templates share a name."""
     together = load_rules(Origin(name) for name in shipped_names())

@@ -115,6 +115,13 @@ def test_what_stands_twice_is_named_and_underlined(text: str, message: str) -> N
     assert problem[1:5] == (2, 3, length, f"not valid TOML: {message}")
 
 
+def test_what_stands_twice_and_cannot_be_read_is_not_named() -> None:
+    """A quote within a key is too much for the carets: they stay where the parser stopped."""
+    text = '"a\\"b" = 1\n"a\\"b" = 2\n'
+    problem = syntax_problem("rules.toml", text, _syntax_error(text))
+    assert problem[1:5] == (2, 11, 1, "not valid TOML: a key stands twice")
+
+
 def test_a_syntax_problem_shows_no_line_end_of_windows() -> None:
     """A carriage return at the end of a line belongs to the line end."""
     text = "schema = 1\r\nid =\r\n"

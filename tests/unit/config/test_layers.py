@@ -81,7 +81,7 @@ def test_the_layers_come_lowest_first(house: House) -> None:
     assert house.layers() == [
         Origin("permitry:base"),
         Origin(str(paths[0])),
-        Origin(str(paths[1]), is_trusted=False),
+        Origin(str(paths[1]), is_trusted=False, root=paths[1].parent.parent),
         Origin(str(paths[2]), is_admin=True),
     ]
 
@@ -132,6 +132,28 @@ def test_a_link_to_nowhere_in_place_of_a_file_is_a_problem(house: House, layer: 
     path.unlink()
     path.symlink_to("nowhere")
     assert _problems(house) == [(str(path), f"there is no file `{path}`")]
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "no"), OSError(40, "too many links"), OSError(5, "broken")])
+def test_a_layer_that_cannot_be_looked_at_is_in_force(
+    house: House, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    """Only a file that is not there is left out; what cannot be reached is for the loader to report."""
+
+    def refuse(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("permitry.config.layers.os.lstat", refuse)
+    layers = house.layers()
+    assert [layers[1], layers[-1]] == [Origin(str(house.user)), Origin(str(house.admin), is_admin=True)]
+    assert [layer.is_trusted for layer in layers] == [True, True, False, True]
+
+
+@pytest.mark.parametrize("layer", ["user", "admin"])
+def test_a_file_where_the_folder_of_a_layer_would_be_is_no_layer(house: House, layer: str) -> None:
+    """Below a file there is nothing, and nothing is what a layer nobody wrote is."""
+    getattr(house, layer).parent.write_text("", encoding="utf-8")
+    assert house.layers() == [Origin("permitry:base")]
 
 
 def test_the_users_file_is_not_taken_for_a_project_again(house: House) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import permitry.config.load
+from permitry.config.build import DEEPEST
 from permitry.config.load import Origin, RuleSet, load_policy, load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -157,6 +158,28 @@ def test_what_a_file_extends_is_read_although_its_header_is_wrong(write: Write) 
         ("a.toml", 1),
         ("b.toml", 1),
     ]
+
+
+def _write_chain(write: Write, links: int) -> Origin:
+    """Write files that extend each other in a row of so many links, and return the first."""
+    for i in range(links):
+        write(f"{i}.toml", f'schema = 1\nextends = ["{i + 1}.toml"]\n')
+    write(f"{links}.toml", _file(_rule("last")))
+    return Origin("0.toml")
+
+
+def test_files_may_extend_each_other_as_deep_as_is_said(write: Write) -> None:
+    """The rule of the last file is loaded."""
+    assert [rule.id for rule in load_rules([_write_chain(write, DEEPEST)]).rules] == ["last"]
+
+
+@pytest.mark.parametrize("more", [1, 200])
+def test_files_that_extend_each_other_any_deeper_are_a_problem(write: Write, more: int) -> None:
+    """The first link too many is told, and none behind it is followed."""
+    origin = _write_chain(write, DEEPEST + more)
+    message = f"rule files extend each other more than {DEEPEST} deep"
+    assert _problems(origin) == [(f"{DEEPEST}.toml", 2, message)]
+    assert _all_problems(origin)[0].hint == "extend the last ones directly"
 
 
 @pytest.mark.parametrize("extends", ['"b.toml"', "7", '[7, "b.toml"]', '["", "b.toml"]', "{ x = 1 }"])
@@ -313,6 +336,21 @@ def test_a_template_with_a_wrong_key_is_still_known(write: Write) -> None:
     assert _problems(write("a.toml", _file("[template.t]", "zzz = 1", rule))) == [("a.toml", 4, "unknown key `zzz`")]
 
 
+def test_a_template_with_a_wrong_key_is_known_to_those_that_extend_it(write: Write) -> None:
+    """One mistake is one problem, in the same file or in another; what is really unknown is still told."""
+    write("b.toml", "schema = 1\n[template.t]\nzzz = 1\n")
+    child = "[template.child]\nextends = ['t']"
+    assert _problems(write("a.toml", _file(child, extends='"b.toml"'))) == [("b.toml", 3, "unknown key `zzz`")]
+    other = "[template.other]\nextends = ['q']"
+    assert ("a.toml", 6, "unknown template `q`") in _problems(write("a.toml", _file(child, other, extends='"b.toml"')))
+
+
+def test_an_untrusted_template_with_a_mistake_lets_no_trusted_one_load(write: Write) -> None:
+    """A project's broken template is no parent of the user's either."""
+    user, project = _write_user_and_project(write, "[template.a]\nextends = ['t']", "[template.t]\nzzz = 1")
+    assert ("project.toml", 3, "unknown key `zzz`") in _problems(user, project)
+
+
 def test_a_circle_of_templates_is_not_told_again_at_an_example(write: Write) -> None:
     """An example that needs the links waits until the circle is cut."""
     templates = "[template.a]\nextends = ['b']\n[template.b]\nextends = ['a']"
@@ -375,6 +413,29 @@ def test_load_policy_decides_by_the_named_files(write: Write) -> None:
     policy = load_policy(write("a.toml", _file(_rule("a", "allow"))).name, "permitry:base")
     assert policy.decide(ToolCall("tool"), AuthContext()).verdict is Verdict.ALLOW
     assert policy.decide(ToolCall("permitry_trust"), AuthContext()).verdict is Verdict.BLOCK
+
+
+def test_load_policy_takes_paths(write: Write, folder: Path) -> None:
+    """A path object is as good as its text, and both go beside a shipped name."""
+    write("a.toml", _file(_rule("a", "allow")))
+    policy = load_policy(folder / "a.toml", "permitry:base")
+    assert policy.rules == load_policy(str(folder / "a.toml"), "permitry:base").rules
+    assert policy.decide(ToolCall("tool"), AuthContext()).verdict is Verdict.ALLOW
+
+
+def test_load_rules_takes_names_paths_and_origins_together(write: Write) -> None:
+    """All of them in one list, and a bare one is trusted."""
+    origins = [write(f"{name}.toml", _file(_rule(name, "allow"))) for name in ("a", "b", "c")]
+    loaded = load_rules([origins[0].name, Path(origins[1].name), origins[2]])
+    assert [rule.id for rule in loaded.rules] == ["a", "b", "c"]
+    assert (loaded.files, loaded.notices) == (("a.toml", "b.toml", "c.toml"), ())
+
+
+@pytest.mark.parametrize("name", ["rules.toml", "permitry:base", ""])
+def test_load_rules_refuses_one_bare_string(name: str) -> None:
+    """Its letters are not files, and an empty one is not no files."""
+    with pytest.raises(TypeError, match=f"takes a list of rule files, not the one string '{name}'"):
+        load_rules(name)
 
 
 def test_load_policy_raises_what_load_rules_raises(folder: Path) -> None:

@@ -43,6 +43,7 @@ BRACKETS = "write `[[rule]]` with two brackets, once for each rule"
 NO_TOOL = "write `mcp:server/tool`, or `mcp:server/*` for all"
 NAME_IT = "write a name, or take it out"
 ONCE = "a key or table may stand only once; each rule begins with its own `[[rule]]`"
+NAME_ONLY = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
 NO_SUCH_CHARACTERS = "patterns know only `*` and `?`; list the names"
 
 
@@ -67,6 +68,8 @@ MISTAKES = [
     # The file itself.
     Mistake("file-missing", "", 0, 0, "", "there is no file `gone/q`", "check the path", path="gone/q"),
     Mistake("file-near", "", 0, 0, "", "there is no file `rule.toml`", "did you mean `rules.toml`?", path="rule.toml"),
+    Mistake("file-shipped", "", 0, 0, "", "there is no file `base`",
+            "did you mean the shipped set `permitry:base`?", path="base"),
     Mistake("file-folder", "", 0, 0, "", "`folder` is a folder", "name a rule file in it", path="folder"),
     Mistake("file-fifo", "", 0, 0, "", "`pipe` is no regular file", "name a rule file", path="pipe"),
     Mistake("set-unknown", "", 0, 0, "", "there is no shipped rule set `permitry:bsae`",
@@ -134,6 +137,8 @@ MISTAKES = [
             '["permitry:base", "permitry:base"]', "`permitry:base` is listed twice", "remove one of the two"),
     Mistake("extends-missing", _top('extends = ["zzz/q"]'), 2, 12, '"zzz/q"',
             "there is no file `zzz/q`", "check the path"),
+    Mistake("extends-shipped", _top('extends = ["read-only"]'), 2, 12, '"read-only"',
+            "there is no file `read-only`", "did you mean the shipped set `permitry:read-only`?"),
     Mistake("extends-near", _top('extends = ["comon.toml"]'), 2, 12, '"comon.toml"',
             "there is no file `comon.toml`", "did you mean `common.toml`?", {"common.toml": ""}),
     Mistake("extends-absolute", _top('extends = ["/etc/x.toml"]'), 2, 12, '"/etc/x.toml"',
@@ -289,6 +294,20 @@ MISTAKES = [
             "the pattern `a[bc]` uses brackets or braces", NO_SUCH_CHARACTERS),
     Mistake("tool-braces", _rule(BLOCK, 'tools = ["{a,b}"]'), 6, 10, '"{a,b}"',
             "the pattern `{a,b}` uses brackets or braces", NO_SUCH_CHARACTERS),
+    Mistake("tool-parentheses", _rule(BLOCK, 'tools = ["Bash(git:*)"]'), 6, 10, '"Bash(git:*)"',
+            "`Bash(git:*)` is not the name of a tool", NAME_ONLY),
+    Mistake("tool-anchors", _rule(BLOCK, 'tools = ["x", "^git_$"]'), 6, 15, '"^git_$"',
+            "`^git_$` is not the name of a tool", NAME_ONLY),
+    Mistake("tool-alternatives", _rule(BLOCK, 'tools = ["a|b"]'), 6, 10, '"a|b"',
+            "`a|b` is not the name of a tool", NAME_ONLY),
+    Mistake("tool-backslash", _rule(BLOCK, r"tools = ['git\w*']"), 6, 10, r"'git\w*'",
+            r"`git\w*` is not the name of a tool", NAME_ONLY),
+    Mistake("tool-blank-inside", _rule(BLOCK, 'tools = ["git push"]'), 6, 10, '"git push"',
+            "`git push` is not the name of a tool", NAME_ONLY),
+    Mistake("tool-regular-expression", _rule(BLOCK, 'tools = ["re:git.*"]'), 6, 10, '"re:git.*"',
+            "`re:git.*` is not the name of a tool", NAME_ONLY),
+    Mistake("tool-double-underscores", _rule(BLOCK, 'tools = ["mcp__docs__search"]'), 6, 10, '"mcp__docs__search"',
+            "`mcp__docs__search` is another program's way to name a tool", "write `mcp:docs/search`"),
     Mistake("tool-server-only", _rule(BLOCK, 'tools = ["mcp:docs"]'), 6, 10, '"mcp:docs"',
             "`mcp:docs` names a server but no tool", NO_TOOL),
     Mistake("tool-server-and-slash", _rule(BLOCK, 'tools = ["mcp:docs/"]'), 6, 10, '"mcp:docs/"',
@@ -310,6 +329,14 @@ MISTAKES = [
             "`when` is empty", "name a condition, or leave it out"),
     Mistake("mode-empty", _block("when.mode = []"), 7, 13, "[]",
             "an empty list selects nothing", "name at least one, or leave the key out"),
+    Mistake("mode-near", _block('when.mode = "plans"'), 7, 13, '"plans"',
+            "unknown mode `plans`", "did you mean `plan`?"),
+    Mistake("mode-near-in-a-list", _block('when.mode = ["review", "pln"]'), 7, 13, '["review", "pln"]',
+            "unknown mode `pln`", "did you mean `plan`?"),
+    Mistake("mode-blank-at-an-end", _block('when.mode = "plan "'), 7, 13, '"plan "',
+            "`plan ` holds blanks at an end or invisible characters", "remove them"),
+    Mistake("mode-capital", _block('when.mode = "YOLO"'), 7, 13, '"YOLO"',
+            "unknown mode `YOLO`", "did you mean `yolo`?"),
     Mistake("mode-blank", _block('when.mode = ""'), 7, 13, '""', "the word is empty", NAME_IT),
     Mistake("mode-repeated", _block('when.mode = ["plan", "plan"]'), 7, 13, '["plan", "plan"]',
             "`plan` is listed twice", "remove one of the two"),
@@ -330,6 +357,10 @@ MISTAKES = [
             "unknown template `zz`", "define `[template.zz]`, or take it out"),
     Mistake("template-near-parent", _top("[template.reader]", "[template.a]", 'extends = ["reeder"]'), 4, 12,
             '"reeder"', "unknown template `reeder`", "did you mean `reader`?"),
+    Mistake("template-parent-broken", _top("[template.a]", "zz = 1", "[template.b]", 'extends = ["a"]'), 3, 1, "zz",
+            "unknown key `zz`", "known: allow_tools, description, extends"),
+    Mistake("template-tool-blank-inside", _top("[template.a]", 'allow_tools = ["read file"]'), 3, 16, '"read file"',
+            "`read file` is not the name of a tool", NAME_ONLY),
     Mistake("template-itself", _top("[template.a]", 'extends = ["a"]'), 3, 11, '["a"]',
             "templates extend each other in a circle: a -> a", "cut one of the links"),
     Mistake("template-circle", _top("template.b.extends = ['c']", "template.c.extends = ['a']",
@@ -347,6 +378,8 @@ MISTAKES = [
     # Examples.
     Mistake("example-without-tool", _block('match = ["x", { mode = "plan" }]'), 7, 15, '{ mode = "plan" }',
             "missing key `tool`", AN_EXAMPLE),
+    Mistake("example-tool-blank", _block('match = ["x", " "]'), 7, 15, '" "',
+            "the name of the tool is empty", "an example names one tool"),
     Mistake("example-template-blank", _block('match = [{ tool = "x", template = "" }]'), 7, 35, '""',
             "the word is empty", NAME_IT),
     Mistake("example-too-long", _block(f'no_match = ["{"a" * 257}"]'), 7, 13, f'"{"a" * 257}"',

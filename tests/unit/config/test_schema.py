@@ -31,6 +31,11 @@ def _nodes(node: object) -> Iterator[dict[str, Any]]:
         yield from _nodes(child)
 
 
+def _tables() -> list[dict[str, Any]]:
+    """Return every table the published schema describes, without what it only says of some of them."""
+    return [node for node in _nodes(rule_file_schema()) if "properties" in node and node.get("type") == "object"]
+
+
 @pytest.mark.parametrize("model", [Header, RuleFile, RuleTable, TemplateTable, WhenTable, ExampleTable])
 def test_every_table_refuses_unknown_keys(model: type[BaseModel]) -> None:
     """A key nobody reads is a mistake, never a comment."""
@@ -70,10 +75,70 @@ def test_a_checked_table_does_not_change() -> None:
         rule.effect = "allow"  # type: ignore[misc]  # frozen: that is the point
 
 
-@pytest.mark.parametrize("name", ["git_*", "?", "mcp:docs/*", "mcp:*/delete_*", "Read File", "ünder", "a.b-c_d"])
+@pytest.mark.parametrize("name", ["git_*", "?", "mcp:docs/*", "mcp:*/delete_*", "mcp_x", "re_*", "ünder", "a.b-c_d"])
 def test_a_name_or_glob_is_taken_as_a_tool(name: str) -> None:
     """Names of any script, wildcards, and tools of servers."""
     assert RuleTable.model_validate({**RULE, "tools": [name]}).tools == [name]
+
+
+@pytest.mark.parametrize("name", [f"a{sign}b" for sign in "()^$|\\ "] + ["re:git_.", "re:x", "Bash(git push)"])
+def test_what_belongs_to_no_tool_name_is_no_pattern(name: str) -> None:
+    """A regular expression, an alternative or a command line would select nothing, and nobody would notice."""
+    for model, key in ((RuleTable, "tools"), (RuleTable, "match"), (TemplateTable, "allow_tools")):
+        with pytest.raises(ValidationError) as caught:
+            model.model_validate({**(RULE if model is RuleTable else {}), key: [name]})
+        assert f"`{name}` is not the name of a tool" in [error["msg"] for error in caught.value.errors()]
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("mcp__docs__search", "mcp:docs/search"),
+        ("mcp__docs__*", "mcp:docs/*"),
+        ("mcp__docs", "mcp:docs/*"),
+        ("mcp__docs__", "mcp:docs/*"),
+        ("mcp__docs__a__b", "mcp:docs/a__b"),
+    ],
+)
+def test_another_programs_name_of_a_server_tool_is_refused_with_ours(name: str, right: str) -> None:
+    """What stands behind the server's name is the tool, and no tool means all; the right spelling is taken."""
+    with pytest.raises(ValidationError) as caught:
+        RuleTable.model_validate({**RULE, "tools": [name]})
+    [error] = caught.value.errors()
+    assert error["msg"] == f"`{name}` is another program's way to name a tool"
+    assert error["ctx"]["hint"] == f"write `{right}`"
+    assert RuleTable.model_validate({**RULE, "tools": [right]}).tools == [right]
+
+
+@pytest.mark.parametrize(
+    ("mode", "meant"),
+    [
+        ("Plan", "plan"),
+        ("pln", "plan"),
+        ("plans", "plan"),
+        ("YOLO", "yolo"),
+        ("yoloo", "yolo"),
+        ("defualt", "default"),
+    ],
+)
+def test_a_mode_that_is_nearly_a_known_one_is_refused(mode: str, meant: str) -> None:
+    """It would be a mode of the host that no session ever has; in a list each word is looked at."""
+    for modes in (mode, ["review", mode]):
+        with pytest.raises(ValidationError) as caught:
+            WhenTable.model_validate({"mode": modes})
+        [error] = caught.value.errors()
+        assert (error["msg"], error["ctx"]["hint"]) == (f"unknown mode `{mode}`", f"did you mean `{meant}`?")
+
+
+@pytest.mark.parametrize("mode", ["plan", "yolo", "default", "review", "planning", "p"])
+def test_a_known_mode_or_a_word_of_the_host_is_taken(mode: str) -> None:
+    """Only what is nearly a known word, and is not it, is a slip of the pen."""
+    assert WhenTable.model_validate({"mode": mode}).mode == [mode]
+
+
+def test_an_agent_or_template_may_be_called_nearly_as_a_mode() -> None:
+    """Only modes have words of their own."""
+    assert WhenTable.model_validate({"agent": "plans", "template": "Plan"}).agent == ["plans"]
 
 
 @pytest.mark.parametrize("name", ["mcp:docs", "mcp:docs/", "mcp:/search", "mcp:", "mcp:/"])
@@ -107,7 +172,7 @@ def test_anything_else_is_no_id(name: str) -> None:
 
 def test_the_published_schema_forbids_unknown_keys_everywhere() -> None:
     """An editor marks a wrong key before the loader refuses it."""
-    tables = [node for node in _nodes(rule_file_schema()) if "properties" in node and node.get("type") == "object"]
+    tables = _tables()
     assert len(tables) == 6
     assert all(table["additionalProperties"] is False for table in tables)
 
@@ -126,9 +191,18 @@ def test_the_published_schema_knows_no_null() -> None:
     assert '"default": null' not in json.dumps(schema)
 
 
+def test_the_published_schema_offers_no_choice_of_one() -> None:
+    """Where leaving a key out was the only other choice, the type stands alone, and so does a reference."""
+    schema = rule_file_schema()
+    assert [node for node in _nodes(schema) if len(node.get("anyOf", "either or")) < 2] == []
+    rule = schema["$defs"]["RuleTable"]["properties"]
+    assert (rule["priority"]["type"], rule["when"]["$ref"]) == ("integer", "#/$defs/WhenTable")
+    assert (rule["priority"]["minimum"], rule["priority"]["maximum"]) == (0, 399)
+
+
 def test_the_published_schema_requires_what_the_loader_requires() -> None:
     """`schema` in a file, `id` and `effect` in a rule, `tool` in an example."""
-    required = [tuple(node["required"]) for node in _nodes(rule_file_schema()) if "required" in node]
+    required = [tuple(node["required"]) for node in _tables() if "required" in node]
     assert sorted(set(required)) == [("id", "effect"), ("schema",), ("tool",)]
 
 

@@ -46,3 +46,16 @@ def test_an_unanswered_question_is_told_as_such() -> None:
     told = ToolRejectionNotifier().unanswered("write_file")
     assert "`write_file`" in told
     assert "nobody gave one; it did not run" in told
+
+
+@pytest.mark.parametrize(
+    ("instructions", "end"),
+    [
+        ("use tabs", "Treat it as not done, and follow this guidance."),
+        ("", "Treat it as not done, and ask before you try something else."),
+    ],
+)
+def test_a_declined_call_says_how_to_go_on(instructions: str, end: str) -> None:
+    """With guidance the model follows it; without, it asks before it tries its luck."""
+    told = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions=instructions))
+    assert told.endswith(f"\n{end}")

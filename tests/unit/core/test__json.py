@@ -274,3 +274,12 @@ def test_a_thawed_value_is_plain_and_fresh() -> None:
     first["a"][0]["b"] = 2
     assert type(first) is dict
     assert second == {"a": [{"b": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [("[1,]", "column 4"), ('{\n"a": }', "line 2, column 6"), ("\n\n]", "line 3, column 1")]
+)
+def test_the_place_of_a_mistake_names_its_line(text: str, place: str) -> None:
+    """In text of several lines a column alone would not be found."""
+    with pytest.raises(CallError, match=rf"^not valid JSON: [A-Za-z' ]+ at {place}$"):
+        parse_json(text)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import attrs
 import pytest
 
-from permitry.core.context import AuthContext, AuthContextBuilder, AuthState
+from permitry.core.context import AuthContext, AuthContextBuilder, AuthState, misspelt_mode
 from permitry.core.template import Template
 
 
@@ -17,7 +17,7 @@ def _state() -> Any:  # noqa: ANN401 -- a state of any shape, which the tests ch
         yolo_mode=True,
         tool_ignore_list=["bash"],
         active_template=Template("docs", ["grep"]),
-        mode="review",
+        host_mode="review",
         agent="helper",
         workspace="work",
         attended=False,
@@ -180,3 +180,28 @@ def test_every_step_of_the_builder_sets_its_field(
 ) -> None:
     """A context built step by step is the context of the same fields."""
     assert step(AuthContextBuilder()).build() == context
+
+
+# Modes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "meant"),
+    [
+        ("Plan", "plan"),
+        ("PLAN", "plan"),
+        ("plann", "plan"),
+        ("YOLO", "yolo"),
+        ("yoolo", "yolo"),
+        ("deafult", "default"),
+    ],
+)
+def test_a_misspelt_mode_is_known(mode: str, meant: str) -> None:
+    """What is nearly one of the three words is taken for a misspelling of it."""
+    assert misspelt_mode(mode) == meant
+
+
+@pytest.mark.parametrize("mode", ["plan", "yolo", "default", "night", "review", "planning", ""])
+def test_a_mode_that_is_right_or_another_word_is_not_misspelt(mode: str) -> None:
+    """The three words themselves, and words of the host's own, are what they are."""
+    assert misspelt_mode(mode) is None

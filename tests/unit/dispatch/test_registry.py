@@ -132,7 +132,13 @@ def test_a_tool_gets_arguments_of_its_own(run: Run) -> None:
     assert run(lambda given: (type(given["items"]) is list, repr(given))) == ToolResult(True, "{'items': [1, 2]}")
 
 
-_WRONG = [None, "done", True, (1, "done"), (True, b"done"), (True, "a", "b"), (True,), {"ok": True}]
+_WRONG = [None, b"done", True, (1, "done"), (True, b"done"), (True, "a", "b"), (True,), {"ok": True}]
+
+
+@pytest.mark.parametrize("text", ["done", ""])
+def test_a_tool_may_return_text_alone(run: Run, text: str) -> None:
+    """Plain text is what a tool that succeeded says."""
+    assert run(lambda _: text) == ToolResult(True, text)
 
 
 @pytest.mark.parametrize("outcome", _WRONG)
@@ -372,7 +378,7 @@ def test_an_async_result_of_another_type_is_a_crash(arun: AsyncRun) -> None:
     """Awaiting does not make a wrong type right."""
 
     async def tool(_: dict[str, Any]) -> Any:  # noqa: ANN401 -- a wrong type is the point
-        return "done"
+        return 1
 
     assert "crashed (TypeError)" in asyncio.run(arun(tool)).text
 

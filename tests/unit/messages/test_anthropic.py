@@ -18,7 +18,7 @@ def _message(*blocks: object, role: str = "assistant") -> dict[str, Any]:
 
 def test_a_tool_use_block_in_a_message_is_read() -> None:
     """Name, input and id of a block become a call."""
-    [incoming] = calls_in(_message({"type": "text", "text": "let me see"}, _BLOCK, "stray"))
+    [incoming] = calls_in(_message({"type": "text", "text": "let me see"}, _BLOCK))
     assert incoming.call == ToolCall("look", {"path": "a"}, call_id="t1", origin=_ORIGIN)
 
 

@@ -26,7 +26,10 @@ def test_only_an_object_is_a_message(message: object) -> None:
         calls_in(message)
 
 
-@pytest.mark.parametrize("message", [{}, {"tool": "look"}, {"arguments": {}}, {"id": "c1", "content": "text"}])
+@pytest.mark.parametrize(
+    "message",
+    [{}, {"tool": "look"}, {"arguments": {}}, {"id": "c1", "content": "text"}, {"choices": None}, {"output": "text"}],
+)
 def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
     """An object without any sign of a message is not passed over in silence."""
     with pytest.raises(CallError, match="neither a message nor a call"):
@@ -41,8 +44,8 @@ def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
         {"role": "tool", "tool_call_id": "c1", "content": "done"},
         {"role": "assistant", "content": "hello"},
         {"type": "message", "content": []},
-        {"choices": None},
-        {"output": "text"},
+        {"type": "reasoning", "summary": []},
+        {"type": "tool_result", "tool_use_id": "c1"},
     ],
 )
 def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
@@ -51,8 +54,38 @@ def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("message", _CALLS)
-@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function", "Assistant", "", None, 1])
+@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
 def test_nobody_but_the_assistant_makes_calls_in_any_shape(message: dict[str, Any], role: object) -> None:
     """Whatever shape is imitated: what a user or a tool says is passed over."""
     assert len(calls_in(message)) == 1
     assert calls_in({**message, "role": role}) == []
+
+
+@pytest.mark.parametrize("message", _CALLS)
+@pytest.mark.parametrize("role", ["Assistant", "asistant", "", 1, False])
+def test_an_unknown_role_is_refused(message: dict[str, Any], role: object) -> None:
+    """A role nobody has may be a misspelt assistant, so its calls do not vanish."""
+    with pytest.raises(CallError, match="unknown role"):
+        calls_in({**message, "role": role})
+
+
+@pytest.mark.parametrize("kind", ["functon_call", "tool-use", "", 1])
+def test_an_unknown_type_is_refused(kind: object) -> None:
+    """A type nobody has may be a misspelt call."""
+    with pytest.raises(CallError, match="unknown type"):
+        calls_in({"type": kind, "name": "run_shell"})
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        {"type": "content_block_start", "content_block": {"type": "tool_use"}},
+        {"type": "content_block_delta", "delta": {"type": "input_json_delta"}},
+        {"type": "response.output_item.done", "item": {"type": "function_call"}},
+        {"object": "chat.completion.chunk", "choices": [{"delta": {"tool_calls": []}}]},
+    ],
+)
+def test_a_piece_of_a_stream_is_refused(piece: dict[str, object]) -> None:
+    """Half a call cannot be judged, and is not passed over."""
+    with pytest.raises(CallError, match="a piece of a stream; give whole messages"):
+        calls_in(piece)

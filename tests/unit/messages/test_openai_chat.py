@@ -49,10 +49,17 @@ def test_a_whole_completion_gives_the_calls_of_its_first_choice() -> None:
     assert [each.name for each in calls_in({"object": "chat.completion", "choices": choices})] == ["look"]
 
 
-@pytest.mark.parametrize("choices", [[], [None], ["text"], [{}], [{"message": None}], [{"message": {"role": "user"}}]])
+@pytest.mark.parametrize("choices", [[], [None], ["text"], [{"message": {"role": "user"}}]])
 def test_a_completion_without_a_message_has_no_calls(choices: list[object]) -> None:
     """A choice that holds no assistant message gives no call."""
     assert calls_in({"choices": choices}) == []
+
+
+@pytest.mark.parametrize("choice", [{}, {"message": None}, {"mesage": {}}, {"delta": {}}, {"text": "hello"}])
+def test_a_choice_without_a_message_is_refused(choice: dict[str, object]) -> None:
+    """A piece of a stream, or a misspelt message, is not passed over."""
+    with pytest.raises(CallError, match="a piece of a stream"):
+        calls_in({"choices": [choice]})
 
 
 def test_a_legacy_function_call_is_read_and_answered() -> None:
@@ -95,11 +102,18 @@ def test_only_the_assistant_makes_calls(role: str) -> None:
     assert calls_in(_message(_entry(), role=role)) == []
 
 
-@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function", None, 7])
-def test_only_the_assistant_makes_calls_in_a_completion(role: object) -> None:
+@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
+def test_only_the_assistant_makes_calls_in_a_completion(role: str) -> None:
     """The role inside a choice counts as well, for calls of either shape."""
     message = {**_message(_entry()), "function_call": {"name": "look", "arguments": "{}"}, "role": role}
     assert calls_in({"choices": [{"message": message}]}) == []
+
+
+@pytest.mark.parametrize("role", [None, 7, "Assistant"])
+def test_a_role_nobody_knows_is_an_error(role: object) -> None:
+    """A misspelt role must not make the calls of a completion vanish."""
+    with pytest.raises(CallError, match="unknown role"):
+        calls_in({"choices": [{"message": {**_message(_entry()), "role": role}}]})
 
 
 def test_a_message_without_a_role_in_a_completion_is_the_assistants() -> None:

@@ -56,7 +56,7 @@ def test_a_result_goes_back_as_the_output_of_its_kind(item: dict[str, Any]) -> N
 
 def test_a_whole_response_gives_its_calls_in_order() -> None:
     """Messages and reasoning between the calls are passed over."""
-    between: list[object] = [{"type": "reasoning"}, {"type": "message", "role": "assistant"}, None]
+    between: list[object] = [{"type": "reasoning"}, {"type": "message", "role": "assistant"}]
     incoming = calls_in({"object": "response", "output": [_SHELL, *between, _FUNCTION, _CUSTOM]})
     assert [each.name for each in incoming] == ["local_shell", "look", "sql"]
 
@@ -87,7 +87,7 @@ def test_an_output_is_no_call(kind: str) -> None:
     [
         {"role": "user"},
         {"role": "tool"},
-        {"role": "assistant"},
+        {"role": "assistant", "content": "done"},
         {"type": "message"},
         {"type": "function_call_output", "call_id": "c1"},
     ],
@@ -99,8 +99,9 @@ def test_what_lies_in_another_objects_output_is_never_a_call(head: dict[str, str
 
 @pytest.mark.parametrize("word", ["batch", "chat.completion", "list", None, 7])
 def test_another_objects_output_is_not_read_as_a_response(word: object) -> None:
-    """A list under `output` counts only in a response."""
-    assert calls_in({"object": word, "output": [_FUNCTION]}) == []
+    """A list under `output` counts only in a response; in anything else it is refused."""
+    with pytest.raises(CallError, match="neither a message nor a call"):
+        calls_in({"object": word, "output": [_FUNCTION]})
 
 
 @pytest.mark.parametrize("role", ["user", "tool", "system", "assistant", None])

@@ -54,7 +54,9 @@ def test_an_unknown_kind_is_an_error_that_names_the_known_ones(kind: object) -> 
     assert "known: function, custom, local_shell, unified_exec, mcp" in str(incoming.call)
 
 
-@pytest.mark.parametrize("extra", [{"role": "user"}, {"role": "tool"}, {"role": "assistant"}, {"type": "mcp_call"}])
+@pytest.mark.parametrize(
+    "extra", [{"role": "user"}, {"role": "tool"}, {"role": "assistant", "content": ""}, {"type": "mcp_call"}]
+)
 def test_an_object_with_a_role_or_a_type_is_no_plain_call(extra: dict[str, str]) -> None:
     """Somebody's message that happens to have a name is not run."""
     assert calls_in({"name": "look", "arguments": {}, **extra}) == []

@@ -174,3 +174,17 @@ def test_a_template_without_any_known_ones_says_so() -> None:
     """The hint does not invent names."""
     with pytest.raises(CallError, match="unknown template `review`; known: none"):
         read_question({"name": "look", "arguments": {}, "context": {"template": "review"}}, {})
+
+
+@pytest.mark.parametrize("line", [{"role": "assistant"}, {"choices": []}, {"type": "tool_use", "input": {}}])
+def test_a_message_of_a_model_is_told_apart(line: dict[str, object]) -> None:
+    """Who gives a message where a call is asked for is told which command reads it."""
+    with pytest.raises(CallError, match=r"a message of a model, which `permitry run` reads"):
+        read_question(line, {})
+
+
+@pytest.mark.parametrize(("mode", "meant"), [("Plan", "plan"), ("yol", "yolo"), ("Default", "default")])
+def test_a_misspelt_mode_is_refused(mode: str, meant: str) -> None:
+    """A misspelt `plan` would be judged as a session without plan mode."""
+    with pytest.raises(CallError, match=f"unknown mode `{mode}`; did you mean `{meant}`"):
+        _read(context={"mode": mode})

@@ -160,9 +160,10 @@ def test_a_part_of_a_file_is_read(use: Use, offset: int, limit: int, wanted: str
 
 @pytest.mark.parametrize("offset", [11, 1000])
 @pytest.mark.usefixtures("ten")
-def test_past_the_end_there_is_nothing(use: Use, offset: int) -> None:
-    """No line, and no marker that promises more."""
-    assert use("read_file", path="ten.txt", offset=offset) == ToolResult(True, "# ten.txt")
+def test_reading_past_the_end_fails(use: Use, offset: int) -> None:
+    """The model is told how long the file is, rather than that nothing is in it."""
+    told = f"`ten.txt` has 10 lines; line {offset} is past its end."
+    assert use("read_file", path="ten.txt", offset=offset) == ToolResult(False, told)
 
 
 @pytest.mark.parametrize("odd", [*_ODD_BREAKS[:2], *_ODD_BREAKS[3:], "\rx"])

@@ -1,0 +1,208 @@
+"""What attackers tried, each in a few lines, and what holds. The parts have their own tests beside these."""
+
+import asyncio
+import io
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permitry.audit.record import JsonlRecorder
+from permitry.cli.main import main
+from permitry.cli.prompt import TerminalChannel
+from permitry.config.load import Origin, load_rules
+from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import AuthorizationRule
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import AuditError, ConfigError, ToolError
+from permitry.handler import ToolHandler
+from permitry.messages import calls_in
+from permitry.rules import create_default_authorization_policy
+from permitry.rules.configured import ConfiguredRule
+from permitry.rules.plan_mode import PlanModeBlockingRule
+from permitry.rules.yolo import YoloModeRule
+from permitry.tools.workspace import Workspace
+
+
+class Wrapper:
+    """Forwards everything to a rule, as a logging wrapper would."""
+
+    def __init__(self, rule: AuthorizationRule) -> None:
+        self._rule = rule
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever the rule has
+        return getattr(self._rule, name)
+
+
+def test_a_wrapped_restriction_stays_a_restriction() -> None:
+    """A wrapper must not turn a block into a permission that never matches."""
+    wrapped: Any = Wrapper(PlanModeBlockingRule())
+    policy = AuthorizationPolicy([wrapped, YoloModeRule()])
+    context = AuthContext(is_plan_mode=True, yolo_mode=True)
+    assert policy.decide(ToolCall("write_file"), context).verdict is Verdict.BLOCK
+
+
+@pytest.mark.parametrize("fields", [{"mode": "ci"}, {"is_plan_mode": True}, {}])
+def test_no_mode_hides_another_from_a_restriction(fields: dict[str, Any]) -> None:
+    """A block for YOLO mode holds whenever YOLO mode is on, whatever the session is called."""
+    rule = ConfiguredRule("calm", Verdict.BLOCK, 150, modes=("yolo",))
+    policy = create_default_authorization_policy([rule])
+    assert policy.decide(ToolCall("read_file"), AuthContext(yolo_mode=True, **fields)).verdict is Verdict.BLOCK
+
+
+def test_a_permission_looks_at_the_mode_in_force() -> None:
+    """A permission for YOLO mode does not outlive the entry into plan mode."""
+    rule = ConfiguredRule("fast", Verdict.ALLOW, 250, modes=("yolo",))
+    policy = AuthorizationPolicy([rule])
+    assert policy.decide(ToolCall("x"), AuthContext(yolo_mode=True, is_plan_mode=True)).verdict is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize("path", [".git/config", "sub/.GIT/hooks/post-checkout", ".permitry/rules.toml"])
+def test_the_file_tools_do_not_write_what_runs_or_rules(tmp_path: Path, path: str) -> None:
+    """An edit of git's configuration would be a command for the next human who types `git status`."""
+    with pytest.raises(ToolError, match="belongs to git or to permitry"):
+        Workspace(tmp_path).write(path, b"x")
+
+
+@pytest.fixture
+def deep_tree(tmp_path: Path) -> Iterator[Path]:
+    """Return a folder of 1,100 folders in one another, taken down afterwards: pytest could not."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1_100):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    yield tmp_path
+    subprocess.run(["rm", "-r", "d"], cwd=tmp_path, check=True)
+
+
+def test_a_deep_tree_is_listed(deep_tree: Path) -> None:
+    """A tree deeper than Python's stack ends the listing of its depths, not the tool."""
+    (deep_tree / "top.txt").touch()
+    assert list(Workspace(deep_tree).files()) == ["top.txt"]
+
+
+@pytest.mark.parametrize("target", ["../secret.toml", "link.toml"])
+def test_an_untrusted_project_reads_nothing_outside(tmp_path: Path, target: str) -> None:
+    """An error message would show what stands there."""
+    (tmp_path / "secret.toml").write_text("password = hunter2\n", encoding="utf-8")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "link.toml").symlink_to(tmp_path / "secret.toml")
+    (project / "rules.toml").write_text(f'schema = 1\nextends = ["{target}"]\n', encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_rules([Origin(str(project / "rules.toml"), is_trusted=False, root=project)])
+    assert "outside the project" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_an_untrusted_file_is_not_read_without_end(tmp_path: Path) -> None:
+    """A file of gigabytes would be read before anything could be said about it."""
+    rules = tmp_path / "rules.toml"
+    with rules.open("wb") as stream:
+        stream.truncate(2**33)
+    with pytest.raises(ConfigError, match="larger than"):
+        load_rules([Origin(str(rules), is_trusted=False, root=tmp_path)])
+
+
+def test_a_record_that_was_replaced_is_no_record(tmp_path: Path) -> None:
+    """Writing on into a file nobody can find any more would look like recording."""
+    path = tmp_path / "audit.jsonl"
+    recorder = JsonlRecorder(str(path))
+    path.rename(tmp_path / "away")
+    path.write_text("nothing to see\n", encoding="utf-8")
+    with pytest.raises(AuditError, match="was replaced"):
+        recorder.record("decided", ToolCall("x"))
+    recorder.close()
+
+
+def test_an_id_that_is_no_id_is_not_given_back() -> None:
+    """A list nested deep enough could be read and not be written."""
+    deep: Any = []
+    for _ in range(900):
+        deep = [deep]
+    for message in (
+        {"name": "a", "arguments": {}, "id": deep},
+        {"type": "tool_use", "name": "a", "input": {}, "id": deep},
+    ):
+        (incoming,) = calls_in(message)
+        assert json.dumps(incoming.reply(False, "no"))
+
+
+def test_one_question_stands_on_the_screen_at_a_time() -> None:
+    """An answer belongs to the question that was shown last."""
+    shown: list[str] = []
+    channel = TerminalChannel(io.StringIO("n\n\nn\n\n"), lambda _: pytest.fail("nobody asked"), str)
+    inner = threading.Lock()
+
+    def ask(tool: str) -> None:
+        request = ToolConfirmationRequest(ToolCall(tool))
+        with inner:
+            shown.append(tool)
+        channel.ask(request)
+
+    channel._lock.acquire()  # noqa: SLF001 -- as if a question were being asked
+    threads = [threading.Thread(target=ask, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    assert channel.terminal.tell() == 0
+    channel._lock.release()  # noqa: SLF001 -- it has been answered
+    for thread in threads:
+        thread.join()
+    assert sorted(shown) == ["a", "b"]
+
+
+def test_questions_hold_up_no_other_call() -> None:
+    """A human who thinks must not stop the calls that need none."""
+    gate = threading.Event()
+    registry = ToolRegistry()
+    registry.register(ToolSpec("read_file"), lambda _: (True, "read"))
+    registry.register(ToolSpec("write_file"), lambda _: (True, "wrote"))
+
+    def think(_: ToolConfirmationRequest) -> None:
+        gate.wait(30)
+
+    handler = ToolHandler(registry=registry, channel=CallbackChannel(think))
+    handler.session.tool_ignore_list.append("read_file")
+
+    async def session() -> bool:
+        asked = [asyncio.create_task(handler.ahandle(ToolCall("write_file", {"n": n}))) for n in range(40)]
+        await asyncio.sleep(0.05)
+        result = await asyncio.wait_for(handler.ahandle(ToolCall("read_file")), 20)
+        gate.set()
+        await asyncio.gather(*asked)
+        return result.ok
+
+    assert asyncio.run(session())
+
+
+def test_a_tool_that_stops_an_iteration_does_not_hang() -> None:
+    """A future cannot carry StopIteration; whoever waits would wait for ever."""
+    registry = ToolRegistry()
+    registry.register(ToolSpec("list_files"), lambda _: (True, next(iter([]))))
+    handler = ToolHandler(registry=registry)
+    handler.session.tool_ignore_list.append("list_files")
+    result = asyncio.run(asyncio.wait_for(handler.ahandle(ToolCall("list_files")), 20))
+    assert "crashed" in result.text
+
+
+def test_no_call_is_no_permission(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever was to write the calls may have died; `check && go` must not go."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n"), encoding="utf-8"))
+    assert main(["check", "--rules", "permitry:base", "--calls", "-"]) == 4
+    assert "there is no call" in capsys.readouterr().err
