@@ -277,7 +277,7 @@ def test_a_thawed_value_is_plain_and_fresh() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place"), [("[1,]", "column 4"), ('{\n"a": }', "line 2, column 6"), ("\n\n]", "line 3, column 1")]
+    ("text", "place"), [('{"a": }', "column 7"), ('{\n"a": }', "line 2, column 6"), ("\n\n]", "line 3, column 1")]
 )
 def test_the_place_of_a_mistake_names_its_line(text: str, place: str) -> None:
     """In text of several lines a column alone would not be found."""
