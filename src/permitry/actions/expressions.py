@@ -1,0 +1,103 @@
+"""Expressions on a command line: of `find`, `test` and `printf`, the options of `set`, and the archive `tar` lists.
+
+Each check is an allow-list; what is not known to only read is refused.
+"""
+
+import string
+from collections.abc import Sequence
+
+from permitry.actions.catalogue import Entry, Parts, RefusedError
+from permitry.actions.strict import Word
+
+__all__ = ["check_find", "check_printf", "check_set", "check_tar", "check_test"]
+
+_DIGITS = frozenset(string.digits)
+_MODE = frozenset("ugoarwxXst=+-,")
+_CONVERSIONS = frozenset("diouxXfFeEgGaAcsbqQ%")
+_MODIFIERS = frozenset("#0- +'*.hjlLtz") | _DIGITS
+_SET_LETTERS = frozenset("eux")
+_SET_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
+_PACKED = ("gz", "bz2", "xz", "zst", "lz", "lzma", "lzo", "tgz", "taz", "tbz", "tbz2", "txz", "tzst", "tlz", "Z")
+
+
+def check_find(words: Sequence[Word], entry: Entry) -> None:
+    """Refuse an expression of `find` that holds more than the listed tests and actions. Source: find(1)."""
+    rest = iter(words)
+    for word in rest:
+        if word.is_glob and word.may_be_option:
+            raise RefusedError(f"`{word.text}` may become an expression of `find`")
+        if word.text in entry.options.valued:
+            value = next(rest, None)
+            if value is not None and not _is_value(word.text, value):
+                raise RefusedError(f"`find {word.text}` with the value `{value.text}`")
+        elif word.text.startswith("-") and word.text not in entry.options.plain:
+            reason = entry.refused.get(word.text, "is not a known expression")
+            raise RefusedError(f"`find {word.text}` {reason}")
+
+
+def _is_value(name: str, value: Word) -> bool:
+    """Return whether a value is certainly one, and not an expression that ended up in its place."""
+    if not value.may_be_option:
+        return True
+    if value.is_glob:
+        return False
+    letters = frozenset(value.text[1:])
+    return value.text[1:2] in _DIGITS or (name == "-perm" and letters <= _MODE and bool(letters & {"=", "+"}))
+
+
+def check_test(words: Sequence[Word], _entry: Entry) -> None:
+    """Refuse a `test` that expands the subscript of a name: commands in it would run. Source: bash(1), `-v`."""
+    for word in words:
+        if word.text in ("-v", "-R"):
+            raise RefusedError(f"`test {word.text}` evaluates a name")
+        if "[" in word.text or (word.is_glob and word.may_be_option):
+            raise RefusedError(f"`test` with `{word.text}`")
+
+
+def check_printf(words: Sequence[Word], _entry: Entry) -> None:
+    """Refuse a `printf` that sets a variable, by `-v` or by `%n`. Source: bash(1), "printf"."""
+    at = 1 if words and words[0].text == "--" else 0
+    if at < len(words):
+        first = words[at]
+        if first.is_glob or (at == 0 and first.text.startswith("-")):
+            raise RefusedError(f"`printf` with `{first.text}`")
+        _check_format(first.text)
+
+
+def _check_format(text: str) -> None:
+    at = text.find("%")
+    while at >= 0:
+        at += 1
+        while text[at : at + 1] in _MODIFIERS:
+            at += 1
+        if text[at : at + 1] == "(":
+            at = text.find(")", at)
+            if at < 0 or text[at + 1 : at + 2] != "T":
+                raise RefusedError("`printf` with a time without its end")
+        elif text[at : at + 1] not in _CONVERSIONS:
+            raise RefusedError(f"`printf` with the conversion `%{text[at : at + 1]}`")
+        at = text.find("%", at + 1)
+
+
+def check_set(words: Sequence[Word], _entry: Entry) -> None:
+    """Refuse a `set` that does more than end a script at its first error, or print what it runs."""
+    rest = iter(words)
+    for word in rest:
+        letters = word.text[1:]
+        if not word.text.startswith("-") or not letters or not set(letters.removesuffix("o")) <= _SET_LETTERS:
+            raise RefusedError(f"`set` with `{word.text}`")
+        if letters.endswith("o") and (name := next(rest, None)) is not None and name.text not in _SET_NAMES:
+            raise RefusedError(f"`set -o {name.text}`")
+
+
+def check_tar(parts: Parts) -> None:
+    """Refuse a `tar` unless it lists one archive that lies here and is not packed."""
+    files = [value for name, value in parts.found if name in ("-f", "--file")]
+    if len(files) != 1 or not files[0]:
+        raise RefusedError("`tar` without one archive")
+    if parts.is_spread or any(word.is_glob for word in parts.operands):
+        raise RefusedError("`tar` with a pattern")
+    if ":" in files[0]:
+        raise RefusedError("`tar` with an archive on another machine")
+    if files[0].rpartition(".")[2] in _PACKED:
+        raise RefusedError("`tar` starts a program to unpack")
