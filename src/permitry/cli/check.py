@@ -2,17 +2,20 @@
 
 import argparse
 import json
+from collections.abc import Callable
 
 from permitry.cli.inputs import add_call_options, add_rules_option, questions, rules_from
 from permitry.cli.main import ExitCode
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
 from permitry.errors import CallError
 
-__all__ = ["ORDER", "configure", "decision_line", "exit_code", "invalid"]
+__all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid"]
 
 _EXIT = {Verdict.ALLOW: ExitCode.OK, Verdict.CONFIRM: ExitCode.NEEDS_CONFIRMATION, Verdict.BLOCK: ExitCode.BLOCKED}
 # Of several outcomes the process reports the one that needs most attention.
-ORDER = (ExitCode.OK, ExitCode.NEEDS_CONFIRMATION, ExitCode.BLOCKED, ExitCode.INVALID)
+_ORDER = (ExitCode.OK, ExitCode.NEEDS_CONFIRMATION, ExitCode.BLOCKED, ExitCode.INVALID)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,18 +27,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Decide each call and print one line for it, in order."""
+
+    def answer(policy: AuthorizationPolicy, call_id: object, question: Question | Decision) -> Decision:
+        if isinstance(question, Decision):
+            decision, name = question, "?"
+        else:
+            decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
+        # Flushed line by line, so that another program can ask and read in turn.
+        print(json.dumps(decision_line(call_id, decision)) if options.json else _told(name, decision), flush=True)
+        return decision
+
+    return answer_each(options, answer)
+
+
+def answer_each(
+    options: argparse.Namespace, answer: Callable[[AuthorizationPolicy, object, Question | Decision], Decision]
+) -> ExitCode:
+    """Have every call of the options answered, and return what the process reports.
+
+    `answer` gets the policy, the id, and the question; for a line that is no call it gets the decision to block it.
+    """
     rules = rules_from(options)
     policy = rules.policy()
     worst = ExitCode.OK
     for number, call_id, question in questions(options, rules):
-        if isinstance(question, CallError):
-            decision, name = invalid(number, question), "?"
-        else:
-            decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
-        worst = max(worst, exit_code(decision), key=ORDER.index)
-        text = json.dumps(decision_line(call_id, decision)) if options.json else _told(name, decision)
-        # Flushed line by line, so that another program can ask and read in turn.
-        print(text, flush=True)
+        asked = invalid(number, question) if isinstance(question, CallError) else question
+        worst = max(worst, exit_code(answer(policy, call_id, asked)), key=_ORDER.index)
     return worst
 
 

@@ -4,11 +4,12 @@ import argparse
 import json
 import sys
 
-from permitry.cli.check import ORDER, decision_line, exit_code, invalid
-from permitry.cli.inputs import add_call_options, add_rules_option, questions, rules_from
+from permitry.cli.check import answer_each, decision_line
+from permitry.cli.inputs import add_call_options, add_rules_option
 from permitry.cli.main import ExitCode
-from permitry.core.decision import Explanation, RuleTrace
-from permitry.errors import CallError
+from permitry.core.decision import Decision, Explanation, RuleTrace
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
 
 __all__ = ["configure"]
 
@@ -24,20 +25,18 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """Explain each call, in order."""
     from permitry.cli import render
 
-    rules = rules_from(options)
-    policy = rules.policy()
-    worst = ExitCode.OK
-    for number, call_id, question in questions(options, rules):
-        if isinstance(question, CallError):
-            told, tool = Explanation(invalid(number, question), ()), "?"
+    def answer(policy: AuthorizationPolicy, call_id: object, question: Question | Decision) -> Decision:
+        if isinstance(question, Decision):
+            told, tool = Explanation(question, ()), "?"
         else:
             told, tool = policy.explain(question.call, question.context, question.spec), question.call.tool
-        worst = max(worst, exit_code(told.decision), key=ORDER.index)
         if options.json:
             print(json.dumps(_line(call_id, told)), flush=True)
         else:
             render.explanation(render.console_on(sys.stdout), tool, told)
-    return worst
+        return told.decision
+
+    return answer_each(options, answer)
 
 
 def _line(call_id: object, told: Explanation) -> dict[str, object]:

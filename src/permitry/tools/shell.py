@@ -46,30 +46,71 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
 
 
 def _run(argv: list[str], arguments: RunShell, workspace: Workspace) -> tuple[bool, str]:
-    quiet = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb"}
+    starter = _Starter(argv, workspace)
+    code: int | None = None
+    captures: list[_Capture] = []
     try:
-        process = subprocess.Popen(  # noqa: S603 -- running commands is this tool's purpose; the policy decides which
-            argv,
-            cwd=workspace.root,
-            env=quiet,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise ToolError(f"The command cannot be started: {error}.") from error
-    captures = [_Capture(pipe) for pipe in (process.stdout, process.stderr) if pipe is not None]
-    try:
-        code: int | None = process.wait(arguments.timeout)
-    except subprocess.TimeoutExpired:
-        code = None
+        starter.start()
+        process = starter.started()
+        captures = [_Capture(pipe) for pipe in (process.stdout, process.stderr) if pipe is not None]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = process.wait(arguments.timeout)
     finally:
         # Also after a normal end: what the command left in the background ends with the call.
-        _kill_group(process)
+        starter.kill()
     stdout, stderr = (capture.text() for capture in captures)
     end = f"[timeout after {arguments.timeout}s: processes killed]" if code is None else f"[exit_code={code}]"
     return code == 0, f"$ {arguments.command}\n{end}\n[stdout]\n{stdout}\n[stderr]\n{stderr}"
+
+
+class _Starter(threading.Thread):
+    """Starts the command in a thread of its own.
+
+    A signal interrupts the main thread alone, and may come at any moment, also while the command is being started: so
+    whoever is interrupted can wait here until there is a process to kill.
+    """
+
+    def __init__(self, argv: list[str], workspace: Workspace) -> None:
+        super().__init__(daemon=True)
+        self._argv = argv
+        self._folder = workspace.root
+        self._process: subprocess.Popen[bytes] | None = None
+        self._error: Exception | None = None
+        # Not `join`: interrupted once, it takes the thread for ended.
+        self._is_settled = threading.Event()
+
+    def run(self) -> None:
+        quiet = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb"}
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 -- running commands is this tool's purpose; the policy decides which
+                self._argv,
+                cwd=self._folder,
+                env=quiet,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            self._error = error
+        finally:
+            self._is_settled.set()
+
+    def started(self) -> subprocess.Popen[bytes]:
+        """Return the process.
+
+        Raises: `ToolError` when it cannot be started.
+        """
+        self._is_settled.wait()
+        if self._process is None:
+            raise ToolError(f"The command cannot be started: {self._error}.") from self._error
+        return self._process
+
+    def kill(self) -> None:
+        """End the command and its group, if it was started or is being started."""
+        self._is_settled.wait(_GRACE)
+        if self._process is not None:
+            _kill_group(self._process)
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
