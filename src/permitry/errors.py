@@ -6,6 +6,7 @@
     ├── CallError            (ValueError)   a tool call that is no call: bad name, bad JSON, too deep, too large
     ├── ConfigError          (ValueError)   rule files that cannot be used; carries every problem with its place
     ├── RuleError            (ValueError)   a rule that cannot be part of a policy (a bad rule, not a failing one)
+    ├── UnevaluableError                    a condition of a rule that this call gives no answer to
     ├── RegistryError                       misuse of the tool registry
     │   ├── UnknownToolError (LookupError)  no tool of that name
     │   └── ReplayError                     an authorization that was not minted here, or was already used
@@ -40,6 +41,7 @@ __all__ = [
     "ReplayError",
     "RuleError",
     "ToolError",
+    "UnevaluableError",
     "UnknownToolError",
 ]
 
@@ -108,6 +110,10 @@ class ConfigError(PermitryError, ValueError):
 
 class RuleError(PermitryError, ValueError):
     """A rule that cannot be part of a policy: no priority, a wrong band, a duplicate id."""
+
+
+class UnevaluableError(PermitryError):
+    """A condition that cannot be evaluated for this call: an argument is missing or of the wrong type."""
 
 
 class RegistryError(PermitryError):

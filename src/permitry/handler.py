@@ -10,6 +10,7 @@ from typing import assert_never
 import attrs
 
 from permitry.audit.record import MemoryRecorder, Recorder, decision_fields
+from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChannel, UnattendedChannel
 from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
 from permitry.confirm.notifier import ToolRejectionNotifier
@@ -18,12 +19,11 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Explanation, Phase, Verdict
-from permitry.core.policy import AuthorizationPolicy
+from permitry.core.policy import AuthorizationPolicy, Marks
 from permitry.core.template import Template
 from permitry.dispatch.registry import AuthorizedCall, ToolRegistry, in_thread
 from permitry.dispatch.result import ToolResult
 from permitry.errors import LateAnswerError, LedgerError, ReplayError, told
-from permitry.rules import create_default_authorization_policy
 from permitry.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
@@ -76,10 +76,11 @@ class _RunRecord:
 
     recorder: Recorder
     session: Session
+    marks: Marks
 
     def started(self, call: ToolCall) -> None:
         self.recorder.record("started", call)
-        self.session.count(call.tool)
+        self.session.note(call, self.marks)
 
     def finished(self, call: ToolCall, result: ToolResult, *, seconds: float, error: str | None) -> None:
         self.recorder.record("finished", call, ok=result.ok, seconds=round(seconds, 6), error=error)
@@ -302,7 +303,9 @@ class ToolHandler:
         return Blocked(call, decision, result, Cause.POLICY)
 
     def _ready(self, call: ToolCall, decision: Decision) -> Ready:
-        authorized = self.registry._authorize(call, _RunRecord(self.recorder, self.session))  # noqa: SLF001 -- the one minting place
+        marks = self.policy.marks(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+        observer = _RunRecord(self.recorder, self.session, marks)
+        authorized = self.registry._authorize(call, observer)  # noqa: SLF001 -- the one minting place
         return Ready(call, decision, authorized)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:

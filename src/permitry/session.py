@@ -1,9 +1,14 @@
 """The mutable state of one agent session, from which every context is read."""
 
+import time
 from collections import Counter
+from collections.abc import Callable
 
 import attrs
 
+from permitry.core.call import ToolCall
+from permitry.core.history import History, Ran
+from permitry.core.policy import Marks
 from permitry.core.template import Template
 
 __all__ = ["Session"]
@@ -11,10 +16,11 @@ __all__ = ["Session"]
 
 @attrs.define
 class Session:
-    """What changes while an agent works: modes, ignore list, template, call counts.
+    """What changes while an agent works: modes, ignore list, template, labels, and what ran.
 
     A handler reads an `AuthContext` from it for every question, so a change counts from the next call on.
-    `messages` collects what the model must be told by the host (see `ToolHandler.process_confirmation`).
+    `messages` collects what the model must be told by the host (see `ToolHandler.process_confirmation`). `clock` gives
+    seconds. The session of a sub-agent has the one of its parent: see `child`.
     """
 
     is_plan_mode: bool = False
@@ -28,6 +34,9 @@ class Session:
     counts: Counter[str] = attrs.field(factory=Counter, kw_only=True)
     labels: set[str] = attrs.field(factory=set, kw_only=True)
     messages: list[str] = attrs.field(factory=list, kw_only=True)
+    clock: Callable[[], float] = attrs.field(default=time.time, kw_only=True, repr=False)
+    parent: "Session | None" = attrs.field(default=None, kw_only=True)
+    _ran: list[Ran] = attrs.field(factory=list, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         self.is_plan_mode = self.is_plan_mode or self._word == "plan"
@@ -57,9 +66,46 @@ class Session:
         """Do not ask about `tool` again in this session."""
         self.tool_ignore_list.append(tool)
 
-    def count(self, tool: str) -> None:
-        """Note that `tool` ran."""
-        self.counts[tool] += 1
+    @property
+    def now(self) -> float:
+        """The time in seconds."""
+        return self.clock()
+
+    @property
+    def history(self) -> History:
+        """The calls that ran so far, those of sub-agents included."""
+        return History(self._ran)
+
+    def note(self, call: ToolCall, marks: Marks) -> None:
+        """Note that a call runs, and what that leaves; a parent is told as well."""
+        self.counts[call.tool] += 1
+        self.labels |= marks.labels
+        self._ran.append(Ran(self.now, call.tool, self.agent, call.digest, marks.rules, marks.targets))
+        if self.parent is not None:
+            self.parent.hear(self._ran[-1], marks)
+
+    def hear(self, ran: Ran, marks: Marks) -> None:
+        """Note what a sub-agent ran: what it has read, this agent has read through it."""
+        self.labels |= marks.labels
+        self._ran.append(ran)
+        if self.parent is not None:
+            self.parent.hear(ran, marks)
+
+    def child(self, agent: str) -> "Session":
+        """Return the session of a sub-agent: it starts with these modes and labels, and is never allowed more."""
+        return Session(
+            is_plan_mode=self.is_plan_mode,
+            yolo_mode=self.yolo_mode,
+            tool_ignore_list=list(self.tool_ignore_list),
+            active_template=self.active_template,
+            mode=self._word,
+            agent=agent,
+            workspace=self.workspace,
+            attended=self.attended,
+            labels=set(self.labels),
+            clock=self.clock,
+            parent=self,
+        )
 
 
 def _host_word(mode: str) -> str:

@@ -69,7 +69,8 @@ def asked() -> Callable[..., str]:
     """Return a function that writes one call as a line of `permitry check`."""
 
     def line(name: str, arguments: Mapping[str, object] | None = None, **rest: object) -> str:
-        return json.dumps({"name": name, "arguments": dict(arguments or {}), **rest})
+        usual = {"path": "notes.txt"} if name in ("read_file", "write_file") else {}
+        return json.dumps({"name": name, "arguments": dict(usual if arguments is None else arguments), **rest})
 
     return line
 

@@ -19,7 +19,7 @@ Objects = Callable[[str], Lines]
 
 KEYS = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
 BASE = ("check", "--rules", "permitry:base")
-READ = '{"name": "read_file", "arguments": {}}'
+READ = '{"name": "read_file", "arguments": {"path": "README.md"}}'
 PAY = '{"name": "send_money", "arguments": {}}'
 # Prints the peak of the process's memory in KiB; what the kernel tells its parent would include the parent's own.
 MEASURED = """
@@ -66,7 +66,7 @@ def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: 
     assert (answer["id"], answer["verdict"], answer["rule"]) == (7, "confirm", "money-asks")
     assert (answer["phase"], answer["reason"]) == ("restriction", "it moves money")
     assert answer["message"] == "This call needs the user's confirmation before it runs."
-    assert (answer["source"], answer["errors"]) == ("permitry:base:19", [])
+    assert (answer["source"], answer["errors"]) == ("permitry:base:64", [])
 
 
 def test_the_default_names_no_rule(cli: Callable[..., Outcome], objects: Objects, asked: Callable[..., str]) -> None:
@@ -202,7 +202,7 @@ def test_a_human_reads_one_line_a_call(cli: Callable[..., Outcome]) -> None:
     """Without `--json` an answer is verdict, tool, rule, source and reason."""
     _, out, err = cli(*BASE, "--calls", "-", stdin=f"{PAY}\n{READ}\n")
     pays, reads = out.splitlines()
-    assert pays == "confirm send_money  money-asks (permitry:base:19): it moves money"
+    assert pays == "confirm send_money  money-asks (permitry:base:64): it moves money"
     assert reads.startswith("allow   read_file  read-only (built-in): ")
     assert err == ""
 

@@ -48,7 +48,7 @@ def test_all_matches_and_near_misses_are_told(cli: Callable[..., Outcome], asked
     _, out, _ = cli(*EXPLAIN, "--call", call)
     matches, near = out.split("  matches\n")[1].split("  near misses\n")
     assert matches.splitlines() == [
-        "    160 confirm deletion-asks  (permitry:base:44)  decided",
+        "    160 confirm deletion-asks  (permitry:base:89)  decided",
         "    300 allow   yolo  (built-in)",
     ]
     assert "    100 block   plan-mode  (built-in)  would have matched but for is_plan_mode = false" in near
@@ -91,7 +91,7 @@ def test_json_holds_every_rule_in_order(
     """With `--json` the decision is followed by every rule looked at, in the order of evaluation."""
     code, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search", id=5))
     (told,) = objects(out)
-    assert (code, told["id"], list(told)) == (3, 5, [*DECIDED, "rules"])
+    assert (code, told["id"], list(told)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "digest"])
     assert all(list(rule) == TRACED for rule in told["rules"])
     assert {rule["rule"] for rule in told["rules"]} > BUILT_IN | {"money-asks", "plan-servers-ask", "notes-run"}
     priorities = [rule["priority"] for rule in told["rules"]]
@@ -131,7 +131,7 @@ def test_check_and_explain_agree(
     checked, answer, _ = cli("check", *RULES, "--json", "--call", call)
     explained, told, _ = cli(*EXPLAIN, "--json", "--call", call)
     assert explained == checked
-    assert {key: value for key, value in objects(told)[0].items() if key != "rules"} == objects(answer)[0]
+    assert {key: objects(told)[0][key] for key in objects(answer)[0]} == objects(answer)[0]
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -157,4 +157,4 @@ def test_a_long_line_is_not_folded(
 def test_json_is_one_object_a_line(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
     """Two calls give two lines."""
     _, out, _ = cli(*EXPLAIN, "--json", "--calls", "-", stdin=f"{asked('a')}\n{asked('b')}\n")
-    assert [list(json.loads(line))[-1] for line in out.splitlines()] == ["rules", "rules"]
+    assert [list(json.loads(line))[-1] for line in out.splitlines()] == ["digest", "digest"]

@@ -13,7 +13,7 @@ import pytest
 from permitry.cli.main import main, run_from_shell
 
 Outcome = tuple[int, str, str]
-COMMANDS = ("run", "check", "explain", "test", "schema")
+COMMANDS = ("run", "check", "explain", "lint", "rules", "trust", "test", "schema")
 
 
 def test_the_version_is_the_packages(cli: Callable[..., Outcome]) -> None:
@@ -40,6 +40,9 @@ def test_the_help_names_commands_and_exit_codes(cli: Callable[..., Outcome]) -> 
         ("explain", "--call"),
         ("test", "--write-index"),
         ("schema", "case"),
+        ("lint", "--tools"),
+        ("rules", "--rules"),
+        ("trust", "--revoke"),
     ],
 )
 def test_every_command_has_a_help_of_its_own(cli: Callable[..., Outcome], command: str, option: str) -> None:
@@ -94,7 +97,7 @@ def test_a_bad_rule_file_does_not_steer_the_terminal(cli: Callable[..., Outcome]
 def test_an_interrupt_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends a command with 130 and no traceback."""
 
-    def interrupted(_: object) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("permitry.cli.check.rules_from", interrupted)

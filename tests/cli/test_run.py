@@ -180,7 +180,9 @@ def test_json_is_results_and_then_the_summary(
     cli: Callable[..., Outcome], alone: list[str], objects: Objects, record: Path
 ) -> None:
     """With `--json` standard output is JSON lines, the last one the summary, and standard error is silent."""
-    code, out, err = cli(*alone, stdin=stream(call("list_files", "a"), call("git_push", "b"), call("run_shell", "c")))
+    code, out, err = cli(
+        *alone, stdin=stream(call("list_files", "a"), call("git_push", "b"), call("run_shell", "c", command="make"))
+    )
     *results, end = objects(out)
     assert (code, err, [line["id"] for line in results]) == (0, "", ["a", "b", "c"])
     summary = end["summary"]

@@ -37,7 +37,7 @@ def write(folder: Path) -> Write:
     def written(name: str = "cases/one.json", **changes: object) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        call = {"name": "write_file", "arguments": {}}
+        call = {"name": "write_file", "arguments": {"path": "notes.txt"}}
         case = {"id": path.stem, "why": "it is asked about", "call": call, "want": WANT, **changes}
         path.write_text(json.dumps(case))
         return path

@@ -24,6 +24,7 @@ import pytest
 
 import permitry
 from permitry.config.load import load_policy
+from permitry.config.schema import WhenTable
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -136,15 +137,26 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 130
 
 
-@pytest.mark.parametrize("folder", ["rules", "commands"])
-def test_every_rule_and_command_has_its_page(folder: str) -> None:
-    """One rule or command, one file, one page."""
-    sources = {
-        "rules": (ROOT / "src/permitry/rules").glob("[!_]*.py"),
-        "commands": [ROOT / f"src/permitry/cli/{name}.py" for name in ("run", "check", "explain", "test", "schema")],
-    }
-    for source in sources[folder]:
-        assert (ROOT / "docs/reference" / folder / f"{source.stem.replace('_', '-')}.md").is_file(), source.stem
+@pytest.mark.parametrize(
+    ("folder", "names"),
+    [
+        ("rules", [path.stem for path in (ROOT / "src/permitry/rules").glob("[!_]*.py")]),
+        (
+            "commands",
+            [
+                path.stem
+                for path in (ROOT / "src/permitry/cli").glob("[!_]*.py")
+                if "def configure(" in path.read_text()
+            ],
+        ),
+        ("conditions", [*WhenTable.model_fields, "unless", "budget"]),
+    ],
+)
+def test_everything_has_its_page(folder: str, names: list[str]) -> None:
+    """One rule, command or condition: one page."""
+    assert len(names) > 5
+    for name in names:
+        assert (ROOT / "docs/reference" / folder / f"{name.replace('_', '-')}.md").is_file(), name
 
 
 @pytest.mark.parametrize("module", sorted(info.name for info in pkgutil.walk_packages(permitry.__path__, "permitry.")))

@@ -1,5 +1,6 @@
 """The published JSON Schemas: they are what the program prints, they are valid, and what is shipped fits them."""
 
+import itertools
 import json
 import re
 import tomllib
@@ -27,7 +28,7 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 # What this file knows to check: a schema that used another word would pass unchecked, so it may not use one.
 CHECKED = {
     "type", "properties", "required", "additionalProperties", "items", "minItems", "minLength", "minimum", "maximum",
-    "enum", "const", "anyOf", "$ref", "$defs", "pattern", "uniqueItems", "if", "then", "else",
+    "enum", "const", "allOf", "anyOf", "$ref", "$defs", "pattern", "uniqueItems", "if", "then", "else",
 }  # fmt: skip
 RULE = "schema = 1\n[[rule]]\nid = 'a'\n"
 SAID = {"$schema", "title", "description", "default"}
@@ -42,7 +43,8 @@ def nodes(schema: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 -- any part 
         if isinstance(schema.get(key), dict)
     ]
     tables = [schema.get(key, {}) for key in ("properties", "$defs")]
-    for each in (*below, *schema.get("anyOf", ()), *(node for table in tables for node in table.values())):
+    choices = (*schema.get("allOf", ()), *schema.get("anyOf", ()))
+    for each in (*below, *choices, *(node for table in tables for node in table.values())):
         yield from nodes(each)
 
 
@@ -50,6 +52,7 @@ def mistakes(value: Any, schema: dict[str, Any], root: dict[str, Any], place: st
     """Yield where `value` does not fit `schema`, by the words of `CHECKED`."""
     if "$ref" in schema:
         yield from mistakes(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, place)
+    yield from itertools.chain.from_iterable(mistakes(value, each, root, place) for each in schema.get("allOf", ()))
     if "anyOf" in schema and all(any(mistakes(value, each, root)) for each in schema["anyOf"]):
         yield f"{place}: fits none of the choices"
     if "if" in schema:

@@ -2,7 +2,11 @@
 
 Real bash reads each command with every builtin switched off and every program replaced by a logger, in a scratch
 folder; slashes are taken out first, so that nothing on the machine can be named. Each command is read twice, with all
-programs succeeding and with all failing, so that both sides of `&&` and `||` are seen.
+programs succeeding and with all failing, so that both sides of `&&` and `||` are seen. Patterns are left as they are
+written. The files bash makes for redirections must have been reported as well.
+
+The commands come from two sources: mutations of what people write, and trees printed in random spelling. Of the
+latter none may be refused, and where nothing depends on how a program ends, bash must run each as often as reported.
 """
 
 import collections
@@ -12,29 +16,41 @@ import random
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import attrs
 import pytest
 
-from permitry.actions.strict import UnreadableError, Word, read_strictly
+from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.core.action import Word
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "shell_cases.jsonl"
 BASH = shutil.which("bash")
 SEED = 20261120
+LONGEST = 20
+"""How many commands a tree may print: long ones only take longer."""
 OWN = (
     "ls -la | head -3", "git log --oneline && echo done", "grep -n 'a b' x.txt || true", "cat <<'E'\n$x\nE\nls",
     "cat <<E\nplain\nE", 'echo "a\\"b" c\\ d', "A=1 B='x y' env", "ls # note; rm x\npwd", "cat < in > out 2>&1",
     "find . -name '*.py' -exec wc -l {} +", "git show HEAD~1:x stash@{0}", "timeout 5 nice -n 3 ls", "sort 2>err -u f",
     "echo a;echo b\n\necho c", "[ -f x ] && cat x", "true|false||pwd", "echo \"cost $\" 'x'\"y\"z", "printf %s\\n a",
+    "ls -l &>out; make &>> log", "ls x |& head", "! grep -q x f && echo none", "(cd x && ls) | head",
+    "{ ls; pwd; } >out",
+    "cat <<-E\n\tplain\n\tE\nls", "wc -w <<<'a b'", 'for f in a b.txt; do wc -l $f "x $f"; done',
+    "for x in 1 2\ndo for y in a 'b c'\ndo echo ${x}-\"${y}\"\ndone\ndone | sort", "(ls; (pwd) ; { id\n})&& ! { a;}",
+    "for f in a b; do cat <<E >$f\nplain\nE\ndone; ls",
 )  # fmt: skip
 PIECES = (
     " ", " ", "\t", "\n", ";", "&&", "||", "|", "&", "(", ")", "<", ">", ">>", "<<", "<<-", "<<<", "2>&1", ">&2",
     "2>", "'", '"', "\\", "\\\n", "$", "$(", "`", "${x}", "$'a'", "{", "}", "{a,b}", "~", "#", " #", "!", "! ", "*",
     "?", "[", "]", "=", "A=1 ", "if ", "then ", "fi", "done", "esac", "in ", "for ", "[[ ", "time ", "a", "b c", "-x",
     "E\n", "<<E\n", "<<'E'\n", "x=", "x+=1 ", "x[0]=1 ", "&>", "|&", ";;", ">|", "<>", "<(", "function ", "f() ",
-    "coproc ", "select ", "é", "}", "{ ", "a{b}c", "@{1}", "~x", "=~",
+    "coproc ", "select ", "é", "}", "{ ", "a{b}c", "@{1}", "~x", "=~", "&>>", "&>f ", "|& ", "<<<a ", "<<-E\n", "\tE\n",
+    "; }", "( ", " )", "do ", "; do ", "; done", "for f in a b; do ", "$f", '"$f"', "${f}", "f=", " read f;",
+    "{fd}>x",
 )  # fmt: skip
 SETUP = """
 command_not_found_handle() {{
@@ -45,6 +61,9 @@ enable -n {builtins} enable
 """
 
 
+ShellTree: TypeAlias = Callable[[random.Random], tuple[str, list[Command]]]
+
+
 @attrs.frozen
 class Bash:
     """Real bash in which nothing is really executed."""
@@ -52,9 +71,13 @@ class Bash:
     folder: Path
     builtins: str
 
-    def argvs(self, command: str) -> set[tuple[str, ...]]:
-        """Return every argv bash would run for `command`, whatever the programs return."""
-        return {argv for status in ("true", "false") for argv in self.run(command, status)}
+    def effects(self, command: str) -> set[tuple[str, ...]]:
+        """Return every argv bash runs for `command`, whatever the programs return, and `>` with each file it makes."""
+        seen: set[tuple[str, ...]] = set()
+        for status in ("true", "false"):
+            seen.update(self.run(command, status))
+            seen.update((">", path.name) for path in (self.folder / "scratch").iterdir())
+        return seen
 
     def run(self, command: str, status: str) -> Iterator[tuple[str, ...]]:
         """Yield what bash runs when every program returns `status`."""
@@ -74,7 +97,7 @@ class Bash:
             "LC_ALL": "C.UTF-8",
         }
         process = subprocess.Popen(
-            [str(BASH), "--norc", "-c", command], cwd=scratch, env=environment, stdin=subprocess.DEVNULL,
+            [str(BASH), "--norc", "-f", "-c", command], cwd=scratch, env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         try:
@@ -122,16 +145,19 @@ def mutated(chance: random.Random, seeds: list[str]) -> str:
     return text.replace("/", "%").replace("\0", "")
 
 
-def unreported(command: str, bash: Bash) -> set[tuple[str, ...]] | None:
-    """Return what bash runs and the strict reader did not report, or None where it refused."""
-    try:
-        commands = read_strictly(command)
-    except UnreadableError:
-        return None
-    if any(word.is_glob for each in commands for word in each.words):
-        # A pattern may stand for any files; which, only the folder knows.
-        return set()
-    return bash.argvs(command) - {tuple(map(passed, each.words)) for each in commands}
+def unreported(commands: tuple[Command, ...], text: str, bash: Bash) -> set[tuple[str, ...]]:
+    """Return what bash runs or writes for a text and the strict reader did not report."""
+    written = (Word(text, is_home=is_home) for text, is_home in targets(commands))
+    reported = {tuple(map(passed, each.words)) for each in commands} | {(">", passed(word)) for word in written}
+    return bash.effects(text) - reported
+
+
+def targets(commands: tuple[Command, ...]) -> Iterator[tuple[str, bool]]:
+    """Yield the files the strict reader says are written, and whether they begin with the home folder."""
+    for command in commands:
+        for each in command.redirections:
+            if each.target is not None and each.operator != "<":
+                yield each.target, each.is_home
 
 
 def passed(word: Word) -> str:
@@ -139,34 +165,73 @@ def passed(word: Word) -> str:
     return f"home{word.text[1:]}" if word.is_home else word.text
 
 
-def fuzz(bash: Bash, count: int) -> collections.Counter[str]:
-    """Compare `count` commands and return how many were read and refused; a miss fails."""
+def fuzz(bash: Bash, shell_tree: ShellTree, count: int) -> collections.Counter[str]:
+    """Compare `count` mutated commands and return how many were read and refused; a miss fails."""
     chance = random.Random(SEED + count)  # noqa: S311 -- a seed for tests
     seeds = samples()
+    seeds += [shell_tree(chance)[0] for _ in range(len(seeds) // 2)]
     seen: collections.Counter[str] = collections.Counter()
     for _ in range(count):
-        command = mutated(chance, seeds)
-        missed = unreported(command, bash)
-        assert not missed, f"{command!r} runs {missed}"
-        seen["refused" if missed is None else "read"] += 1
+        text = mutated(chance, seeds)
+        try:
+            commands = read_strictly(text)
+        except UnreadableError:
+            seen["refused"] += 1
+            continue
+        missed = unreported(commands, text, bash)
+        assert not missed, f"{text!r} runs {missed}"
+        seen["read"] += 1
+        seen.update({word for command in commands for word in command.within})
     return seen
 
 
-def test_bash_runs_nothing_the_strict_reader_did_not_report(bash: Bash) -> None:
-    """A thousand mutated commands, and enough of them read for the comparison to mean something."""
-    seen = fuzz(bash, 1_000)
-    assert seen["read"] > 250, seen
+def compare_trees(bash: Bash, shell_tree: ShellTree, count: int) -> collections.Counter[str]:
+    """Compare `count` commands printed from trees and return how many were compared run for run."""
+    chance = random.Random(SEED + count)  # noqa: S311 -- a seed for tests
+    seen: collections.Counter[str] = collections.Counter()
+    while seen["read"] < count:
+        text, expected = shell_tree(chance)
+        if len(expected) > LONGEST:
+            continue
+        commands = read_strictly(text)
+        missed = unreported(commands, text, bash)
+        assert not missed, f"{text!r} runs {missed}"
+        seen["read"] += 1
+        if all(each.follows in ("", ";", "|") and not opens_files(each) for each in commands):
+            runs = collections.Counter(bash.run(text, "true"))
+            assert runs == collections.Counter(tuple(map(passed, each.words)) for each in commands), text
+            seen["run for run"] += 1
+    return seen
+
+
+def opens_files(command: Command) -> bool:
+    """Return whether a file that is not there may keep a command from running."""
+    return any(each.target is not None for each in command.redirections)
+
+
+def test_bash_runs_nothing_the_strict_reader_did_not_report(bash: Bash, shell_tree: ShellTree) -> None:
+    """Hundreds of mutated commands, and enough of them read for the comparison to mean something."""
+    seen = fuzz(bash, shell_tree, 800)
+    assert seen["read"] > 200, seen
+    assert min(seen[construct] for construct in ("!", "(…)", "{…}", "for")) > 0, seen
+
+
+def test_bash_runs_what_a_tree_was_built_from(bash: Bash, shell_tree: ShellTree) -> None:
+    """Hundreds of printed trees: none is refused, and bash runs what stands in them."""
+    seen = compare_trees(bash, shell_tree, 200)
+    assert seen["run for run"] > 20, seen
 
 
 @pytest.mark.large
-def test_bash_runs_nothing_unreported_in_twenty_thousand_commands(bash: Bash) -> None:
+def test_bash_runs_nothing_unreported_in_twenty_thousand_commands(bash: Bash, shell_tree: ShellTree) -> None:
     """The same, twenty times as long."""
-    fuzz(bash, 20_000)
+    seen = fuzz(bash, shell_tree, 16_000) + compare_trees(bash, shell_tree, 4_000)
+    sys.stdout.write(f"{dict(seen)}\n")
 
 
 def test_the_oracle_sees_what_bash_runs(bash: Bash) -> None:
-    """The comparison is worth something only if the logger really sees substitutions and both branches."""
-    assert bash.argvs("echo $(id) && pwd || ls -l") >= {("id",), ("echo",), ("pwd",), ("ls", "-l")}
+    """The comparison is worth something only if the logger really sees substitutions, branches and files."""
+    assert bash.effects("echo $(id) && pwd || ls -l >f") >= {("id",), ("echo",), ("pwd",), ("ls", "-l"), (">", "f")}
 
 
 @pytest.mark.parametrize("command", OWN)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from permitry.actions.programs import why_not_reading, why_not_reading_all
-from permitry.actions.strict import Command, UnreadableError, Word, read_strictly
+from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.core.action import Word
 
 CASES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases"
 SAMPLES = CASES / "security" / "shell_cases.jsonl"
@@ -18,6 +19,12 @@ STRICTER = {
     "codex-146": "zsh reads text in its own way; the strict reader knows bash's",
 }
 """Commands Codex calls safe and we do not, with the reason why ours is the safer answer."""
+
+READ = {
+    "codex-185": "what stands in a subshell is read and judged like any other command",
+    "codex-186": "the same, behind `||`",
+}
+"""Commands Codex does not call safe because it does not read them, and we do."""
 
 
 def only_reads(text: str) -> bool:
@@ -72,4 +79,5 @@ def test_codex_agrees(known_safe: list[dict[str, Any]]) -> None:
     assert len(known_safe) > 70
     for case in known_safe:
         reads = why_not_reading(Command(tuple(Word(word) for word in case["command"]))) is None
-        assert reads == (case["expected"]["known_safe"] and case["id"] not in STRICTER), case["id"]
+        safe = case["expected"]["known_safe"] or case["id"] in READ
+        assert reads == (safe and case["id"] not in STRICTER), case["id"]

@@ -9,6 +9,7 @@ Policies, questions, contexts and calls come by type (`@given(policy=..., questi
 comes from a fixture that holds a strategy.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -19,16 +20,25 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AuthorizationRule, Question
-from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.core.rule import AuthorizationRule, Question, Unsure
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.configured import ConfiguredRule, ToolSelector
+from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
 
 Judgement: TypeAlias = tuple[Verdict, str | None, Phase, int]
 
@@ -61,19 +71,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 # Rules of which the tests know what they answer -------------------------------------------------------------------
 
 
-def _give(answer: object) -> bool:
+def _give(answer: object) -> object:
     if isinstance(answer, type) and issubclass(answer, Exception):
         raise answer("on purpose")
-    return cast("bool", answer)
+    return answer
 
 
 @attrs.frozen
 class FixedRule:
-    """A rule that gives `answer` to every question, or raises it."""
+    """A rule that gives `answer` to every question, or raises it; so with `covering`, the actions it permits."""
 
     effect: Verdict
     priority_number: int
     answer: object
+    covering: object = ()
     id: str = "fixed"
     reason: str = "always the same"
     message: str | None = None
@@ -83,9 +94,13 @@ class FixedRule:
         """Return the given priority."""
         return self.priority_number
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Question) -> bool | Unsure:
         """Return or raise the given answer."""
-        return _give(self.answer)
+        return cast("bool | Unsure", _give(self.answer))
+
+    def covers(self, _: Question) -> frozenset[int]:
+        """Return or raise the given indices."""
+        return cast("frozenset[int]", _give(self.covering))
 
     def near_miss(self, _: Question) -> str | None:
         """Fail: a near miss must never cost an explanation."""
@@ -107,7 +122,7 @@ class TwoMethods:
 
     def should_allow_without_confirmation(self, tool_name: str, _: AuthContext) -> bool:
         """Return or raise the given answer about some tools, and False about all others."""
-        return _give(self.answer) if tool_name in self.tools else False
+        return cast("bool", _give(self.answer)) if tool_name in self.tools else False
 
 
 Rule: TypeAlias = AuthorizationRule | TwoMethods
@@ -116,32 +131,45 @@ Rule: TypeAlias = AuthorizationRule | TwoMethods
 
 
 def _judge(rules: Sequence[Rule], question: Question) -> Judgement:
+    """Return the strictest of what is judged for the agent and those above it; of equals, the nearest."""
+    asked = [attrs.evolve(question, context=context) for context in question.context.lineage()]
+    return max((_judged_once(rules, each) for each in asked), key=lambda judgement: judgement[0].strictness)
+
+
+def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
     errors: list[Rule] = []
     in_order = sorted(rules, key=lambda rule: rule.priority())
     for rule in in_order:
-        if _phase(rule) is Phase.OVERRIDE and _holds(rule, question, errors, when_failing=False):
+        if _phase(rule) is Phase.OVERRIDE and _asked(rule, question, errors) is True:
             return Verdict.ALLOW, rule.id, Phase.OVERRIDE, len(errors)
-    restrictions = [rule for rule in in_order if _phase(rule) is Phase.RESTRICTION]
-    matched = [rule for rule in restrictions if _holds(rule, question, errors, when_failing=True)]
+    found = [(_restriction(rule, question, errors), rule.id) for rule in in_order if _phase(rule) is Phase.RESTRICTION]
     for verdict in (Verdict.BLOCK, Verdict.CONFIRM):
-        for rule in matched:
-            if getattr(rule, "effect", None) is verdict:
-                return verdict, rule.id, Phase.RESTRICTION, len(errors)
+        for each, rule_id in found:
+            if each is verdict:
+                return verdict, rule_id, Phase.RESTRICTION, len(errors)
+    left = set(range(len(question.actions.certain)))
     for rule in in_order:
-        if _phase(rule) is Phase.PERMISSION and _holds(rule, question, errors, when_failing=False):
-            return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
+        if _phase(rule) is Phase.PERMISSION:
+            answer = _asked(rule, question, errors)
+            if answer not in (True, None) and _is_shared_out(question):
+                left -= _covered(rule, question, errors)
+            if answer is True or (not left and _is_shared_out(question)):
+                return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
     return Verdict.CONFIRM, None, Phase.DEFAULT, len(errors)
 
 
-def _holds(rule: Rule, question: Question, errors: list[Rule], *, when_failing: bool) -> bool:
-    try:
-        answer: object = _asked(rule, question)
-    except Exception:  # noqa: BLE001 -- a rule may fail in any way
-        answer = "no answer"
-    if answer is True or answer is False:
-        return answer
-    errors.append(rule)
-    return when_failing
+def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> Verdict | None:
+    answer = _asked(rule, question, errors)
+    if isinstance(answer, Unsure):
+        return Verdict.CONFIRM
+    return None if answer is False else cast("FixedRule", rule).effect
+
+
+def _is_shared_out(question: Question) -> bool:
+    """Return whether several permissions may share the call: its tool and its two or more actions are all known."""
+    certain = question.actions.certain
+    is_known = question.tool is not None and bool(question.tool.roles)
+    return is_known and len(certain) > 1 and not any(isinstance(action, Unknown) for action in certain)
 
 
 def _phase(rule: Rule) -> Phase:
@@ -150,10 +178,27 @@ def _phase(rule: Rule) -> Phase:
     return Phase.OVERRIDE if rule.priority() < 100 else Phase.RESTRICTION
 
 
-def _asked(rule: Rule, question: Question) -> bool:
-    if isinstance(rule, TwoMethods):
-        return rule.should_allow_without_confirmation(question.call.tool, question.context)
-    return rule.matches(question)
+def _asked(rule: Rule, question: Question, errors: list[Rule]) -> bool | Unsure | None:
+    """Return the answer of a rule, None for none."""
+    try:
+        if isinstance(rule, TwoMethods):
+            answer: object = rule.should_allow_without_confirmation(question.call.tool, question.context)
+        else:
+            answer = rule.matches(question)
+    except Exception:  # noqa: BLE001 -- a rule may fail in any way
+        answer = "no answer"
+    if answer is True or answer is False or isinstance(answer, Unsure):
+        return answer
+    errors.append(rule)
+    return None
+
+
+def _covered(rule: Rule, question: Question, errors: list[Rule]) -> set[int]:
+    try:
+        return set(rule.covers(question)) if hasattr(rule, "covers") else set()
+    except Exception:  # noqa: BLE001 -- a rule may fail in any way
+        errors.append(rule)
+        return set()
 
 
 @pytest.fixture(scope="session")
@@ -167,6 +212,7 @@ def reference() -> Callable[[Sequence[Rule], Question], Judgement]:
 _TOOLS = ("bash", "read_file", "write_file", "present_plan", "mcp:docs/search", "mcp:docs/read_file")
 _SELECTORS = (*_TOOLS, "*", "read_*", "*_file", "?ash", "mcp:*", "mcp:docs/*", "@reads", "@writes")
 _MODES = ("default", "plan", "yolo", "review")
+_PATTERNS = ("command ls *", "command rm *", "path src/**", "path secret", "host example.com", "host *")
 _READER = Template("reader", ("read_file", "mcp:docs/*"))
 _TEMPLATES = (_READER, Template("writer", ("write_*",), extends=(_READER,)), Template("empty"))
 _FAULTS = (None, 1, 0, "yes", (), object, ValueError, KeyError, RecursionError, AttributeError)
@@ -179,30 +225,56 @@ def _some(values: Sequence[str]) -> SearchStrategy[tuple[str, ...]]:
     return st.lists(st.sampled_from(values), max_size=2).map(tuple)
 
 
-def _configured(place: tuple[Verdict, int], selectors: tuple[str, ...], *conditions: tuple[str, ...]) -> ConfiguredRule:
-    modes, agents, templates = conditions
-    return ConfiguredRule(
-        "configured",
-        *place,
-        tuple(map(ToolSelector, selectors)),
-        modes=modes,
-        agents=tuple(map(Pattern, agents)),
-        templates=templates,
+def _fields(
+    modes: tuple[str, ...], agents: tuple[str, ...], templates: tuple[str, ...], patterns: tuple[str, ...]
+) -> Conditions:
+    plain: list[Condition] = []
+    plain += [ModeCondition(modes)] if modes else []
+    plain += [AgentCondition(tuple(map(Pattern, agents)))] if agents else []
+    plain += [TemplateCondition(templates)] if templates else []
+    kinds: dict[str, list[str]] = {"command": [], "path": [], "host": []}
+    for pattern in patterns:
+        kind, _, text = pattern.partition(" ")
+        kinds[kind].append(text)
+    return Conditions(
+        tuple(plain),
+        tuple(map(ArgvPattern, kinds["command"])),
+        tuple(map(PathPattern, kinds["path"])),
+        tuple(HostPattern.parse(text, str) for text in kinds["host"]),
     )
 
 
-def _fixed(place: tuple[Verdict, int], answer: object) -> FixedRule:
+def _configured(
+    place: tuple[Verdict, int], selectors: tuple[str, ...], when: Conditions, unless: Conditions | None
+) -> ConfiguredRule:
+    return ConfiguredRule("configured", *place, Scope(tuple(map(ToolSelector, selectors)), when, unless))
+
+
+def _fixed(place: tuple[Verdict, int], answer: object, covering: object) -> FixedRule:
     effect, priority = place
-    return FixedRule(effect, priority, answer)
+    return FixedRule(effect, priority, answer, covering)
+
+
+_templates = _some([template.name for template in _TEMPLATES])
+_conditions = st.builds(_fields, _some(_MODES), _some(("main", "h*")), _templates, _some(_PATTERNS))
+_action_conditions = st.builds(_fields, *([st.just(())] * 3), _some(_PATTERNS))
+_answers = st.sampled_from((True, False, Unsure("on purpose"), *_FAULTS))
+_coverings = st.one_of(
+    st.frozensets(st.integers(0, 3)), st.sampled_from((frozenset(), frozenset({0, 1, 2}), None, ValueError))
+)
 
 
 def _full_rules(places: Sequence[tuple[Verdict, int]]) -> SearchStrategy[Rule]:
-    place = st.sampled_from(places)
-    templates = _some([template.name for template in _TEMPLATES])
-    configured = st.builds(_configured, place, _some(_SELECTORS), _some(_MODES), _some(("main", "h*")), templates)
-    plain = st.builds(_configured, place, _some(_SELECTORS), *([st.just(())] * 3))
-    fixed = st.builds(_fixed, place, st.sampled_from((True, False, *_FAULTS)))
-    return st.one_of(plain, configured, fixed)
+    place, selectors = st.sampled_from(places), _some(_SELECTORS)
+    configured = st.builds(
+        _configured,
+        place,
+        selectors,
+        st.one_of(_conditions, _action_conditions),
+        st.one_of(st.none(), _conditions, _action_conditions),
+    )
+    plain = st.builds(_configured, place, selectors, st.just(Conditions()), st.none())
+    return st.one_of(plain, configured, st.builds(_fixed, place, _answers, _coverings))
 
 
 _two_methods = st.builds(
@@ -264,10 +336,55 @@ _contexts = st.builds(
     mode=st.sampled_from(_MODES),
     agent=st.sampled_from(("main", "helper", "other")),
 )
+_lineages = st.builds(
+    lambda contexts: functools.reduce(lambda above, own: attrs.evolve(own, parent=above), contexts),
+    st.lists(_contexts, min_size=1, max_size=3),
+)
+
+
+def _place(name: str) -> Place:
+    return Place(name, (f"/w/{name}",), (f"/w/{name}",))
+
+
+def _run(text: str, doubt: str | None, *touches: Touch) -> Run:
+    words = tuple(map(Word, text.split()))
+    return Run(words, doubt, read_operands=lambda: Operands(touches, is_listed=True))
+
+
+_DOES: dict[str, Action] = {
+    "ls": _run("ls -l", None),
+    "cat secret": _run("cat secret", None, Touch(Access.READ, _place("secret"))),
+    "rm src/a": _run("rm src/a", "it removes", Touch(Access.DELETE, _place("src/a"))),
+    "read": Touch(Access.READ, _place("src/b")),
+    "write": Touch(Access.WRITE, _place("src/b")),
+    "connect": Connect("https://example.com", "https", "example.com", 443),
+    "mystery": Unknown("???", "it is a mystery"),
+}
+
+
+@attrs.frozen
+class Told:
+    """A reader for calls that say themselves what they do."""
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG002 -- the protocol's
+        """Return the actions named in the argument `does`, and as possible ones those in `may`."""
+        certain, possible = (
+            tuple(_DOES[str(word)] for word in cast("tuple[object, ...]", call.arguments.get(name, ())))
+            for name in ("does", "may")
+        )
+        is_reading = set(certain) <= {_DOES[name] for name in ("ls", "cat secret", "read")}
+        return Actions(certain, possible, roots=Roots(("/w",)), doubt=None if is_reading else "it does more")
+
+
+_names_of_actions = st.lists(st.sampled_from(sorted(_DOES)), max_size=3)
 _calls = st.builds(
     ToolCall,
-    st.sampled_from((*_TOOLS, "unknown")),
-    st.dictionaries(st.sampled_from(("path", "limit")), st.sampled_from(("a.txt", 7, None, [1])), max_size=2),
+    st.sampled_from((*_TOOLS, "bash", "unknown")),
+    st.one_of(
+        st.fixed_dictionaries({"does": _names_of_actions, "may": _names_of_actions}),
+        st.fixed_dictionaries({"does": _names_of_actions}),
+        st.dictionaries(st.sampled_from(("path", "limit")), st.sampled_from(("a.txt", 7, None, [1])), max_size=2),
+    ),
     kind=st.sampled_from((PayloadKind.FUNCTION, PayloadKind.FUNCTION, PayloadKind.CUSTOM)),
 )
 _traits = st.builds(
@@ -275,14 +392,24 @@ _traits = st.builds(
 )
 
 
-def _question(call: ToolCall, context: AuthContext, traits: ToolTraits | None, *, is_its_own: bool) -> Question:
-    spec = None if traits is None else ToolSpec(call.tool if is_its_own else "another_tool", traits=traits)
-    return Question(call, context, spec)
+_roles = st.sampled_from((None, {}, {"does": ArgumentRole.COMMAND}, {"does": ArgumentRole.WRITE_PATH}))
 
 
-st.register_type_strategy(AuthContext, _contexts)
+def _question(
+    call: ToolCall,
+    context: AuthContext,
+    traits: ToolTraits | None,
+    roles: dict[str, ArgumentRole] | None,
+    *,
+    is_its_own: bool,
+) -> Question:
+    spec = None if traits is None else ToolSpec(call.tool if is_its_own else "another", traits=traits, roles=roles)
+    return Question(call, context, spec, Told())
+
+
+st.register_type_strategy(AuthContext, _lineages)
 st.register_type_strategy(ToolCall, _calls)
-st.register_type_strategy(AuthorizationPolicy, _rule_lists.map(AuthorizationPolicy))
+st.register_type_strategy(AuthorizationPolicy, _rule_lists.map(lambda rules: AuthorizationPolicy(rules, reader=Told())))
 st.register_type_strategy(
-    Question, st.builds(_question, _calls, _contexts, st.one_of(st.none(), _traits), is_its_own=_flags)
+    Question, st.builds(_question, _calls, _lineages, st.one_of(st.none(), _traits), _roles, is_its_own=_flags)
 )

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permitry.audit.record import AuditRecord, MemoryRecorder
+from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -22,16 +23,17 @@ from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.errors import AuditError
 from permitry.handler import Ready, ToolHandler
-from permitry.rules import create_default_authorization_policy
-from permitry.rules.configured import ConfiguredRule, ToolSelector
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
 
 Json: TypeAlias = Any
 
 _TOOLS = ("look", "write", "guarded", "blocked", "crash")
 _POLICY = create_default_authorization_policy(
     [
-        ConfiguredRule("guard", Verdict.CONFIRM, 160, (ToolSelector("guarded"),)),
-        ConfiguredRule("block", Verdict.BLOCK, 150, (ToolSelector("blocked"),)),
+        ConfiguredRule("guard", Verdict.CONFIRM, 160, Scope((ToolSelector("guarded"),))),
+        ConfiguredRule("block", Verdict.BLOCK, 150, Scope((ToolSelector("blocked"),))),
     ]
 )
 

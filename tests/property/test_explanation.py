@@ -2,9 +2,13 @@
 
 from hypothesis import given
 
-from permitry.core.decision import Explanation, Phase, RuleOutcome, Verdict
+from permitry.core.decision import Explanation, Phase, RuleOutcome, RuleTrace, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
+
+
+def _effect(rule: RuleTrace) -> Verdict:
+    return Verdict.CONFIRM if rule.outcome in (RuleOutcome.UNSURE, RuleOutcome.COVERED) else rule.effect
 
 
 def _explain(policy: AuthorizationPolicy, question: Question) -> Explanation:
@@ -25,7 +29,8 @@ def test_the_deciding_rule_is_marked_and_no_other(policy: AuthorizationPolicy, q
     deciding = [rule for rule in explanation.rules if rule.deciding]
     assert [rule.rule_id for rule in deciding] == ([] if decision.rule_id is None else [decision.rule_id])
     for rule in deciding:
-        assert (rule.effect, rule.phase, rule.source) == (decision.verdict, decision.phase, decision.source)
+        verdict = Verdict.CONFIRM if rule.outcome is RuleOutcome.UNSURE else rule.effect
+        assert (verdict, rule.phase, rule.source) == (decision.verdict, decision.phase, decision.source)
         assert rule in explanation.matches
 
 
@@ -33,14 +38,18 @@ def test_the_deciding_rule_is_marked_and_no_other(policy: AuthorizationPolicy, q
 def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, question: Question) -> None:
     """The phases applied to the matches told give the verdict told."""
     explanation = _explain(policy, question)
-    effects = {phase: [m.effect for m in explanation.matches if m.phase is phase] for phase in Phase}
+    effects = {phase: [_effect(m) for m in explanation.matches if m.phase is phase] for phase in Phase}
     if effects[Phase.OVERRIDE]:
         expected = Verdict.ALLOW
     elif effects[Phase.RESTRICTION]:
         expected = max(effects[Phase.RESTRICTION])
     else:
-        expected = Verdict.ALLOW if effects[Phase.PERMISSION] else Verdict.CONFIRM
-    assert explanation.decision.verdict is expected
+        expected = min([Verdict.CONFIRM, *effects[Phase.PERMISSION]])
+    decision = explanation.decision
+    # Parts that are covered need not add up to the whole; where they do, a rule that covers one of them decides.
+    is_shared_out = decision.phase is Phase.PERMISSION and expected is Verdict.CONFIRM
+    assert decision.verdict is (Verdict.ALLOW if is_shared_out else expected)
+    assert not is_shared_out or any(rule.deciding for rule in explanation.matches)
 
 
 @given(policy=..., question=...)
@@ -63,5 +72,6 @@ def test_every_error_of_the_decision_is_told(policy: AuthorizationPolicy, questi
 
 @given(policy=..., question=...)
 def test_a_near_miss_is_no_match(policy: AuthorizationPolicy, question: Question) -> None:
-    """Only a rule that was asked and did not match can have missed nearly."""
-    assert all(rule.outcome is RuleOutcome.NOT_MATCHED for rule in _explain(policy, question).near_misses)
+    """Only a rule that was asked and did not match, or not wholly, can have missed nearly."""
+    outcomes = (RuleOutcome.NOT_MATCHED, RuleOutcome.COVERED)
+    assert all(rule.outcome in outcomes for rule in _explain(policy, question).near_misses)

@@ -1,5 +1,6 @@
 """Law 1: a restriction is a floor."""
 
+import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,8 @@ from permitry.rules.configured import ConfiguredRule
 
 def _without_overrides(policy: AuthorizationPolicy) -> AuthorizationPolicy:
     # A two-method rule below 100 stays: it has no effect of its own, and is no override.
-    return AuthorizationPolicy(r for r in policy.rules if r.priority() >= 100 or not hasattr(r, "effect"))
+    rules = (r for r in policy.rules if r.priority() >= 100 or not hasattr(r, "effect"))
+    return attrs.evolve(policy, rules=rules)
 
 
 @given(
@@ -22,7 +24,7 @@ def test_no_permission_lifts_a_restriction(
 ) -> None:
     """Whatever permits a call, it is at least as strict as one restriction that matches it."""
     floor = ConfiguredRule("floor", effect, priority)
-    floored = AuthorizationPolicy((*_without_overrides(policy).rules, floor))
+    floored = attrs.evolve(policy, rules=(*_without_overrides(policy).rules, floor))
     decision = floored.decide(question.call, question.context, question.spec)
     assert decision.verdict >= effect
     assert decision.phase is Phase.RESTRICTION

@@ -6,8 +6,8 @@ from typing import TypeAlias
 from hypothesis import given, settings
 
 from permitry.core.decision import Phase, Verdict
-from permitry.core.policy import AnyRule, AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import AnyRule, Question
 
 Reference: TypeAlias = Callable[[Sequence[AnyRule], Question], tuple[Verdict, str | None, Phase, int]]
 

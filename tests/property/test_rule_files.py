@@ -1,7 +1,8 @@
 """A rule file that was damaged is refused, or says what it still says: never something else.
 
-The shipped sets are changed in small ways, and each result is compared with a reader of fifteen lines that knows only
-TOML and wildcards. A change nobody can see in the file can therefore never make a policy weaker.
+The shipped sets are changed in small ways, and each result is compared with a plain reader that knows only TOML and
+wildcards. A change nobody can see in the file can therefore never make a policy weaker. The calls it is tried on do one
+thing each, without options or links, so that what a pattern means for them is plain as well.
 """
 
 import fnmatch
@@ -11,15 +12,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.core.action import Access, Action, Actions, Place, Roots, Run, Touch, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError
 
 Load: TypeAlias = Callable[[bytes], RuleSet | None]
@@ -42,7 +46,43 @@ TOOLS = (
     *("drop_table", "undelete", "permitry_trust", "grant_role", "add_ssh_key", "subtask", "spawn_agent", "unknown"),
     *("mcp:bank/pay_invoice", "mcp:github/delete_file", "mcp:docs/search", "mcp:permitry/approve", "mcp:ci/deploy_x"),
 )
-QUESTIONS = [Question(ToolCall(tool), AuthContext(mode=mode)) for tool in TOOLS for mode in ("default", "plan", "yolo")]
+HOME, WORK = "/nowhere/me", "/nowhere/me/work"
+COMMANDS = (
+    *("git push", "git pull", "git push origin main", "Git push", "gitpush", "permitry trust .", "permitry check"),
+    *("npm publish", "npm run publish", "gh release create v1", "gh release list", "docker push me/app", "make"),
+)
+PATHS = (
+    *(f"{WORK}/.env", f"{WORK}/a/.ENV.local", f"{WORK}/.env.example", f"{WORK}/src/main.py", f"{HOME}/.ssh/id"),
+    *(
+        f"{WORK}/.permitry/rules.toml",
+        f"{HOME}/.config/permitry/x",
+        "/etc/permitry/a/b",
+        "/etc/shadow",
+        f"{HOME}/.npmrc",
+    ),
+)
+ACTS = (
+    *(ToolCall("bash", {"command": command}) for command in COMMANDS),
+    *(ToolCall(tool, {"path": path}) for tool in ("read_file", "write_file") for path in PATHS),
+)
+
+
+def _does(call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG001 -- the protocol's
+    """Return the one thing a call does; a command does more than read, but for `git pull`, of all things."""
+    done: list[Action] = []
+    if command := str(call.arguments.get("command", "")):
+        doubt = None if command == "git pull" else "it does more"
+        done.append(Run(tuple(map(Word, command.split())), doubt))
+    if path := str(call.arguments.get("path", "")):
+        done.append(Touch(Access.WRITE, Place(path, (path,), (path,))))
+    doubt = None if not done or (isinstance(done[0], Run) and done[0].doubt is None) else "it does more"
+    return Actions(tuple(done), roots=Roots((WORK,), (HOME,)), doubt=doubt)
+
+
+QUESTIONS = [
+    *(Question(ToolCall(tool), AuthContext(mode=mode), None, _does) for tool in TOOLS for mode in ("default", "plan")),
+    *(Question(call, AuthContext(mode="yolo"), None, _does) for call in ACTS),
+]
 
 every_set = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 
@@ -95,11 +135,64 @@ def _tables(text: str, seen: set[str]) -> Iterator[dict[str, Any]]:
 def _says(rule: dict[str, Any], question: Question) -> bool:
     """Return whether a rule, as it is written, speaks about a question."""
     selectors = {"@reads": question.is_read_only, "@writes": not question.is_read_only}
-    mode = rule.get("when", {}).get("mode", question.context.mode)
-    return question.context.mode in ([mode] if isinstance(mode, str) else mode) and any(
-        selectors[tool] if tool in selectors else fnmatch.fnmatchcase(question.call.tool, tool)
-        for tool in rule.get("tools", ["*"])
+    when, unless, restricts = rule.get("when", {}), rule.get("unless", {}), rule["effect"] != "allow"
+    return (
+        question.context.mode in _list(when.get("mode", question.context.mode))
+        and any(
+            selectors[tool] if tool in selectors else fnmatch.fnmatchcase(question.call.tool, tool)
+            for tool in rule.get("tools", ["*"])
+        )
+        and all(_acts(kind, when[kind], question, is_generous=restricts) for kind in _KINDS if kind in when)
+        and not (
+            unless
+            and all(_acts(kind, unless[kind], question, is_generous=not restricts) for kind in _KINDS & {*unless})
+        )
     )
+
+
+def _list(value: Any) -> list[Any]:  # noqa: ANN401 -- what TOML holds
+    return [value] if isinstance(value, str) else value
+
+
+def _acts(kind: str, patterns: Any, question: Question, *, is_generous: bool) -> bool:  # noqa: ANN401 -- what TOML holds
+    """Return whether a pattern fits what a call does; generously, in any case and wherever a program stands."""
+    done = str(question.call.arguments.get(kind, ""))
+    return bool(done) and any(_KINDS_FIT[kind](pattern, done, is_generous) for pattern in _list(patterns))
+
+
+def _fits_command(pattern: str, command: str, is_generous: bool) -> bool:  # noqa: FBT001 -- one of a pair of readers
+    tokens, words = pattern.split(), command.split()
+    if is_generous:
+        tokens[0], words[0] = tokens[0].rpartition("/")[2].lower(), words[0].lower()
+    if tokens[-1] in ("*", "**"):
+        tokens, words = tokens[:-1], words[: len(tokens) - 1]
+    return len(tokens) == len(words) and all(map(_fits_word, tokens, words))
+
+
+def _fits_word(token: str, word: str) -> bool:
+    before, brace, rest = token.partition("{")
+    inside, _, behind = rest.partition("}")
+    return any(fnmatch.fnmatchcase(word, before + each + behind) for each in (inside.split(",") if brace else [""]))
+
+
+def _fits_path(pattern: str, path: str, is_generous: bool) -> bool:  # noqa: FBT001 -- one of a pair of readers
+    head, _, rest = pattern.partition("/")
+    whole = {"": f"/{rest}", "~": f"{HOME}/{rest}"}.get(head, f"{WORK}/{pattern}")
+    if is_generous:
+        whole, path = whole.lower(), path.lower()
+    return _fits_names([name for name in whole.split("/") if name not in ("", ".")], path.split("/")[1:])
+
+
+def _fits_names(patterns: list[str], names: list[str]) -> bool:
+    if not patterns or not names:
+        return not names and all(pattern == "**" for pattern in patterns)
+    if patterns[0] == "**":
+        return _fits_names(patterns[1:], names) or _fits_names(patterns, names[1:])
+    return fnmatch.fnmatchcase(names[0], patterns[0]) and _fits_names(patterns[1:], names[1:])
+
+
+_KINDS_FIT: dict[str, Callable[[str, str, bool], bool]] = {"command": _fits_command, "path": _fits_path}
+_KINDS = frozenset(_KINDS_FIT)
 
 
 def _check(text: str, loaded: RuleSet) -> None:
@@ -112,7 +205,7 @@ def _check(text: str, loaded: RuleSet) -> None:
     }
     written = {(rule["id"], rule["effect"], rule.get("priority", DEFAULTS[rule["effect"]])) for rule in rules}
     assert {(rule.id, rule.effect.value, rule.priority()) for rule in loaded.rules} == written
-    policy = loaded.policy()
+    policy = attrs.evolve(loaded.policy(), reader=_does)
     for question in QUESTIONS:
         spoken = {rule["id"]: Verdict(rule["effect"]) for rule in rules if _says(rule, question)}
         assert {rule.id for rule in loaded.rules if rule.matches(question)} == set(spoken)
@@ -278,16 +371,28 @@ def test_a_line_that_stands_twice_is_never_ignored(load: Load, text: str) -> Non
             assert load("\n".join([*lines[: at + 1], *lines[at:]]).encode()) is None
 
 
+_SAID = re.compile(
+    r"^(?:\[\[rule\]\]|(?:tools|when\.\w+) = \[\n(?:  .*\n)+\]|(?:schema|id|effect|tools|when\.\w+) = .*[^\[])\n",
+    re.MULTILINE,
+)
+
+
 @every_set
 def test_what_says_whom_a_rule_is_about_cannot_be_left_out(load: Load, text: str) -> None:
     """Without its header, id, effect, tools or condition a rule fails the load; so does a file without `schema`.
 
-    A list over many lines is left out as a whole: half of one would be no TOML at all.
+    A restriction that has both tools and a condition may lose one of them: then it binds more than before.
     """
-    said = re.compile(
-        r"^(?:\[\[rule\]\]|tools = \[\n(?:  .*\n)+\]|(?:schema|id|effect|tools|when\.mode) = .*[^\[])\n", re.MULTILINE
-    )
-    places = [match.span() for match in said.finditer(text)]
+    places = [match.span() for match in _SAID.finditer(text)]
     assert len(places) > 3 * text.count("\n[[rule]]\n")
     for start, end in places:
-        assert load(f"{text[:start]}{text[end:]}".encode()) is None
+        left = text[:start] + text[end:]
+        loaded = load(left.encode())
+        assert loaded is None or _has_lost_half_a_scope(text, left)
+
+
+def _has_lost_half_a_scope(text: str, left: str) -> bool:
+    pairs = zip(tomllib.loads(text)["rule"], tomllib.loads(left)["rule"], strict=True)
+    [(before, after)] = [(before, after) for before, after in pairs if before != after]
+    scope = {"tools", "when"}
+    return after["effect"] != "allow" and scope <= set(before) and len(scope & set(after)) == 1

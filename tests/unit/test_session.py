@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.history import Ran
+from permitry.core.policy import Marks
 from permitry.core.template import Template
 from permitry.session import Session
 
@@ -95,7 +98,7 @@ def test_runs_are_counted_by_tool() -> None:
     """A tool that never ran counts nothing."""
     session = Session()
     for tool in ("bash", "grep", "bash"):
-        session.count(tool)
+        session.note(ToolCall(tool), Marks())
     counts = AuthContext.from_state(session).counts
     assert counts == {"bash": 2, "grep": 1}
     assert session.counts["never"] == 0
@@ -125,7 +128,7 @@ def test_a_context_does_not_follow_the_session() -> None:
     before = AuthContext.from_state(session)
     session.switch_mode("yolo")
     session.ignore("bash")
-    session.count("bash")
+    session.note(ToolCall("bash"), Marks(frozenset({"web"})))
     session.active_template = Template("docs")
     assert before == AuthContext()
     assert AuthContext.from_state(session) != before
@@ -135,7 +138,64 @@ def test_sessions_share_nothing() -> None:
     """Lists, counts, labels and messages belong to one session."""
     first, second = Session(), Session()
     first.ignore("bash")
-    first.count("bash")
+    first.note(ToolCall("bash"), Marks())
     first.labels.add("x")
     first.messages.append("m")
     assert second == Session()
+
+
+# What ran, and for whom -------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_noted_with_what_it_leaves() -> None:
+    """When, what, for whom, on which budgets, and to which targets; its labels stay on the session."""
+    session, call = Session(agent="sub", clock=lambda: 7.0), ToolCall("bash", {"command": "ls"})
+    session.note(call, Marks(frozenset({"web"}), frozenset({"few"}), frozenset({"host:a"})))
+    ran = Ran(7.0, "bash", "sub", call.digest, frozenset({"few"}), frozenset({"host:a"}))
+    assert list(session.history.latest()) == [ran]
+    assert session.labels == {"web"}
+    assert AuthContext.from_state(session).now == 7.0
+
+
+def test_a_history_does_not_follow_the_session() -> None:
+    """A context holds the past of its moment."""
+    session = Session()
+    before = session.history
+    session.note(ToolCall("bash"), Marks())
+    assert (len(before), len(session.history)) == (0, 1)
+
+
+def test_every_agent_above_hears_of_a_run() -> None:
+    """What a sub-agent has read, the agents above have read through it; the counts of tools are its own."""
+    top = Session()
+    middle = top.child("middle")
+    low = middle.child("low")
+    low.note(ToolCall("bash"), Marks(frozenset({"web"})))
+    for session in (top, middle, low):
+        assert [ran.agent for ran in session.history.latest()] == ["low"]
+        assert session.labels == {"web"}
+    assert (dict(top.counts), dict(low.counts)) == ({}, {"bash": 1})
+
+
+def test_what_a_parent_does_later_does_not_reach_the_past_of_its_child() -> None:
+    """Labels and runs go upward; a child is bound by those of its parent through the parent's own context."""
+    top = Session()
+    low = top.child("low")
+    top.note(ToolCall("bash"), Marks(frozenset({"web"})))
+    assert (len(low.history), low.labels) == (0, set())
+    context = AuthContext.from_state(low)
+    assert context.parent is not None
+    assert context.parent.labels == {"web"}
+
+
+def test_a_child_starts_from_its_parent() -> None:
+    """Modes, list, template, labels and workspace are those of the parent; lists and labels are its own from then."""
+    top = Session(True, True, ["bash"], Template("t"), mode="review", workspace="w", attended=False, labels={"web"})
+    low = top.child("low")
+    own, above = AuthContext.from_state(low), AuthContext.from_state(top)
+    assert (own.agent, own.parent) == ("low", above)
+    assert (own.modes, own.tool_ignore_list, own.active_template) == (above.modes, ("bash",), Template("t"))
+    assert (own.labels, own.workspace, own.attended) == (frozenset({"web"}), "w", False)
+    low.ignore("rm")
+    low.labels.add("more")
+    assert AuthContext.from_state(top) == above

@@ -11,7 +11,8 @@ import string
 
 import attrs
 
-from permitry.actions.catalogue import Parts, RefusedError
+from permitry.actions.arguments import Parts, is_spread
+from permitry.actions.catalogue import RefusedError
 from permitry.actions.sed import closes_brackets
 
 __all__ = ["check_awk"]
@@ -191,8 +192,8 @@ def check_awk(parts: Parts) -> None:
     if not parts.operands:
         return
     program, files = parts.operands[0], parts.operands[1:]
-    if program.is_glob:
+    if is_spread(program):
         raise RefusedError("a program of `awk` from a pattern")
-    if any(word.text.startswith("/inet") for word in files):
+    if any(word.is_open or word.text.startswith("/inet") for word in files):
         raise RefusedError("`awk` reads from the network")
     _Awk(program.text).program()

@@ -1,4 +1,4 @@
-"""Expressions on a command line: of `find`, `test` and `printf`, the options of `set`, and the archive `tar` lists.
+"""Expressions on a command line: of `find`, `test` and `printf`, and the options of `set`.
 
 Each check is an allow-list; what is not known to only read is refused.
 """
@@ -6,10 +6,11 @@ Each check is an allow-list; what is not known to only read is refused.
 import string
 from collections.abc import Sequence
 
-from permitry.actions.catalogue import Entry, Parts, RefusedError
-from permitry.actions.strict import Word
+from permitry.actions.arguments import is_spread
+from permitry.actions.catalogue import Entry, RefusedError
+from permitry.core.action import Word
 
-__all__ = ["check_find", "check_printf", "check_set", "check_tar", "check_test"]
+__all__ = ["check_find", "check_printf", "check_set", "check_test"]
 
 _DIGITS = frozenset(string.digits)
 _MODE = frozenset("ugoarwxXst=+-,")
@@ -24,7 +25,7 @@ def check_find(words: Sequence[Word], entry: Entry) -> None:
     """Refuse an expression of `find` that holds more than the listed tests and actions. Source: find(1)."""
     rest = iter(words)
     for word in rest:
-        if word.is_glob and word.may_be_option:
+        if is_spread(word) and word.may_be_option:
             raise RefusedError(f"`{word.text}` may become an expression of `find`")
         if word.text in entry.options.valued:
             value = next(rest, None)
@@ -39,7 +40,7 @@ def _is_value(name: str, value: Word) -> bool:
     """Return whether a value is certainly one, and not an expression that ended up in its place."""
     if not value.may_be_option:
         return True
-    if value.is_glob:
+    if is_spread(value):
         return False
     letters = frozenset(value.text[1:])
     return value.text[1:2] in _DIGITS or (name == "-perm" and letters <= _MODE and bool(letters & {"=", "+"}))
@@ -50,7 +51,7 @@ def check_test(words: Sequence[Word], _entry: Entry) -> None:
     for word in words:
         if word.text in ("-v", "-R"):
             raise RefusedError(f"`test {word.text}` evaluates a name")
-        if "[" in word.text or (word.is_glob and word.may_be_option):
+        if "[" in word.text or (is_spread(word) and word.may_be_option):
             raise RefusedError(f"`test` with `{word.text}`")
 
 
@@ -59,7 +60,7 @@ def check_printf(words: Sequence[Word], _entry: Entry) -> None:
     at = 1 if words and words[0].text == "--" else 0
     if at < len(words):
         first = words[at]
-        if first.is_glob or (at == 0 and first.text.startswith("-")):
+        if is_spread(first) or (at == 0 and first.text.startswith("-")):
             raise RefusedError(f"`printf` with `{first.text}`")
         _check_format(first.text)
 
@@ -84,20 +85,16 @@ def check_set(words: Sequence[Word], _entry: Entry) -> None:
     rest = iter(words)
     for word in rest:
         letters = word.text[1:]
-        if not word.text.startswith("-") or not letters or not set(letters.removesuffix("o")) <= _SET_LETTERS:
+        if (
+            word.is_open
+            or not word.text.startswith("-")
+            or not letters
+            or not set(letters.removesuffix("o")) <= _SET_LETTERS
+        ):
             raise RefusedError(f"`set` with `{word.text}`")
-        if letters.endswith("o") and (name := next(rest, None)) is not None and name.text not in _SET_NAMES:
+        if (
+            letters.endswith("o")
+            and (name := next(rest, None)) is not None
+            and (name.is_open or name.text not in _SET_NAMES)
+        ):
             raise RefusedError(f"`set -o {name.text}`")
-
-
-def check_tar(parts: Parts) -> None:
-    """Refuse a `tar` unless it lists one archive that lies here and is not packed."""
-    files = [value for name, value in parts.found if name in ("-f", "--file")]
-    if len(files) != 1 or not files[0]:
-        raise RefusedError("`tar` without one archive")
-    if parts.is_spread or any(word.is_glob for word in parts.operands):
-        raise RefusedError("`tar` with a pattern")
-    if ":" in files[0]:
-        raise RefusedError("`tar` with an archive on another machine")
-    if files[0].rpartition(".")[2] in _PACKED:
-        raise RefusedError("`tar` starts a program to unpack")

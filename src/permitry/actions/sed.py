@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from permitry.actions.catalogue import Parts, RefusedError
+from permitry.actions.arguments import Parts, is_spread
+from permitry.actions.catalogue import RefusedError
 
 __all__ = ["check_sed", "closes_brackets"]
 
@@ -174,9 +175,9 @@ def check_sed(parts: Parts) -> None:
     """Refuse the arguments of `sed` unless all scripts among them only print."""
     if parts.is_spread:
         raise RefusedError("`sed` with a pattern for a value")
-    scripts = [value or "" for name, value in parts.found if name in ("-e", "--expression")]
+    scripts = [value.text if value else "" for name, value in parts.found if name in ("-e", "--expression")]
     if not scripts and parts.operands:
-        if parts.operands[0].is_glob:
+        if is_spread(parts.operands[0]):
             raise RefusedError("a script of `sed` from a pattern")
         scripts = [parts.operands[0].text]
     for script in scripts:

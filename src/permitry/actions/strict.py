@@ -1,111 +1,79 @@
 r"""The strict reader of shell text: a small grammar that refuses whatever it does not know.
 
 What it returns is what bash runs, argument for argument; it is the only road from a command to ALLOW. It grows only
-with a construct that survives the differential fuzz against bash itself (`tests/peers/test_bash.py`). One pass over
-the text, no backtracking, no regular expression.
+with a construct that survives the differential fuzz against bash itself (`tests/peers/test_bash.py`). It goes over the
+text once, a loop's body once for each word, and never backtracks.
 
 ::
 
-    script    = [separators] pipeline { ("&&" | "||" | ";" | newline) pipeline }
-    pipeline  = command { "|" command }
-    command   = { NAME=word } word { word | redirection }
-    word      = plain characters, \x, '…', "…" without expansions
+    list      = pipeline { ("&&" | "||" | ";" | newline) pipeline }
+    pipeline  = ["!"] command { ("|" | "|&") command }
+    command   = simple | ( "(" list ")" | "{" list "}" | loop ) { redirection }
+    loop      = "for" NAME "in" word { word } (";" | newline) "do" list "done"
+    simple    = { NAME=word | redirection } word { word | redirection }
 
-Source: shared facts on shell readers; bash(1), "QUOTING", "REDIRECTION", "EXPANSION".
+Source: shared facts on shell readers; bash(1), "SHELL GRAMMAR", "REDIRECTION".
 """
 
-import string
+import re
+from collections.abc import Callable, Sequence
 
 import attrs
 
-from permitry.errors import PermitryError
+from permitry.actions.redirections import Redirection, RedirectionReader
+from permitry.actions.words import UnreadableError
+from permitry.core.action import Word
 
-__all__ = ["Command", "Redirection", "UnreadableError", "Word", "read_strictly"]
+__all__ = ["Command", "Redirection", "UnreadableError", "read_strictly"]
 
 LONGEST = 64 * 1024
+DEEPEST = 10
+"""How many constructs may stand around a command."""
+MOST_WORDS = 20
+"""How many words a loop may go over."""
+MOST_COMMANDS = 200
+"""How many commands may be read when there is a loop."""
+MOST_IN_ALL = 1_000
+"""How many commands may be read at all."""
 
-_RESERVED = frozenset(
-    [
-        "!",
-        "[[",
-        "]]",
-        "{",
-        "}",
-        "case",
-        "coproc",
-        "do",
-        "done",
-        "elif",
-        "else",
-        "esac",
-        "fi",
-        "for",
-        "function",
-        "if",
-        "in",
-        "select",
-        "then",
-        "time",
-        "until",
-        "while",
-    ]
-)
-_NAME_START = frozenset(string.ascii_letters + "_")
-_NAME = _NAME_START | frozenset(string.digits)
-_BLANK = frozenset(" \t")
-_ENDS_WORD = frozenset(" \t\n;&|<>()")
-_GLOB = frozenset("*?[")
-_LITERAL_AFTER_DOLLAR = frozenset('" |)')
-_ESCAPED_IN_DOUBLE = frozenset('$`"\\')
+_RESERVED = frozenset([
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "time", "until", "while", "{", "}",
+])  # fmt: skip
+_CHANGES_READING = frozenset(["alias", "set", "shopt"])
+_KNOWN_OF_SET = re.compile(r"[-+][efuvx]*o?|errexit|noglob|nounset|pipefail|xtrace")
+# A loop's variable keeps its value, and stays one word, only without these.
+_CHANGES_VARIABLES = frozenset([
+    ".", "builtin", "command", "compgen", "declare", "enable", "eval", "export", "fc", "getopts", "let", "local",
+    "mapfile", "read", "readarray", "readonly", "source", "trap", "typeset", "unset", "wait",
+])  # fmt: skip
+_CHANGES_BY_OPTION = frozenset(["[", "printf", "test"])
+_BLANK = (" ", "\t")
+_SEPARATING = str.maketrans("\t\n", "  ")
 
-
-class UnreadableError(PermitryError):
-    """Shell text the strict reader does not know; `offset` (0-based, in characters) is where it stopped."""
-
-    def __init__(self, reason: str, offset: int) -> None:
-        self.reason = reason
-        self.offset = offset
-        super().__init__(reason, offset)
-
-    def __str__(self) -> str:
-        return f"{self.reason} at character {self.offset + 1}"
-
-
-@attrs.frozen
-class Word:
-    """One argument as bash passes it, but for two expansions that depend on the machine.
-
-    `is_glob`: an unquoted `*`, `?` or `[` stands in it, so it may become other words. `is_home`: its leading tilde is
-    unquoted, and becomes the home folder.
-    """
-
-    text: str
-    is_glob: bool = False
-    is_home: bool = False
-
-    @property
-    def may_be_option(self) -> bool:
-        """Whether what the program receives can begin with a hyphen: a file name may be anything."""
-        return self.text.startswith("-") or (self.is_glob and self.text[:1] in _GLOB)
-
-
-@attrs.frozen
-class Redirection:
-    """One redirection: `operator` is `<`, `>` or `>>`; `target` a file, or None for another descriptor or `<<`."""
-
-    operator: str
-    target: str | None
+# Each of these matches in one way only, so none can backtrack for longer than it has read.
+_COMMENT = re.compile(r"[^\n]*")
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# No variable of a program's or of bash's own is called like this, so a loop changes nothing but its words.
+_LOOP_NAME = re.compile(r"(?!histchars)[a-z][a-z0-9]*")
 
 
 @attrs.frozen
 class Command:
-    """One simple command: assignments before it, the words, the redirections."""
+    """One simple command: assignments before it, the words, the redirections, those of the groups around it included.
+
+    `follows` is the connector before it: empty for the first, `&&`, `||`, `;` (a newline as well) or `|`; the first
+    command of a group follows what the group follows. `within` are the constructs around it, outermost first: `(…)`,
+    `{…}`, `for`, and `!` before its pipeline.
+    """
 
     words: tuple[Word, ...]
     assignments: tuple[tuple[str, str], ...] = ()
     redirections: tuple[Redirection, ...] = ()
     start: int = 0
     end: int = 0
+    follows: str = ""
+    within: tuple[str, ...] = ()
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -114,145 +82,211 @@ class Command:
 
 
 def read_strictly(text: str) -> tuple[Command, ...]:
-    """Return the commands bash would run for `text`, in order.
+    """Return the commands bash would run for `text`, in order; a loop's once for each of its words.
 
     Raises: `UnreadableError` for anything outside the grammar.
     """
     if len(text) > LONGEST:
         raise UnreadableError(f"longer than {LONGEST} characters", LONGEST)
-    for offset, char in enumerate(text):
-        if char not in "\t\n" and not char.isprintable():
-            raise UnreadableError(f"an invisible character (U+{ord(char):04X})", offset)
+    if not text.translate(_SEPARATING).isprintable():
+        offset, char = next((at, each) for at, each in enumerate(text) if not (each in "\t\n" or each.isprintable()))
+        raise UnreadableError(f"an invisible character (U+{ord(char):04X})", offset)
     return _Reader(text).script()
 
 
-@attrs.define
-class _HereDocument:
-    delimiter: str
-    is_quoted: bool
-    offset: int
+def _changes_reading(argv: Sequence[str]) -> bool:
+    """Return whether bash may read what follows a command in another way."""
+    if argv[0] in ("builtin", "command"):
+        return not _CHANGES_READING.isdisjoint(argv)
+    if argv[0] == "set":
+        return not all(_KNOWN_OF_SET.fullmatch(text) for text in argv[1:])
+    return argv[0] in _CHANGES_READING
 
 
-class _Reader:
+class _Reader(RedirectionReader):
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.documents: list[_HereDocument] = []
-
-    def refuse(self, reason: str, offset: int | None = None) -> UnreadableError:
-        return UnreadableError(reason, self.at if offset is None else offset)
-
-    def peek(self, ahead: int = 0) -> str:
-        at = self.at + ahead
-        return self.text[at] if at < len(self.text) else ""
+        super().__init__(text)
+        self.found: list[Command] = []
+        self.follows = ""
+        self.within: tuple[str, ...] = ()
+        self.names = {"IFS"}
+        self.repeated = 0
 
     # Lists and pipelines ---------------------------------------------------------------------------------------------
 
     def script(self) -> tuple[Command, ...]:
-        commands: list[Command] = []
-        self.separators()
-        while self.at < len(self.text):
-            commands.append(self.command())
-            if self.connector():
-                self.separators()
-                if self.at >= len(self.text):
-                    raise self.refuse("a command is missing")
+        self.list_of_commands("")
         if self.documents:
             raise self.refuse("a here-document without its end")
-        if not commands:
+        for command in self.found[:-1]:
+            if _changes_reading(command.argv):
+                raise self.refuse(f"`{command.argv[0]}`, behind which text may mean something else", command.start)
+        if self.repeated:
+            self.check_variables()
+        return tuple(self.found)
+
+    def list_of_commands(self, closer: str) -> None:
+        """Read commands up to `closer` and step over it; the empty one is the end of the text."""
+        begin, before = self.at, len(self.found)
+        self.separators()
+        while not self.closes(closer, begin):
+            self.joined_pipelines()
+        if len(self.found) == before:
             raise self.refuse("no command")
-        return tuple(commands)
+        self.at += len(closer)
+
+    def closes(self, closer: str, begin: int) -> bool:
+        if self.at >= len(self.text):
+            if closer:
+                raise self.refuse(f"no `{closer}` for what begins", begin)
+            return True
+        return self.peek() == closer == ")" or (closer not in ("", ")") and self.at_reserved(closer))
+
+    def at_reserved(self, word: str) -> bool:
+        return self.text.startswith(word, self.at) and self.ends_word(len(word))
+
+    def joined_pipelines(self) -> None:
+        """Read pipelines joined by `&&` and `||`, and what separates them from the next."""
+        self.pipeline()
+        while (connector := self.connector()) != ";":
+            self.follows = connector
+            self.separators()
+            self.pipeline()
+        self.follows = ";"
 
     def separators(self) -> None:
         """Step over blanks, newlines and comments before a command."""
-        while self.at < len(self.text):
-            if self.peek() == "\n":
+        self.blanks()
+        while (char := self.peek()) in ("\n", "#"):
+            if char == "\n":
                 self.newline()
-            elif self.peek() in _BLANK:
-                self.at += 1
-            elif self.peek() == "#":
-                self.comment()
             else:
-                return
+                self.at = self.scan(_COMMENT)
+            self.blanks()
 
-    def comment(self) -> None:
-        while self.peek() not in ("", "\n"):
-            self.at += 1
-
-    def connector(self) -> bool:
-        """Step over what stands between two commands; return whether another command must follow."""
+    def connector(self) -> str:
+        """Step over what stands behind a pipeline and return it: `&&`, `||`, or `;` for all that may end a list."""
         if self.text.startswith(("&&", "||"), self.at):
             self.at += 2
-            return True
+            return self.text[self.at - 2 : self.at]
         match self.peek():
-            case "|" if self.peek(1) != "&":
-                self.at += 1
-                return True
-            case ";" if self.peek(1) not in (";", "&"):
-                self.at += 1
+            case ";" | "\n":
+                self.at += self.peek() == ";"
                 self.separators()
-                return False
-            case "\n":
-                self.separators()
-                return False
-            case "":
-                return False
-        raise self.refuse(f"`{self.peek()}`, which is not read here")
+            case ")" | "":
+                pass
+            case char:
+                raise self.refuse(f"`{char}`, which is not read here")
+        return ";"
 
-    def newline(self) -> None:
-        """Step over a newline, and over the here-documents that begin after it."""
-        self.at += 1
-        documents, self.documents = self.documents, []
-        for document in documents:
-            self.body(document)
+    def pipeline(self) -> None:
+        around = self.within
+        self.before_pipeline()
+        before = len(self.found)
+        self.command()
+        while self.peek() == "|" != self.peek(1):
+            self.at += 1
+            if self.peek() == "&":
+                self.at += 1
+                self.redirect(before, [Redirection(">", None)])
+            self.separators()
+            self.follows = "|"
+            before = len(self.found)
+            self.command()
+        self.within = around
 
-    def body(self, document: _HereDocument) -> None:
-        while True:
-            if self.at >= len(self.text):
-                raise self.refuse("a here-document without its end", document.offset)
-            end = self.text.find("\n", self.at)
-            line = self.text[self.at :] if end < 0 else self.text[self.at : end]
-            self.at = len(self.text) if end < 0 else end + 1
-            if line == document.delimiter:
-                return
-            if not document.is_quoted and set(line) & set("$`\\"):
-                raise self.refuse("an expansion in a here-document", document.offset)
+    def before_pipeline(self) -> None:
+        """Step over `!` and `time`, each at most once."""
+        left = {"time", "!"}
+        while word := next((each for each in left if self.at_reserved(each) and self.peek(len(each)) in _BLANK), ""):
+            left.remove(word)
+            self.at += len(word)
+            self.blanks()
+            self.within = (*self.within, word)
+            if word == "time":
+                self.options_of_time()
+
+    def options_of_time(self) -> None:
+        if self.text.startswith(("-p ", "-p\t"), self.at):
+            self.at += 2
+            self.blanks()
+        if self.peek() in ("", "-", "\n", ";", "|", "&", "#", ")"):
+            raise self.refuse("`time` without a command")
 
     # Commands --------------------------------------------------------------------------------------------------------
 
-    def command(self) -> Command:
+    def command(self) -> None:
+        if self.peek() == "(" != self.peek(1):
+            self.compound("(…)", 1, lambda: self.list_of_commands(")"))
+        elif self.at_keyword("{"):
+            self.compound("{…}", 1, lambda: self.list_of_commands("}"))
+        elif self.at_keyword("for"):
+            self.compound("for", 3, self.loop)
+        else:
+            self.simple()
+
+    def at_keyword(self, word: str) -> bool:
+        """Return whether a reserved word stands here that opens something."""
+        return self.at_reserved(word) and self.peek(len(word)) in (" ", "\t", "\n")
+
+    def compound(self, name: str, length: int, read: Callable[[], None]) -> None:
+        """Read a construct by `read`, and the redirections behind it, which are those of all its commands."""
+        around, before = self.within, len(self.found)
+        if len(around) >= DEEPEST:
+            raise self.refuse(f"more than {DEEPEST} constructs around a command")
+        self.within = (*around, name)
+        self.at += length
+        read()
+        self.within = around
+        redirections: list[Redirection] = []
+        while not self.at_end_of_command():
+            if not self.at_redirection():
+                raise self.refuse(f"a word behind `{name}`")
+            redirections.append(self.redirection())
+        self.redirect(before, redirections)
+
+    def redirect(self, before: int, redirections: Sequence[Redirection]) -> None:
+        """Add redirections to all commands found since `before`."""
+        for index in range(before, len(self.found) if redirections else before):
+            command = self.found[index]
+            self.found[index] = attrs.evolve(command, redirections=(*command.redirections, *redirections))
+
+    def simple(self) -> None:
         start = self.at
         words: list[Word] = []
         assignments: list[tuple[str, str]] = []
         redirections: list[Redirection] = []
+        is_last = False
         while not self.at_end_of_command():
-            if self.at_redirection():
-                redirections.append(self.redirection())
-                continue
             begin = self.at
-            name = self.assigned_name() if not words else None
-            if name is not None:
+            if self.at_redirection():
+                is_last = is_last or self.peek() == "&"
+                redirections.append(self.redirection())
+            elif not words and (name := self.assigned_name()) is not None:
                 assignments.append((name, self.assigned_value()))
-                continue
-            words.append(self.word())
-            if len(words) == 1:
-                self.check_program(words[0], begin)
+            elif is_last:
+                # A plain `sh` reads `a &>f b` as two commands.
+                raise self.refuse("a word behind `&>`")
+            else:
+                words.append(self.word())
+                if len(words) == 1:
+                    self.check_program(words[0], begin)
         if not words:
             lacking = "an assignment or redirection without a command" if self.at > start else "a command is missing"
             raise self.refuse(lacking, start)
-        return Command(tuple(words), tuple(assignments), tuple(redirections), start, self.at)
+        place = (start, self.at, self.follows, self.within)
+        if len(self.found) == MOST_IN_ALL:
+            raise self.refuse(f"more than {MOST_IN_ALL} commands", start)
+        self.found.append(Command(tuple(words), tuple(assignments), tuple(redirections), *place))
 
     def at_end_of_command(self) -> bool:
         """Step over blanks and a comment; return whether the command ends here."""
-        while self.peek() in _BLANK and self.peek():
-            self.at += 1
+        self.blanks()
         if self.peek() == "#":
-            self.comment()
-        if self.text.startswith("&>", self.at):
-            raise self.refuse("`&>`, which is not read here")
-        if self.peek() and self.peek() in "()":
-            raise self.refuse(f"`{self.peek()}`, which is not read here")
-        return self.peek() == "" or self.peek() in "\n;|&"
+            self.at = self.scan(_COMMENT)
+        if self.peek() == "(":
+            raise self.refuse("`(`, which is not read here")
+        return self.peek() == "" or (self.peek() in "\n;|&)" and not self.text.startswith("&>", self.at))
 
     def check_program(self, word: Word, begin: int) -> None:
         raw = self.text[begin : self.at]
@@ -260,183 +294,88 @@ class _Reader:
             raise self.refuse(f"the reserved word `{raw}`", begin)
         if word.is_glob and word.text != "[":
             raise self.refuse("a program named by a pattern", begin)
+        if "$" in raw:
+            raise self.refuse("a program named by a variable", begin)
         if not word.text.isascii() or not word.text or word.text.startswith("~"):
             raise self.refuse("a program with an unusual name", begin)
 
     def assigned_name(self) -> str | None:
         """Return NAME and step over `NAME=`, or return None and stay."""
-        at = self.at
-        if self.peek() not in _NAME_START or not self.peek():
-            return None
-        while at < len(self.text) and self.text[at] in _NAME:
-            at += 1
+        at = self.scan(_ASSIGNED)
         following = self.text[at : at + 1]
+        if at == self.at or following not in ("=", "[", "+"):
+            return None
+        if following == "=":
+            name = self.text[self.at : at]
+            self.at = at + 1
+            return name
         if following == "[" or self.text.startswith("+=", at):
-            if "=" in self.text[at : self.end_of_word(at)]:
-                raise self.refuse("an assignment of an unusual kind")
-            return None
-        if following != "=":
-            return None
-        name = self.text[self.at : at]
-        self.at = at + 1
-        return name
-
-    def end_of_word(self, at: int) -> int:
-        while at < len(self.text) and self.text[at] not in _ENDS_WORD:
-            at += 1
-        return at
+            raise self.refuse("an assignment of an unusual kind")
+        return None
 
     def assigned_value(self) -> str:
-        if self.peek() == "" or self.peek() in _ENDS_WORD:
-            if self.peek() == "(":
-                raise self.refuse("an array")
-            return ""
-        begin = self.at
-        word = self.word(in_assignment=True)
-        if "~" in self.text[begin : self.at]:
-            raise self.refuse("a tilde in an assignment", begin)
-        return word.text
-
-    # Redirections ----------------------------------------------------------------------------------------------------
-
-    def at_redirection(self) -> bool:
-        at = self.at
-        while at < len(self.text) and self.text[at] in string.digits:
-            at += 1
-        return at < len(self.text) and self.text[at] in "<>"
-
-    def redirection(self) -> Redirection:
-        begin = self.at
-        while self.peek() in string.digits and self.peek():
-            self.at += 1
-        descriptor = self.text[begin : self.at]
-        if len(descriptor) > 1:
-            raise self.refuse("a redirection of an unusual descriptor", begin)
-        for operator in ("<<<", "<<-", "<>", "<&", "<(", ">(", ">|", "<<", ">&", ">>", "<", ">"):
-            if self.text.startswith(operator, self.at):
-                self.at += len(operator)
-                return self.redirected(operator, begin)
-        raise self.refuse("a redirection", begin)  # pragma: no cover -- at_redirection has seen one
-
-    def redirected(self, operator: str, begin: int) -> Redirection:
-        if operator == ">&":
-            return self.duplicated(begin)
-        if operator == "<<":
-            return self.here_document(begin)
-        if operator not in ("<", ">", ">>", ">|"):
-            raise self.refuse(f"`{operator}`, which is not read here", begin)
-        target = self.target(begin)
-        return Redirection(">" if operator == ">|" else operator, target.text)
-
-    def target(self, begin: int) -> Word:
-        while self.peek() in _BLANK and self.peek():
-            self.at += 1
-        if self.peek() == "" or self.peek() in _ENDS_WORD or self.peek() == "#":
-            raise self.refuse("a redirection without a target", begin)
-        word = self.word()
-        if word.is_glob:
-            raise self.refuse("a redirection to a pattern", begin)
-        return word
-
-    def duplicated(self, begin: int) -> Redirection:
-        digit = self.peek()
-        if digit in ("1", "2") and (self.peek(1) == "" or self.peek(1) in _ENDS_WORD):
-            self.at += 1
-            return Redirection(">", None)
-        raise self.refuse("`>&` to something else than 1 or 2", begin)
-
-    def here_document(self, begin: int) -> Redirection:
-        word_begin = self.at
-        while self.text[word_begin : word_begin + 1] in (" ", "\t"):
-            word_begin += 1
-        word = self.target(begin)
-        raw = self.text[word_begin : self.at]
-        if not word.text or "\n" in word.text:
-            raise self.refuse("a here-document with an unusual end", begin)
-        self.documents.append(_HereDocument(word.text, is_quoted=raw != word.text, offset=begin))
-        return Redirection("<", None)
-
-    # Words -----------------------------------------------------------------------------------------------------------
-
-    def word(self, *, in_assignment: bool = False) -> Word:
-        begin = self.at
-        parts: list[str] = []
-        is_glob = False
-        while (char := self.peek()) and char not in _ENDS_WORD:
-            match char:
-                case "'":
-                    parts.append(self.single_quoted())
-                case '"':
-                    parts.append(self.double_quoted())
-                case "\\":
-                    parts.append(self.escaped())
-                case "$" | "`":
-                    raise self.refuse("an expansion")
-                case "{" | "}":
-                    parts.append(self.brace())
-                case "~" if not in_assignment:
-                    parts.append(self.tilde(begin))
-                case _:
-                    is_glob = is_glob or char in _GLOB
-                    parts.append(char)
-                    self.at += 1
         if self.peek() == "(":
-            raise self.refuse("`(`, which is not read here")
-        return Word("".join(parts), is_glob, is_home=self.text.startswith("~", begin))
+            raise self.refuse("an array")
+        return "" if self.ends_word() else self.word(in_assignment=True).text
 
-    def single_quoted(self) -> str:
-        end = self.text.find("'", self.at + 1)
-        if end < 0:
-            raise self.refuse("a quote without its end")
-        text = self.text[self.at + 1 : end]
-        self.at = end + 1
-        return text
+    # Loops -----------------------------------------------------------------------------------------------------------
 
-    def double_quoted(self) -> str:
+    def loop(self) -> None:
+        """Read ` NAME in words; do list done`, the list once for each word."""
         begin = self.at
-        self.at += 1
-        parts: list[str] = []
-        while (char := self.peek()) != '"':
-            if char == "":
-                raise self.refuse("a quote without its end", begin)
-            if char == "`" or (char == "$" and self.peek(1) not in _LITERAL_AFTER_DOLLAR):
-                raise self.refuse("an expansion")
-            if char == "\\":
-                following = self.peek(1)
-                if following in ("\n", ""):
-                    raise self.refuse("a line that goes on behind a backslash")
-                if following in _ESCAPED_IN_DOUBLE:
-                    self.at += 1
-                    char = following
-            parts.append(char)
-            self.at += 1
-        self.at += 1
-        return "".join(parts)
-
-    def escaped(self) -> str:
-        following = self.peek(1)
-        if following in ("\n", ""):
-            raise self.refuse("a line that goes on behind a backslash")
+        name = self.loop_name()
+        values = self.loop_words()
+        self.connector()
+        if not self.at_keyword("do") or self.documents:
+            raise self.refuse("a loop without its `do`", begin)
         self.at += 2
-        return following
+        body = self.at
+        for value in values:
+            self.at = body
+            self.values[name] = value
+            self.list_of_commands("done")
+            self.check_size(body)
+        del self.values[name]
 
-    def brace(self) -> str:
-        """Read `{…}` that bash leaves alone: nothing but letters, digits, `_` and `-` inside."""
-        if self.peek() == "}":
-            raise self.refuse("a brace")
-        end = self.at + 1
-        while end < len(self.text) and (self.text[end] in _NAME or self.text[end] == "-"):
-            end += 1
-        if self.text[end : end + 1] != "}":
-            raise self.refuse("a brace")
-        text = self.text[self.at : end + 1]
-        self.at = end + 1
-        return text
+    def loop_name(self) -> str:
+        self.blanks()
+        end = self.scan(_LOOP_NAME)
+        name = self.text[self.at : end]
+        if not name or self.text[end : end + 1] not in (" ", "\t") or name in self.values:
+            raise self.refuse("a loop with an unusual variable")
+        self.at = end
+        self.names.add(name)
+        self.blanks()
+        if not (self.at_reserved("in") and self.peek(2) in (" ", "\t")):
+            raise self.refuse("a loop without words")
+        self.at += 2
+        return name
 
-    def tilde(self, begin: int) -> str:
-        if self.at == begin and not (self.peek(1) in ("", "/") or self.peek(1) in _ENDS_WORD):
-            raise self.refuse("the home folder of somebody else")
-        if self.at > begin and self.text[self.at - 1] in "=:":
-            raise self.refuse("a tilde that may be a home folder")
-        self.at += 1
-        return "~"
+    def loop_words(self) -> list[str]:
+        values: list[str] = []
+        while not self.at_end_of_command():
+            begin = self.at
+            word = self.word()
+            if self.at == begin or word.is_glob or word.is_home:
+                raise self.refuse("a loop over words that are not plain", begin)
+            values.append(word.text)
+        if not values or len(values) > MOST_WORDS:
+            raise self.refuse(f"a loop over no word or more than {MOST_WORDS}")
+        return values
+
+    def check_size(self, body: int) -> None:
+        """Refuse a loop that is too long to tell, and one that leaves a here-document open."""
+        self.repeated += self.at - body
+        if self.repeated > LONGEST or len(self.found) > MOST_COMMANDS:
+            raise self.refuse("a loop that runs too many commands", body)
+        if self.documents:
+            raise self.refuse("a here-document that begins in a loop and goes on behind it", body)
+
+    def check_variables(self) -> None:
+        """Refuse a loop beside a command that may give its variable another value, or split it into words."""
+        for command in self.found:
+            program = command.argv[0]
+            by_option = program in _CHANGES_BY_OPTION and any(text.startswith("-v") for text in command.argv)
+            is_assigned = any(name in self.names for name, _ in command.assignments)
+            if by_option or is_assigned or program in _CHANGES_VARIABLES:
+                raise self.refuse("a loop whose variable may change", command.start)

@@ -47,7 +47,7 @@ def answer_each(
 
     `answer` gets the policy, the id, and the question; for a line that is no call it gets the decision to block it.
     """
-    rules = rules_from(options)
+    rules = rules_from(options, options.workspace)
     policy = rules.policy()
     worst = ExitCode.OK
     for number, call_id, question in questions(options, rules):

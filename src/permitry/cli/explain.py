@@ -3,11 +3,13 @@
 import argparse
 import json
 import sys
+from typing import assert_never
 
 from permitry.cli.check import answer_each, decision_line
 from permitry.cli.inputs import add_call_options, add_rules_option
 from permitry.cli.main import ExitCode
-from permitry.core.decision import Decision, Explanation, RuleTrace
+from permitry.core.action import Action, Connect, Delegate, Run, Touch, Unknown
+from permitry.core.decision import ActionTrace, Decision, Explanation, RuleTrace
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 
@@ -17,7 +19,7 @@ __all__ = ["configure"]
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry explain`."""
     add_rules_option(parser)
-    add_call_options(parser)
+    add_call_options(parser, has_command=True)
     parser.set_defaults(execute=execute)
 
 
@@ -27,11 +29,12 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
     def answer(policy: AuthorizationPolicy, call_id: object, question: Question | Decision) -> Decision:
         if isinstance(question, Decision):
-            told, tool = Explanation(question, ()), "?"
+            told, tool, digest = Explanation(question, ()), "?", None
         else:
-            told, tool = policy.explain(question.call, question.context, question.spec), question.call.tool
+            told = policy.explain(question.call, question.context, question.spec)
+            tool, digest = question.call.tool, question.call.digest
         if options.json:
-            print(json.dumps(_line(call_id, told)), flush=True)
+            print(json.dumps({**_line(call_id, told), "digest": digest}), flush=True)
         else:
             render.explanation(render.console_on(sys.stdout), tool, told)
         return told.decision
@@ -40,7 +43,46 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _line(call_id: object, told: Explanation) -> dict[str, object]:
-    return {**decision_line(call_id, told.decision), "rules": [_trace(rule) for rule in told.rules]}
+    return {
+        **decision_line(call_id, told.decision),
+        "agent": told.agent,
+        "rules": [_trace(rule) for rule in told.rules],
+        "actions": [_action(each) for each in told.actions],
+    }
+
+
+def _action(each: ActionTrace) -> dict[str, object]:
+    kind, details = _described(each.action)
+    return {
+        "action": kind,
+        **details,
+        "is_certain": each.is_certain,
+        "verdict": each.decision.verdict.value,
+        "rule": each.decision.rule_id,
+    }
+
+
+def _described(action: Action) -> tuple[str, dict[str, object]]:
+    match action:
+        case Run():
+            operands: tuple[Action, ...] = (*action.operands.touches, *action.operands.connects)
+            inner = [_described(each) for each in operands]
+            touches = [{"action": kind, **details} for kind, details in inner]
+            return "run", {
+                "argv": action.argv, "only_reads": action.doubt is None, "doubt": action.doubt, "within": action.within,
+                "touches": touches,
+            }  # fmt: skip
+        case Touch():
+            return action.access.value, {"path": action.place.text, "real": action.place.real}
+        case Connect():
+            host = {"scheme": action.scheme, "host": action.host, "port": action.port}
+            return "connect", {"url": action.text, **host}
+        case Delegate():
+            return "delegate", {"agent": action.agent}
+        case Unknown():
+            return "unknown", {"text": action.text, "reason": action.reason, "offset": action.offset}
+        case _:
+            assert_never(action)
 
 
 def _trace(rule: RuleTrace) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
@@ -10,12 +10,23 @@ from typing import BinaryIO
 from permitry.config.layers import find_layers
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.core._json import parse_json
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.errors import CallError
 from permitry.messages.incoming import plain_id
 from permitry.messages.question import read_question
 
-__all__ = ["add_call_options", "add_rules_option", "numbered_lines", "open_lines", "questions", "rules_from"]
+__all__ = [
+    "add_call_options",
+    "add_rules_option",
+    "numbered_lines",
+    "open_lines",
+    "origins_from",
+    "questions",
+    "rules_from",
+    "tell",
+]
 
 _LONGEST_LINE = 8 * 1024 * 1024
 
@@ -31,24 +42,42 @@ def add_rules_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_call_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--call`, `--calls` and `--json`."""
+def add_call_options(parser: argparse.ArgumentParser, *, has_command: bool = False) -> None:
+    """Add `--call`, `--calls`, `--workspace` and `--json`; `--command` where a command alone can be asked about."""
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--call", metavar="JSON", help='one call: {"name": …, "arguments": {…}, "context"?: {…}, …}')
     source.add_argument("--calls", metavar="FILE", help="a file with one call a line, or - for standard input")
+    if has_command:
+        source.add_argument("--command", metavar="TEXT", help="a shell command, as for the tool run_shell")
+    parser.add_argument(
+        "--workspace",
+        metavar="DIR",
+        default=".",
+        help="the folder relative paths start from, unless a call says otherwise, and where the layers are looked for; "
+        "default: the current one",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, and nothing else")
 
 
 def rules_from(options: argparse.Namespace, workspace: str = ".") -> RuleSet:
     """Return the named rule sets, or those of the layers; notices go to standard error."""
+    rules = load_rules(origins_from(options, workspace))
+    tell(rules.notices)
+    return rules
+
+
+def origins_from(options: argparse.Namespace, workspace: str = ".") -> list[Origin]:
+    """Return where the rules come from: the files that are named, or the layers in force for `workspace`."""
     named: list[str] | None = options.rules
-    origins = find_layers(Path(workspace)) if named is None else [Origin(name) for name in named]
-    rules = load_rules(origins)
-    for notice in rules.notices:
+    return find_layers(Path(workspace)) if named is None else [Origin(name) for name in named]
+
+
+def tell(notices: Iterable[str]) -> None:
+    """Print what the user should know beside the results."""
+    for notice in notices:
         from permitry.cli.render import one_line
 
         print(f"permitry: {one_line(notice)}", file=sys.stderr)
-    return rules
 
 
 def open_lines(name: str) -> AbstractContextManager[BinaryIO]:
@@ -84,8 +113,13 @@ def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, str | CallError]]:
 
 def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int, object, Question | CallError]]:
     """Yield line number, id, and the question (or why there is none) of each call in the options."""
+    workspace = str(Path(options.workspace).absolute())
+    if getattr(options, "command", None) is not None:
+        call = ToolCall("run_shell", {"command": options.command})
+        yield 1, None, Question(call, AuthContext(workspace=workspace))
+        return
     if options.call is not None:
-        yield (1, *_question(options.call, rules))
+        yield (1, *_question(options.call, rules, workspace))
         return
     number = 0
     with open_lines(options.calls) as stream:
@@ -93,17 +127,17 @@ def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int
             if isinstance(line, CallError):
                 yield number, None, line
             else:
-                yield (number, *_question(line, rules))
+                yield (number, *_question(line, rules, workspace))
     if number == 0:
         # Nothing was asked, so nothing is allowed: whoever was to write the calls may have died.
         raise CallError("there is no call in the input")
 
 
-def _question(line: str, rules: RuleSet) -> tuple[object, Question | CallError]:
+def _question(line: str, rules: RuleSet, workspace: str) -> tuple[object, Question | CallError]:
     call_id: object = None
     try:
         data = parse_json(line)
         call_id = plain_id(data.get("id")) if isinstance(data, dict) else None
-        return call_id, read_question(data, rules.templates)
+        return call_id, read_question(data, rules.templates, workspace)
     except CallError as error:
         return call_id, error

@@ -18,6 +18,9 @@ _COMMANDS = {
     "check": "say what would happen to calls, and run nothing",
     "explain": "say why: every rule, match and near miss",
     "test": "check golden cases and the examples in rules",
+    "lint": "point out what is odd about rules that load",
+    "rules": "list the rules in force, in the order of evaluation",
+    "trust": "let the permissions of a project count, for its files as they are now",
     "schema": "print the JSON Schema of rule files or golden cases",
 }
 

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core._json import thaw
-from permitry.core.decision import Explanation, RuleOutcome, RuleTrace, Verdict
+from permitry.core.action import Run, Unknown, phrase
+from permitry.core.decision import ActionTrace, Explanation, RuleOutcome, RuleTrace, Verdict
 
 __all__ = ["SummaryRow", "console_on", "explanation", "one_line", "request", "shortened", "summary", "visible"]
 
@@ -123,6 +124,10 @@ def explanation(console: Console, tool: str, told: Explanation) -> None:
     console.print(Text(f"  reason      {one_line(decision.reason)}"), soft_wrap=True)
     if decision.verdict is not Verdict.ALLOW:
         console.print(Text(f"  told        {one_line(decision.message or '')}"), soft_wrap=True)
+    if told.actions:
+        console.print(Text("  actions"), soft_wrap=True)
+    for each_action in told.actions:
+        console.print(_action_line(each_action), soft_wrap=True)
     for title, rules in (("matches", told.matches), ("near misses", told.near_misses)):
         if rules:
             console.print(Text(f"  {title}"), soft_wrap=True)
@@ -132,10 +137,32 @@ def explanation(console: Console, tool: str, told: Explanation) -> None:
         console.print(Text(f"  error       {one_line(str(error))}", "red"), soft_wrap=True)
 
 
+def _action_line(each: ActionTrace) -> Text:
+    """Return one action with the decision it would get alone, indented by what stands around it."""
+    action, decision = each.action, each.decision
+    around = f"{' '.join(action.within)}: " if isinstance(action, Run) and action.within else ""
+    depth = 1 + (len(action.within) if isinstance(action, Run) else 0)
+    told = f"{around}{shortened(phrase(action), _LONGEST)}"
+    if isinstance(action, Unknown):
+        told = f"not certain: {action.reason} (at character {action.offset + 1})"
+    may = "" if each.is_certain else "may  "
+    why = f"  ({one_line(action.doubt)})" if isinstance(action, Run) and action.doubt is not None else ""
+    verdict = decision.verdict.value
+    line = Text(f"  {'  ' * depth}")
+    line.append(f"{verdict:<8}", _COLOURS[verdict])
+    return line.append(f"{may}{told}  [{decision.rule_id or 'no rule'}]{why}")
+
+
 def _trace(rule: RuleTrace) -> str:
     head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({one_line(rule.source or 'code')})"
     if rule.outcome is RuleOutcome.FAILED:
         return f"{head}  failed, so it counts as matched: {one_line(rule.error or '')}"
+    if rule.outcome is RuleOutcome.UNSURE:
+        return f"{head}  may match, so it asks: {one_line(rule.error or '')}"
+    if rule.deciding:
+        return f"{head}  decided"
+    if rule.outcome is RuleOutcome.COVERED:
+        return f"{head}  permits a part of the call; {one_line(rule.near_miss or 'the rest is not covered')}"
     if rule.near_miss is not None:
         return f"{head}  would have matched but for {one_line(rule.near_miss)}"
-    return f"{head}  decided" if rule.deciding else head
+    return head

@@ -9,11 +9,12 @@ from typing import NoReturn
 from permitry.audit.record import JsonlRecorder
 from permitry.cli import prompt
 from permitry.cli.guard import SessionGuard
-from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, rules_from
+from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, origins_from, tell
 from permitry.cli.main import ExitCode
 from permitry.config.diagnostics import nearest
 from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
+from permitry.config.reload import Loaded, PolicyReloader
 from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.core.template import Template
 from permitry.errors import PermitryError
@@ -46,11 +47,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
-    guard = _guard(options)
+    reloader = PolicyReloader(lambda: origins_from(options, options.workspace))
+    guard = _guard(options, reloader.loaded.rules)
     _stop_on_signals()
     try:
         with open_lines(options.session) as stream:
             for number, line in numbered_lines(stream):
+                if reloader.poll():
+                    _take_over(guard.handler, reloader.loaded)
                 guard.line(number, line)
     except KeyboardInterrupt:
         guard.interrupted = True
@@ -58,11 +62,18 @@ def execute(options: argparse.Namespace) -> ExitCode:
     return guard.exit_code
 
 
-def _guard(options: argparse.Namespace) -> SessionGuard:
+def _take_over(handler: ToolHandler, loaded: Loaded) -> None:
+    """Go on with the rules as they are now, or, when these have mistakes, with those in force, and say so."""
+    handler.policy = loaded.policy
+    told = "the rules have changed" if loaded.problems is None else f"the rules stay as they are: {loaded.problems}"
+    tell([told, *loaded.rules.notices])
+
+
+def _guard(options: argparse.Namespace, rules: RuleSet) -> SessionGuard:
     workspace = Path(options.workspace)
     if not workspace.is_dir():
         raise PermitryError(f"the workspace `{workspace}` is no folder; make it, or name another with --workspace")
-    rules = rules_from(options, options.workspace)
+    tell(rules.notices)
     answers = _answers(options.answers)
     terminal = None if answers or options.unattended else prompt.open_terminal()
     session = Session(
@@ -124,7 +135,7 @@ def _answers(name: str | None) -> AnswersChannel | None:
 
 
 def _mode(rules: RuleSet, mode: str) -> str:
-    known = {"default", "plan", "yolo"}.union(*(rule.modes for rule in rules.rules))
+    known = {"default", "plan", "yolo"} | rules.modes
     if mode not in known:
         # A misspelt `plan` would be a session without plan mode.
         raise PermitryError(f"unknown mode `{mode}`; {nearest(mode.lower(), known)}")

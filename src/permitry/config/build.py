@@ -3,21 +3,22 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-import attrs
-
-from permitry.config.diagnostics import SourceText, nearest
+from permitry.config.diagnostics import nearest
+from permitry.config.drafts import RuleDraft, TemplateDraft
+from permitry.config.examples import example_problems
 from permitry.config.locate import KeyPath
-from permitry.config.schema import ExampleTable, RuleTable, TemplateTable
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
+from permitry.config.schema import RuleTable, ToolTable
+from permitry.config.scopes import build_scope, condition_problems, has_condition
 from permitry.core.decision import Phase, Verdict
-from permitry.core.pattern import Pattern
-from permitry.core.rule import Question, phase_of
+from permitry.core.rule import phase_of
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import Problem
-from permitry.rules.configured import ConfiguredRule, ToolSelector
+from permitry.rules.conditions.budget import Budget
+from permitry.rules.configured import ConfiguredRule
+from permitry.rules.flow import FlowRule
 
-__all__ = ["DEEPEST", "RuleDraft", "TemplateDraft", "build_rule", "build_templates", "rule_problems"]
+__all__ = ["DEEPEST", "build_flows", "build_rule", "build_templates", "build_tool", "rule_problems"]
 
 _DEFAULT_PRIORITY = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}
 DEEPEST = 32
@@ -26,46 +27,49 @@ DEEPEST = 32
 _TEMPLATE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-@attrs.frozen
-class RuleDraft:
-    """A `[[rule]]` that has the right shape, and where it stands."""
-
-    source: SourceText
-    path: KeyPath
-    table: RuleTable
-    is_admin: bool = False
-
-
-@attrs.frozen
-class TemplateDraft:
-    """A `[template.NAME]` that has the right shape, and where it stands."""
-
-    source: SourceText
-    path: KeyPath
-    table: TemplateTable
-
-    @property
-    def name(self) -> str:
-        """The template's name, which is the last part of its path."""
-        return str(self.path[-1])
-
-
 def build_rule(draft: RuleDraft) -> ConfiguredRule:
-    """Return the rule of a draft."""
-    table, when = draft.table, draft.table.when
+    """Return the rule of a draft that has an effect.
+
+    Raises: `RuleError` for a condition that cannot be read.
+    """
+    table = draft.table
     effect = Verdict(table.effect)
     return ConfiguredRule(
         id=table.id,
         effect=effect,
         priority_number=_DEFAULT_PRIORITY[effect] if table.priority is None else table.priority,
-        selectors=tuple(ToolSelector(text) for text in table.tools or ()),
-        modes=tuple((when and when.mode) or ()),
-        agents=tuple(Pattern(text) for text in (when and when.agent) or ()),
-        templates=tuple((when and when.template) or ()),
+        scope=build_scope(table),
+        budget=_budget(table),
         reason=table.reason or "the rule gives no reason",
         message=table.message,
         source=draft.source.source(draft.path),
     )
+
+
+def build_flows(draft: RuleDraft) -> Iterator[FlowRule]:
+    """Yield what the calls of a rule leave behind: its label, and the count of its budget."""
+    table = draft.table
+    if table.taint is not None or table.budget is not None:
+        yield FlowRule(table.id, build_scope(table), table.taint, counts=table.budget is not None)
+
+
+def build_tool(name: str, table: ToolTable) -> ToolSpec:
+    """Return the declaration of a tool; a trait that a list of traits leaves out is not so."""
+    traits = ToolTraits()
+    if table.traits is not None:
+        given = {trait: trait in table.traits for trait in ("idempotent", "open_world", "read_only", "spawns_agent")}
+        # A tool that writes may well destroy, unless it is said to do neither.
+        destroys = "destructive" in table.traits or (None if not given["read_only"] else False)
+        traits = ToolTraits(**given, destructive=destroys)
+    roles = {key: ArgumentRole(role) for key, role in table.roles.items()}
+    return ToolSpec(name, table.description, traits=traits, roles=roles)
+
+
+def _budget(table: RuleTable) -> Budget | None:
+    if table.budget is None:
+        return None
+    most, of = (table.budget.calls, "calls") if table.budget.targets is None else (table.budget.targets, "targets")
+    return Budget(table.id, most or 0, "targets" if of == "targets" else "calls", table.budget.seconds, table.budget.by)
 
 
 def rule_problems(draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str]) -> Iterator[Problem]:
@@ -73,10 +77,12 @@ def rule_problems(draft: RuleDraft, templates: Mapping[str, Template], names: Co
 
     `names` are all templates somebody defines, also those with mistakes of their own, which are not in `templates`.
     """
+    yield from _effect_problems(draft)
     yield from _band_problems(draft)
     yield from _scope_problems(draft)
     yield from _unknown_templates(draft, names)
-    yield from _example_problems(draft, templates)
+    wrong = list(condition_problems(draft))
+    yield from wrong or example_problems(draft, build_scope(draft.table), templates)
 
 
 def build_templates(
@@ -101,7 +107,9 @@ def _build_template(name: str, drafts: Mapping[str, TemplateDraft], built: dict[
     if name not in built:
         table = drafts[name].table
         parents = tuple(_build_template(parent, drafts, built) for parent in table.extends)
-        built[name] = Template(name, table.allow_tools, description=table.description, extends=parents)
+        built[name] = Template(
+            name, table.allow_tools, description=table.description, extends=parents, exclusive=table.exclusive
+        )
     return built[name]
 
 
@@ -152,7 +160,7 @@ def _too_deep(draft: TemplateDraft) -> Problem:
 
 def _band_problems(draft: RuleDraft) -> Iterator[Problem]:
     priority, effect = draft.table.priority, draft.table.effect
-    if priority is None:
+    if priority is None or effect is None:
         return
     phase = phase_of(priority)
     message, hint = "", ""
@@ -171,17 +179,48 @@ def _band_problems(draft: RuleDraft) -> Iterator[Problem]:
 
 def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
     table = draft.table
-    has_condition = table.when is not None and any(value for _, value in table.when)
-    if table.when is not None and not has_condition:
-        yield draft.source.problem(
-            (*draft.path, "when"), "`when` is empty", "name a condition, or leave it out", key=True
-        )
-    if table.tools is None and table.effect == "allow":
+    for key, group in (("when", table.when), ("unless", table.unless)):
+        if group is not None and not has_condition(group):
+            hint = "name a condition, or leave it out"
+            yield draft.source.problem((*draft.path, key), f"`{key}` is empty", hint, key=True)
+    if table.tools is None and table.effect == "allow" and not _is_about_actions(table):
         hint = 'write `tools = ["*"]` if every tool is meant'
         yield draft.source.problem(draft.path, "an `allow` rule must name its tools", hint, key=True)
-    elif table.tools is None and not has_condition:
+    elif table.tools is None and not (table.when is not None and has_condition(table.when)):
         hint = 'add `tools`, or write `tools = ["*"]` if every call is meant'
         yield draft.source.problem(draft.path, "the rule names neither tools nor a condition", hint, key=True)
+
+
+def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
+    """Yield what is missing for the rule to lead to anything, and what stands there for nothing."""
+    table = draft.table
+    if table.effect is None and table.taint is None:
+        yield draft.source.problem(draft.path, "missing key `effect`", "choose `allow`, `confirm` or `block`", key=True)
+    if table.effect is None and table.taint is not None:
+        for key in ("priority", "message", "budget"):
+            if getattr(table, key) is not None:
+                message, hint = f"`{key}` without an effect", "a rule that only labels decides nothing; take it out"
+                yield draft.source.problem((*draft.path, key), message, hint, key=True)
+    if table.effect == "block" and table.taint is not None:
+        message, hint = "a blocked call never runs, so it leaves no label", "take `taint` out, or the effect"
+        yield draft.source.problem((*draft.path, "taint"), message, hint)
+    yield from _label_problems(draft)
+    if table.budget is not None and (table.budget.calls is None) is (table.budget.targets is None):
+        message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
+        yield draft.source.problem((*draft.path, "budget"), message, hint, key=True)
+
+
+def _label_problems(draft: RuleDraft) -> Iterator[Problem]:
+    """Yield the labels that would widen: a call can put a label on the session, so a label may only ever restrict."""
+    key, group = ("when", draft.table.when) if draft.table.effect == "allow" else ("unless", draft.table.unless)
+    if group is not None and group.label is not None:
+        message = "a label that lets a call run could be set by any call"
+        hint = f"labels only restrict: use `{'unless' if key == 'when' else 'when'}.label` in this rule"
+        yield draft.source.problem((*draft.path, key, "label"), message, hint)
+
+
+def _is_about_actions(table: RuleTable) -> bool:
+    return table.when is not None and bool(table.when.command or table.when.path or table.when.host)
 
 
 def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Problem]:
@@ -193,42 +232,10 @@ def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Pro
 
 def _named_templates(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:
     """Yield every template a rule names, and where."""
-    for i, name in enumerate((table.when and table.when.template) or ()):
-        yield ("when", "template", i), name
+    for key, group in (("when", table.when), ("unless", table.unless)):
+        for i, name in enumerate((group and group.template) or ()):
+            yield (key, "template", i), name
     for key, examples in (("match", table.match), ("no_match", table.no_match)):
         for i, example in enumerate(examples):
             if example.template is not None:
                 yield (key, i, "template"), example.template
-
-
-def _example_problems(draft: RuleDraft, templates: Mapping[str, Template]) -> Iterator[Problem]:
-    rule = build_rule(draft)
-    for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
-        for i, example in enumerate(examples):
-            if example.template is not None and example.template not in templates:
-                continue  # the template's own mistake is reported
-            matches, why = _try_example(rule, example, templates)
-            if matches is not wanted:
-                does = "does not match" if wanted else "matches"
-                hint = why if wanted else "narrow the rule, or move the example to `match`"
-                place = (*draft.path, key, i)
-                yield draft.source.problem(place, f"the `{key}` example `{example.tool}` {does} the rule", hint)
-
-
-def _try_example(rule: ConfiguredRule, example: ExampleTable, templates: Mapping[str, Template]) -> tuple[bool, str]:
-    asked = attrs.evolve(
-        rule,
-        modes=() if example.mode is None else rule.modes,
-        agents=() if example.agent is None else rule.agents,
-        templates=() if example.template is None else rule.templates,
-    )
-    context = AuthContext(
-        mode="default" if example.mode is None else example.mode,
-        agent="main" if example.agent is None else example.agent,
-        active_template=None if example.template is None else templates[example.template],
-    )
-    question = Question(ToolCall(example.tool), context)
-    if not asked.selects(question):
-        return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in rule.selectors)}"
-    unmet = asked.unmet(question)
-    return not unmet, f"the example has {', '.join(unmet)}"

@@ -6,29 +6,33 @@ from pathlib import Path
 import platformdirs
 
 from permitry.config.load import Origin
+from permitry.config.pin import PROJECT_FILE
+from permitry.config.trust import TrustStore
 
-__all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "find_layers"]
+__all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "find_layers", "find_project"]
 
-PROJECT_FILE = Path(".permitry") / "rules.toml"
 ADMIN_FILE = Path("/etc/permitry/rules.toml")
 
 
-def find_layers(workspace: Path, *, user_file: Path | None = None, admin_file: Path = ADMIN_FILE) -> list[Origin]:
+def find_layers(
+    workspace: Path, *, user_file: Path | None = None, admin_file: Path = ADMIN_FILE, trust: TrustStore | None = None
+) -> list[Origin]:
     """Return the rule files in force for `workspace`, lowest layer first; files that do not exist are left out.
 
     The shipped layer is `permitry:base`; the user's is `rules.toml` in the user's configuration folder; the
-    project's is `.permitry/rules.toml`, found upward from `workspace`, and is not trusted: its restrictions count,
-    its permissions do not; the admin's is `/etc/permitry/rules.toml`.
+    project's is `.permitry/rules.toml`, found upward from `workspace`, and is trusted only with the bytes that `trust`
+    (by default the user's store) has pinned: else its restrictions count, its permissions do not; the admin's is
+    `/etc/permitry/rules.toml`.
 
     Loading refuses an admin file that someone other than root could have written.
     """
     user = user_file or platformdirs.user_config_path("permitry") / "rules.toml"
-    project = _find_upward(workspace)
+    project = find_project(workspace)
     layers = [Origin("permitry:base")]
     if _stands(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:
-        layers.append(Origin(str(project), is_trusted=False, root=project.parent.parent))
+        layers.append((trust or TrustStore()).origin(project))
     if _stands(admin_file):
         layers.append(Origin(str(admin_file), is_admin=True))
     return layers
@@ -39,7 +43,8 @@ def default_record() -> Path:
     return platformdirs.user_state_path("permitry") / "audit.jsonl"
 
 
-def _find_upward(workspace: Path) -> Path | None:
+def find_project(workspace: Path) -> Path | None:
+    """Return the nearest project's rule file in `workspace` or above it, readable or not; None when there is none."""
     start = workspace.resolve()
     return next((folder / PROJECT_FILE for folder in (start, *start.parents) if _stands(folder / PROJECT_FILE)), None)
 

@@ -1,5 +1,6 @@
 """The strict loader: rule files in, rules and templates out, or every problem of every file at once."""
 
+import hashlib
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,19 +10,24 @@ from typing import Any, TypeVar
 import attrs
 from pydantic import BaseModel, ValidationError
 
-from permitry.config.build import DEEPEST, RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
+from permitry.config.build import DEEPEST, build_flows, build_rule, build_templates, build_tool, rule_problems
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+from permitry.config.default import create_default_authorization_policy
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
+from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.locate import KeyPath, locate
 from permitry.config.ownership import writable_by_others
-from permitry.config.schema import Header, RuleTable, TemplateTable
+from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, tool_name_problem
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import ConfigError, Problem
-from permitry.rules import create_default_authorization_policy
+from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
+from permitry.rules.exclusive_template import ExclusiveTemplateRule
+from permitry.rules.flow import FlowRule
 
 __all__ = ["Origin", "RuleSet", "load_policy", "load_rules"]
 
@@ -34,14 +40,32 @@ Model = TypeVar("Model", bound=BaseModel)
 class Origin:
     """A rule file to load: a path or a shipped set's name, and how far it is trusted.
 
-    The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice; nothing
-    outside its `root` is read for it. Only an admin origin may use priorities below 100.
+    The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
+    in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
+
+    `pinned` holds the SHA-256 of every file that is trusted, by real path. Where one that is read is missing there, or
+    has other bytes, the origin is loaded as an untrusted one.
     """
 
     name: str
     is_trusted: bool = True
     is_admin: bool = False
     root: Path | None = None
+    pinned: Mapping[Path, str] | None = None
+    distrust: str = "the project is not trusted"
+
+    def admits(self, path: Path, content: bytes) -> bool:
+        """Return whether a file of these bytes may be loaded with the trust of this origin."""
+        if self.pinned is None or self.name.startswith(PREFIX):
+            return True
+        return self.pinned.get(path) == hashlib.sha256(content).hexdigest()
+
+    def unpinned(self) -> "Origin":
+        """Return the origin as it is when the pinned bytes are not there: not trusted."""
+        if self.pinned is None:
+            return self
+        distrust = "the project has changed since it was trusted"
+        return attrs.evolve(self, is_trusted=False, pinned=None, distrust=distrust)
 
 
 @attrs.frozen
@@ -53,12 +77,24 @@ class RuleSet:
 
     rules: tuple[ConfiguredRule, ...] = ()
     templates: Mapping[str, Template] = attrs.field(factory=dict)
+    tools: Mapping[str, ToolSpec] = attrs.field(factory=dict)
+    flows: tuple[FlowRule, ...] = ()
     files: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
+    @property
+    def modes(self) -> frozenset[str]:
+        """The words for modes that the rules name."""
+        return frozenset[str]().union(*(scope.modes for scope in self._scopes()))
+
+    def _scopes(self) -> Iterator[Scope]:
+        yield from (rule.scope for rule in self.rules)
+        yield from (flow.scope for flow in self.flows)
+
     def policy(self) -> AuthorizationPolicy:
-        """Return the policy of these rules and the six built-in ones."""
-        return create_default_authorization_policy(self.rules)
+        """Return the policy of these rules and the built-in ones."""
+        exclusive = (ExclusiveTemplateRule(),) if any(each.exclusive for each in self.templates.values()) else ()
+        return create_default_authorization_policy((*exclusive, *self.rules), declared=self.tools, flows=self.flows)
 
 
 def load_policy(*names: str | os.PathLike[str]) -> AuthorizationPolicy:
@@ -74,14 +110,26 @@ def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
-    loader = _Loader()
     # A file that several origins reach counts with the trust of the strongest, so the strongest are read first.
     if isinstance(files, str):
         raise TypeError(f"`load_rules` takes a list of rule files, not the one string {files!r}")
     origins = [file if isinstance(file, Origin) else Origin(os.fspath(file)) for file in files]
+    try:
+        return _loaded(origins)
+    except _NotPinnedError:
+        # INVARIANT: what is trusted is what was pinned: the very bytes that are parsed, and not a file more.
+        return _loaded([origin.unpinned() for origin in origins])
+
+
+def _loaded(origins: Iterable[Origin]) -> RuleSet:
+    loader = _Loader()
     for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
         loader.load(origin)
     return loader.result()
+
+
+class _NotPinnedError(Exception):
+    pass
 
 
 class _Loader:
@@ -91,6 +139,7 @@ class _Loader:
         self.ids: dict[str, RuleDraft] = {}
         self.templates: dict[str, tuple[TemplateDraft, Origin]] = {}
         self.template_names: set[str] = set()
+        self.tools: dict[str, tuple[ToolDraft, Origin]] = {}
         self.names: dict[Path, str] = {}
         self.open: list[Path] = []
 
@@ -115,17 +164,20 @@ class _Loader:
             self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
-        parsed = self.parsed(path, origin.name)
+        parsed = self.parsed(path, origin)
         if parsed is not None:
             source, data = parsed
             self.header(source, data, path, origin)
             self.tables(source, data, origin)
         self.open.pop()
 
-    def parsed(self, path: Path, name: str) -> tuple[SourceText, dict[str, Any]] | None:
-        text = ""
+    def parsed(self, path: Path, origin: Origin) -> tuple[SourceText, dict[str, Any]] | None:
+        name, text = origin.name, ""
         try:
-            text = path.read_bytes().decode()
+            content = path.read_bytes()
+            if not origin.admits(path, content):
+                raise _NotPinnedError
+            text = content.decode()
             data = tomllib.loads(text)
             return SourceText(name, locate(text)), data
         except UnicodeDecodeError as error:
@@ -151,7 +203,7 @@ class _Loader:
         return None
 
     def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
-        rest = {key: value for key, value in data.items() if key not in ("template", "rule")}
+        rest = {key: value for key, value in data.items() if key not in ("template", "tool", "rule")}
         self.validated(source, (), rest, Header)
         # Also when the header is wrong elsewhere: what the extended files hold is reported in the same run.
         extends = data.get("extends")
@@ -178,7 +230,11 @@ class _Loader:
         self.problems.append(source.problem(place, message, hint))
 
     def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
-        for name, value in self.table_of_tables(source, data):
+        for name, value in self.table_of_tables(source, data, "tool"):
+            tool = self.validated(source, ("tool", name), value, ToolTable)
+            if tool is not None:
+                self.tool(ToolDraft(source, ("tool", name), tool), origin)
+        for name, value in self.table_of_tables(source, data, "template"):
             self.template_names.add(name)
             table = self.validated(source, ("template", name), value, TemplateTable)
             if table is not None:
@@ -188,11 +244,11 @@ class _Loader:
             if rule is not None:
                 self.rule(RuleDraft(source, ("rule", i), rule, origin.is_admin), origin)
 
-    def table_of_tables(self, source: SourceText, data: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-        tables = data.get("template", {})
+    def table_of_tables(self, source: SourceText, data: dict[str, Any], key: str) -> Iterable[tuple[str, Any]]:
+        tables = data.get(key, {})
         if isinstance(tables, dict):
             return tables.items()
-        self.problems.append(type_problem(source, ("template",), "a table", tables))
+        self.problems.append(type_problem(source, (key,), "a table", tables))
         return ()
 
     def list_of_tables(self, source: SourceText, data: dict[str, Any]) -> Iterable[Any]:
@@ -215,6 +271,15 @@ class _Loader:
             hint = f"the first is at {first.source.source(first.path)}; rename one of the two"
             message = f"the template `{draft.name}` is defined twice"
             self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
+
+    def tool(self, draft: ToolDraft, origin: Origin) -> None:
+        first = self.tools.setdefault(draft.name, (draft, origin))[0]
+        if first is not draft:
+            hint = f"the first is at {first.source.source(first.path)}; take one of the two out"
+            message = f"the tool `{draft.name}` is declared twice"
+            self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
+        if problem := tool_name_problem(draft.name):
+            self.problems.append(draft.source.problem(draft.path, *problem, key=True))
 
     def rule(self, draft: RuleDraft, origin: Origin) -> None:
         first = self.ids.setdefault(draft.table.id, draft)
@@ -246,23 +311,36 @@ class _Loader:
             order = list(self.names.values())
             found = sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column))
             raise ConfigError(found[:_MOST_PROBLEMS])
-        kept = [build_rule(draft) for draft, origin in self.rules if origin.is_trusted or _restricts(draft)]
-        return RuleSet(tuple(kept), trusted, tuple(self.names.values()), tuple(self.notices()))
+        kept = [draft for draft, origin in self.rules if origin.is_trusted or _restricts(draft)]
+        return RuleSet(
+            rules=tuple(build_rule(draft) for draft in kept if draft.table.effect is not None),
+            templates=trusted,
+            tools={
+                name: build_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
+            },
+            flows=tuple(flow for draft in kept for flow in build_flows(draft)),
+            files=tuple(self.names.values()),
+            notices=tuple(self.notices()),
+        )
 
     def notices(self) -> Iterator[str]:
         for draft, origin in self.rules:
             if not origin.is_trusted and not _restricts(draft):
                 place = draft.source.source(draft.path)
-                yield f"{place}: permission `{draft.table.id}` dropped: the project is not trusted"
+                yield f"{place}: permission `{draft.table.id}` dropped: {origin.distrust}"
         for template, origin in self.templates.values():
             if not origin.is_trusted:
                 place = template.source.source(template.path)
-                yield f"{place}: template `{template.name}` dropped: the project is not trusted"
+                yield f"{place}: template `{template.name}` dropped: {origin.distrust}"
+        for tool, origin in self.tools.values():
+            if not origin.is_trusted:
+                place = tool.source.source(tool.path)
+                yield f"{place}: tool `{tool.name}` dropped: {origin.distrust}"
 
 
 def _out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
-    """Return message and hint when an untrusted origin reaches for a file it may not make us read or show."""
-    if origin.is_trusted or origin.name.startswith(PREFIX):
+    """Return message and hint when a project reaches for a file it may not make us read or show."""
+    if (origin.is_trusted and origin.root is None) or origin.name.startswith(PREFIX):
         return None
     if origin.root is not None and not path.is_relative_to(origin.root.resolve()):
         return f"`{origin.name}` lies outside the project", "a project extends its own files and shipped sets"

@@ -9,15 +9,33 @@ from pydantic_core import PydanticCustomError
 from permitry.config.diagnostics import nearest
 from permitry.core.context import misspelt_mode
 from permitry.core.decision import Verdict
+from permitry.core.spec import ArgumentRole
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.configured import TRAIT_SELECTORS
+from permitry.rules.conditions.tools import TRAIT_SELECTORS
+from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
-__all__ = ["ExampleTable", "Header", "RuleFile", "RuleTable", "TemplateTable", "WhenTable", "rule_file_schema"]
+__all__ = [
+    "BudgetTable",
+    "ExampleTable",
+    "Header",
+    "RuleFile",
+    "RuleTable",
+    "TemplateTable",
+    "ToolTable",
+    "WhenTable",
+    "rule_file_schema",
+    "tool_name_problem",
+]
 
 _LONGEST_NAME = 256
 _READABLE = 1_000_000
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_BUILT_IN_IDS = frozenset(rule.id for rule in BUILT_IN_RULES)
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DURATION = re.compile(r"([1-9][0-9]{0,6})(s|m|h|d)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_TRAITS = ("destructive", "idempotent", "open_world", "read_only", "spawns_agent")
+_ROLE_KEY = re.compile(r"[^\s.|?\[\]]+(\[\])?(\.[^\s.|?\[\]]+(\[\])?)*\??")
+_BUILT_IN_IDS = frozenset({*(rule.id for rule in BUILT_IN_RULES), ExclusiveTemplateRule.id})
 _SYNONYMS = {
     "deny": "block", "forbid": "block", "reject": "block", "ask": "confirm", "prompt": "confirm",
     "ask_user": "confirm", "permit": "allow", "approve": "allow",
@@ -94,6 +112,16 @@ def _checked_example(value: str) -> str:
     return _checked_name(value)
 
 
+def tool_name_problem(name: str) -> tuple[str, str] | None:
+    """Return message and hint when `name` cannot be the name of one tool, or None."""
+    try:
+        _checked_example(name)
+    except PydanticCustomError as error:
+        told = error.context or {}
+        return told["message"], told["hint"]
+    return None
+
+
 def _checked_selector(value: str) -> str:
     if value.startswith("@") and value not in TRAIT_SELECTORS:
         raise _refuse(f"unknown trait selector `{value}`", f"known: {', '.join(TRAIT_SELECTORS)}")
@@ -145,12 +173,22 @@ def _checked_mode(value: str) -> str:
     return value
 
 
+def _checked_label(value: str) -> str:
+    if not _KEBAB.fullmatch(value):
+        raise _refuse(f"the label `{value}` is not kebab-case", "use lower-case words joined by hyphens")
+    return value
+
+
 def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
 def _as_example(value: object) -> object:
-    return {"tool": value} if isinstance(value, str) else value
+    if isinstance(value, dict) and "text" in value:
+        raise _refuse(
+            "unknown key `text`", "write the plain string alone, or name what it is: `command`, `path`, `tool`"
+        )
+    return {"text": value} if isinstance(value, str) else value
 
 
 class _Table(BaseModel):
@@ -170,21 +208,70 @@ _Words = Annotated[
 _Modes = Annotated[_Words, AfterValidator(lambda words: [_checked_mode(word) for word in words])]
 
 
+def _checked_digest(value: str) -> str:
+    if not _DIGEST.fullmatch(value):
+        raise _refuse(
+            f"`{value[:80]}` is no digest", "a digest has 64 hexadecimal digits; `permitry explain --json` shows it"
+        )
+    return value
+
+
+_Digests = Annotated[_Words, AfterValidator(lambda words: [_checked_digest(word) for word in words])]
+
+
 class WhenTable(_Table):
     """Conditions beside the tool name; all that are given must hold."""
 
     mode: _Modes | None = Field(None, description="The session's mode: plan, yolo, default, or a word of the host.")
     agent: _Words | None = Field(None, description="The agent that calls; `*` and `?` are wildcards.")
     template: _Words | None = Field(None, description="The active template, or one it extends.")
+    server: _Words | None = Field(None, description="The MCP server of the tool; `*` and `?` are wildcards.")
+    label: _Words | None = Field(None, description="A label that an earlier call left on the session.")
+    digest: _Digests | None = Field(None, description="The digest of the very call, in hex.")
+    repeat: int | None = Field(None, ge=2, le=1_000_000, description="The same call, for this many times or more.")
+    command: _Words | None = Field(None, description="Programs and their arguments: `git log *`.")
+    path: _Words | None = Field(None, description="Paths that are read, written or deleted: `src/**`, `~/.ssh/**`.")
+    host: _Words | None = Field(None, description="Addresses: `[scheme://]host[:port]`, `*.example.com`, `private`.")
+    args: dict[str, Any] | None = Field(
+        None, description="Arguments by name: a value to equal, or a table of operators such as `{ le = 100 }`."
+    )
 
 
 class ExampleTable(_Table):
     """A call for `match` and `no_match`; a condition that is not given is taken to hold."""
 
-    tool: Annotated[str, AfterValidator(_checked_example)]
+    tool: Annotated[str, AfterValidator(_checked_example)] | None = None
+    command: _Text | None = None
+    path: _Text | None = None
+    host: _Text | None = None
+    args: dict[str, Any] | None = None
     mode: Annotated[_Word, AfterValidator(_checked_mode)] | None = None
     agent: _Word | None = None
     template: _Word | None = None
+    label: _Word | None = None
+    text: str | None = Field(None, description="Only for an example that is a plain string.", exclude=True)
+
+
+def _checked_duration(value: str) -> str:
+    if not _DURATION.fullmatch(value):
+        raise _refuse(f"`{value[:40]}` is no time", 'write a number and s, m, h or d, such as "90s" or "1h"')
+    return value
+
+
+class BudgetTable(_Table):
+    """How much a rule lets happen: so many calls, or so many distinct targets, in a window of time."""
+
+    calls: int | None = Field(None, ge=1, le=1_000_000, description="How many calls are free.")
+    targets: int | None = Field(None, ge=1, le=1_000_000, description="How many distinct paths, hosts or agents.")
+    per: Annotated[str, AfterValidator(_checked_duration)] | None = Field(
+        None, description='The window: "90s", "10m", "1h", "1d". Left out: the whole session.'
+    )
+    by: Literal["session", "agent", "tool"] = Field("session", description="Whose calls are counted.")
+
+    @property
+    def seconds(self) -> float | None:
+        """The length of the window, None for the whole session."""
+        return None if self.per is None else float(self.per[:-1]) * _SECONDS[self.per[-1]]
 
 
 _Examples = list[
@@ -205,10 +292,19 @@ _NAMES_SCHEMA = {
     "uniqueItems": True,
 }
 _RULE_SCHEMA: dict[str, JsonValue] = {
-    "anyOf": [{"required": ["tools"]}, {"required": ["when"]}],
+    "allOf": [
+        {"anyOf": [{"required": ["tools"]}, {"required": ["when"]}]},
+        {"anyOf": [{"required": ["effect"]}, {"required": ["taint"]}]},
+    ],
     "if": {"properties": {"effect": {"const": "allow"}}, "required": ["effect"]},
     "then": {
-        "required": ["tools"],
+        "anyOf": [
+            {"required": ["tools"]},
+            {
+                "required": ["when"],
+                "properties": {"when": {"anyOf": [{"required": [name]} for name in ("command", "path", "host")]}},
+            },
+        ],
         "properties": {"priority": {"anyOf": [{"maximum": 99}, {"minimum": 200}]}},
     },
     "else": {"properties": {"priority": {"minimum": 100, "maximum": 199}}},
@@ -223,8 +319,8 @@ class RuleTable(_Table):
     id: Annotated[str, AfterValidator(_checked_id), WithJsonSchema(_ID_SCHEMA)] = Field(
         description="Kebab-case, unique, stable for ever."
     )
-    effect: Annotated[Literal["allow", "confirm", "block"], BeforeValidator(_checked_effect)] = Field(
-        description="What a match leads to."
+    effect: Annotated[Literal["allow", "confirm", "block"], BeforeValidator(_checked_effect)] | None = Field(
+        None, description="What a match leads to; left out only by a rule with `taint`, which then only labels."
     )
     priority: int | None = Field(
         None, ge=0, le=399, description="block and confirm: 100 to 199; allow: 200 to 399. Defaults 150, 160, 250."
@@ -233,10 +329,18 @@ class RuleTable(_Table):
         list[Annotated[str, AfterValidator(_checked_selector)]] | None,
         AfterValidator(_not_empty_if_given),
         WithJsonSchema(_NAMES_SCHEMA),
-    ] = Field(None, description='Names, globs, "mcp:server/tool", @reads, @writes. Left out: every tool.')
+    ] = Field(
+        None,
+        description='Names, globs, "mcp:server/tool", @reads, @writes, @shell, @network, @agent. Left out: every tool.',
+    )
     reason: _Text | None = Field(None, description="Why, for the operator.")
     message: _Text | None = Field(None, description="What the model is told.")
     when: WhenTable | None = Field(None, description="Conditions beside the tool name.")
+    unless: WhenTable | None = Field(None, description="Conditions under which the rule does not apply after all.")
+    budget: BudgetTable | None = Field(None, description="How much is free before a restriction applies.")
+    taint: Annotated[str, AfterValidator(_checked_label)] | None = Field(
+        None, description="A label for the session once such a call has run."
+    )
     match: _Examples = Field(default_factory=list, description="Calls the rule must match; checked at load.")
     no_match: _Examples = Field(default_factory=list, description="Calls the rule must not match; checked at load.")
 
@@ -245,11 +349,58 @@ class TemplateTable(_Table):
     """One `[template.NAME]`."""
 
     description: str = Field("", description="What the template is for.")
+    exclusive: bool = Field(False, description="Whether every other tool is blocked while it is active.")
     extends: Annotated[list[_Word], AfterValidator(_without_repeats)] = Field(
         default_factory=list, description="Templates whose tools it takes over."
     )
     allow_tools: Annotated[list[Annotated[str, AfterValidator(_checked_pattern)]], AfterValidator(_without_repeats)] = (
         Field(default_factory=list, description="Names or globs of tools that need no confirmation while it is active.")
+    )
+
+
+def _checked_traits(value: list[str]) -> list[str]:
+    for trait in value:
+        if trait not in _TRAITS:
+            raise _refuse(f"unknown trait `{trait}`", nearest(trait, _TRAITS, otherwise=f"known: {', '.join(_TRAITS)}"))
+    return _without_repeats(value)
+
+
+def _flat_roles(value: object) -> object:
+    """Return the roles with the dots of nested tables as part of their names."""
+    if not isinstance(value, dict):
+        return value
+    flat: dict[str, object] = {}
+    for key, inner in value.items():
+        nested = _flat_roles(inner)
+        flat |= {f"{key}.{name}": role for name, role in nested.items()} if isinstance(nested, dict) else {key: nested}
+    return flat
+
+
+def _checked_roles(value: dict[str, str]) -> dict[str, str]:
+    known = [role.value for role in ArgumentRole]
+    for key, role in value.items():
+        if role not in known:
+            hint = nearest(role, known, otherwise=f"known: {', '.join(known)}")
+            raise _refuse(f"unknown role `{role}` of the argument `{key}`", hint)
+        if not all(_ROLE_KEY.fullmatch(name) for name in key.split("|")):
+            hint = (
+                "write a name, `a.b` for nested ones, `items[].path` inside lists, `a|b` for either, `a?` if optional"
+            )
+            raise _refuse(f"`{key}` names no argument", hint)
+    return value
+
+
+class ToolTable(_Table):
+    """One `[tool.NAME]`: what a tool is that no registry here knows."""
+
+    description: str = Field("", description="What the tool does.")
+    traits: Annotated[list[str] | None, AfterValidator(lambda value: value and _checked_traits(value))] = Field(
+        None,
+        description="What is true of it: read_only, destructive, idempotent, open_world, spawns_agent. What is not "
+        "listed is not so. Left out: unknown, which counts as the worst.",
+    )
+    roles: Annotated[dict[str, str], BeforeValidator(_flat_roles), AfterValidator(_checked_roles)] = Field(
+        default_factory=dict, description="What its arguments are; one that is not listed touches nothing."
     )
 
 
@@ -269,6 +420,7 @@ class RuleFile(Header):
     """A permitry rule file."""
 
     template: dict[str, TemplateTable] = Field(default_factory=dict, description="Named lists of tools.")
+    tool: dict[str, ToolTable] = Field(default_factory=dict, description="Tools that no registry here knows.")
     rule: list[RuleTable] = Field(default_factory=list, description="The rules.")
 
 

@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from permitry.config.diagnostics import SourceText, nearest
 from permitry.config.locate import KeyPath
-from permitry.config.schema import ExampleTable, Header, RuleFile, WhenTable
+from permitry.config.schema import BudgetTable, ExampleTable, Header, RuleFile, WhenTable
 from permitry.errors import Problem
 
 __all__ = ["problems_of", "type_problem"]
@@ -16,6 +16,7 @@ _WANTED = {
     "string_type": "a string",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "bool_type": "true or false",
     "list_type": "a list",
     "dict_type": "a table",
     "model_type": "a table",
@@ -34,17 +35,16 @@ _HINTS = {
     "template": "write `[template.NAME]`",
 }
 _READABLE = 1_000_000
-_EITHER = ("mode", "agent", "template")
+_EITHER = tuple(name for name in WhenTable.model_fields if name not in ("args", "repeat"))
 _MISSING = {
     "schema": "begin the file with `schema = 1`",
     "id": 'give the rule a stable name, such as `id = "no-secrets"`',
     "effect": "choose `allow`, `confirm` or `block`",
     "tool": "an example is a tool name, or a table with `tool` and conditions",
 }
-_NOT_YET = frozenset(
-    {"args", "budget", "command", "digest", "host", "label", "path", "repeat", "server", "taint", "tool", "unless"}
-)
-_NESTED: Mapping[str, type[BaseModel]] = {"when": WhenTable, "match": ExampleTable, "no_match": ExampleTable}
+_NESTED: Mapping[str, type[BaseModel]] = {
+    "when": WhenTable, "unless": WhenTable, "budget": BudgetTable, "match": ExampleTable, "no_match": ExampleTable,
+}  # fmt: skip
 
 
 def problems_of(source: SourceText, path: KeyPath, error: ValidationError, model: type[BaseModel]) -> list[Problem]:
@@ -74,38 +74,41 @@ def _problem(source: SourceText, path: KeyPath, details: ErrorDetails, model: ty
         return source.problem(where[:-1], f"missing key `{name}`", _MISSING.get(name, ""), key=True)
     if kind == "extra_forbidden":
         return _unknown_key(source, where, details["loc"], model)
+    if kind == "literal_error":
+        known = details["ctx"]["expected"].replace("'", "`")
+        return source.problem(where, f"unknown word `{value}` for `{where[-1]}`", f"choose {known}")
     if kind in _WANTED:
         wanted = _WANTED[kind]
-        if wanted == "a list" and where[-1] in _EITHER and where[-2:-1] == ("when",):
+        if wanted == "a list" and where[-1] in _EITHER and where[-2:-1] in (("when",), ("unless",)):
             wanted = "a string or a list of strings"
         return type_problem(source, where, wanted, value)
-    return _out_of_range(source, where, value)
+    return _out_of_range(source, where, value, details.get("ctx", {}))
 
 
 def _unknown_key(source: SourceText, where: KeyPath, loc: tuple[int | str, ...], model: type[BaseModel]) -> Problem:
     table = next((_NESTED[part] for part in reversed(loc[:-1]) if part in _NESTED), model)  # type: ignore[index]  # a str by then
     known = [field.alias or name for name, field in (RuleFile if table is Header else table).model_fields.items()]
     name = str(where[-1])
-    if name in _NOT_YET and f"{name}s" not in known:
-        hint = f"this version judges by tool name; {', '.join(sorted(_known_conditions()))} are the conditions it knows"
-    else:
-        hint = nearest(name, known)
+    hint = f"write `when.{name}`" if _is_condition(name, known) else nearest(name, known)
     return source.problem(where, f"unknown key `{name}`", hint, key=True)
 
 
-def _known_conditions() -> list[str]:
-    return [f"`when.{name}`" for name in WhenTable.model_fields]
+def _is_condition(name: str, known: list[str]) -> bool:
+    return "when" in known and name in WhenTable.model_fields
 
 
-def _out_of_range(source: SourceText, where: KeyPath, value: object) -> Problem:
+def _out_of_range(source: SourceText, where: KeyPath, value: object, limits: Mapping[str, object]) -> Problem:
     shown = f" is {value}," if type(value) is int and abs(value) < _READABLE else " is"
+    if where[-1] != "priority":
+        limit = f"at least {limits['ge']}" if "ge" in limits else f"at most {limits.get('le')}"
+        return source.problem(where, f"`{where[-1]}`{shown} out of range", f"write a whole number of {limit}")
     return source.problem(where, f"`{where[-1]}`{shown} outside 0 to 399", _HINTS["a whole number"])
 
 
 def _type_hint(words: list[str], wanted: str, value: object) -> str:
     name = words[-1]
-    if wanted == "a table" and words[-2:-1] == ["template"]:
-        return f"write `[template.{name}]`"
+    if wanted == "a table" and words[-2:-1] in (["template"], ["tool"]):
+        return f"write `[{words[-2]}.{name}]`"
     if wanted == "a list" and isinstance(value, str):
         return f'write `{name} = ["{value}"]`'
     if wanted == "a whole number" and isinstance(value, str):

@@ -80,7 +80,7 @@ def _reason(decision: Decision) -> str:
 
 
 def _path(call: ToolCall, spec: ToolSpec | None) -> str | None:
-    declared = () if spec is None else tuple(name for name, role in spec.roles.items() if role in _PATH_ROLES)
+    declared = () if spec is None else tuple(name for name, role in (spec.roles or {}).items() if role in _PATH_ROLES)
     values = [call.arguments.get(name) for name in declared or _PATH_NAMES]
     paths = {value for value in values if isinstance(value, str)}
     # Without a declaration, several candidates are none: an argument nobody reads must not stand for the one that is.

@@ -2,12 +2,13 @@
 
 import difflib
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import attrs
 
+from permitry.core.history import History
 from permitry.core.template import Template
 
 __all__ = ["AuthContext", "AuthContextBuilder", "AuthState", "misspelt_mode"]
@@ -16,6 +17,7 @@ _PLAN = "plan"
 _YOLO = "yolo"
 _is_bool = attrs.validators.instance_of(bool)
 _is_str = attrs.validators.instance_of(str)
+_DEEPEST = 32
 
 
 def misspelt_mode(mode: str) -> str | None:
@@ -93,6 +95,21 @@ class AuthState(Protocol):
         """The taint labels of the session."""
         ...
 
+    @property
+    def history(self) -> History:
+        """The calls that ran."""
+        ...
+
+    @property
+    def now(self) -> float | None:
+        """The time in seconds, on the clock of the history; None without a clock."""
+        ...
+
+    @property
+    def parent(self) -> "AuthState | None":
+        """The state of the agent that started this one, or None."""
+        ...
+
 
 @attrs.frozen
 class AuthContext:
@@ -100,9 +117,11 @@ class AuthContext:
 
     `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
     either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
-    names to calls already run.
+    names to calls already run; `history` holds them with their times, and `now` is the time on the same clock, in
+    seconds. A call is never allowed more than it would be in the context `parent`.
 
-    Raises: `TypeError` when a flag is not a bool or a list is one string: a truthy mistake must not widen access.
+    Raises: `TypeError` when a flag is not a bool or a list is one string: a truthy mistake must not widen access;
+    `ValueError` for more than 32 agents that started each other.
 
     Source: seed 003, "AuthContext (Immutable Context)".
     """
@@ -119,9 +138,14 @@ class AuthContext:
     attended: bool = attrs.field(default=True, kw_only=True, validator=_is_bool)
     counts: Mapping[str, int] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, converter=_set_of_labels)
+    history: History = attrs.field(factory=History, kw_only=True, repr=False)
+    now: float | None = attrs.field(default=None, kw_only=True, eq=False)
+    parent: "AuthContext | None" = attrs.field(default=None, kw_only=True)
     modes: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        if len(tuple(self.lineage())) > _DEEPEST:
+            raise ValueError(f"more than {_DEEPEST} agents have started each other")
         word = self.mode
         # INVARIANT: (mode == "plan") == is_plan_mode, and mode == "yolo" only with yolo_mode.
         if self.is_plan_mode or self.mode == _PLAN:
@@ -138,6 +162,22 @@ class AuthContext:
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext) if field.init}
         return functools.partial(AuthContext, **{**fields, "counts": dict(self.counts)}), ()
+
+    def lineage(self) -> "Iterator[AuthContext]":
+        """Yield this context and those of the agents above it, nearest first."""
+        context: AuthContext | None = self
+        while context is not None:
+            yield context
+            context = context.parent
+
+    def child(self, agent: str, **own: Any) -> "AuthContext":  # noqa: ANN401 -- the fields of a context
+        """Return the context of a sub-agent: it starts from this one, may differ in `own`, and never gains by that.
+
+        Every call of the child is decided in its own context and in this one, and the stricter decision counts.
+        """
+        # The flags say plan and yolo; the word of the host alone goes on, so that a child can do without a flag.
+        word = "default" if self.mode in (_PLAN, _YOLO) else self.mode
+        return attrs.evolve(self, **{"mode": word, **own, "agent": agent, "parent": self})
 
     @classmethod
     def from_state(cls, state: AuthState) -> "AuthContext":
@@ -156,6 +196,9 @@ class AuthContext:
             attended=state.attended,
             counts=state.counts,
             labels=state.labels,
+            history=state.history,
+            now=state.now,
+            parent=None if state.parent is None else cls.from_state(state.parent),
         )
 
 

@@ -6,7 +6,9 @@ from typing import NoReturn
 
 import attrs
 
-__all__ = ["Decision", "Explanation", "Phase", "RuleFailure", "RuleOutcome", "RuleTrace", "Verdict"]
+from permitry.core.action import Action
+
+__all__ = ["ActionTrace", "Decision", "Explanation", "Phase", "RuleFailure", "RuleOutcome", "RuleTrace", "Verdict"]
 
 
 @functools.total_ordering
@@ -76,6 +78,8 @@ class RuleOutcome(enum.Enum):
 
     MATCHED = "matched"
     NOT_MATCHED = "not matched"
+    UNSURE = "unsure"
+    COVERED = "covered in part"
     FAILED = "failed"
 
 
@@ -96,23 +100,39 @@ class RuleTrace:
 
 
 @attrs.frozen
+class ActionTrace:
+    """One action of a call, and the decision it would get alone; what is not certain can only restrict."""
+
+    action: Action
+    decision: Decision
+    is_certain: bool = True
+
+
+@attrs.frozen
 class Explanation:
-    """A decision told in full: every rule looked at, in the order of evaluation."""
+    """A decision told in full: every rule looked at, in the order of evaluation, and every action of the call.
+
+    `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
+    """
 
     decision: Decision
     rules: tuple[RuleTrace, ...]
+    actions: tuple[ActionTrace, ...] = ()
+    agent: str = "main"
 
     @property
     def matches(self) -> tuple[RuleTrace, ...]:
-        """The rules that matched, and the restrictions that failed and so count as matched."""
+        """The rules that matched or cover a part, and the restrictions that failed or are unsure and so count."""
         return tuple(rule for rule in self.rules if _counts(rule))
 
     @property
     def near_misses(self) -> tuple[RuleTrace, ...]:
         """The rules that one fact kept from matching."""
-        return tuple(rule for rule in self.rules if rule.near_miss is not None)
+        near = (rule for rule in self.rules if rule.outcome is RuleOutcome.NOT_MATCHED)
+        return tuple(rule for rule in near if rule.near_miss is not None)
 
 
 def _counts(rule: RuleTrace) -> bool:
-    failed_restriction = rule.outcome is RuleOutcome.FAILED and rule.phase is Phase.RESTRICTION
-    return failed_restriction or rule.outcome is RuleOutcome.MATCHED
+    if rule.outcome in (RuleOutcome.FAILED, RuleOutcome.UNSURE):
+        return rule.phase is Phase.RESTRICTION
+    return rule.outcome in (RuleOutcome.MATCHED, RuleOutcome.COVERED)

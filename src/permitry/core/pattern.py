@@ -1,8 +1,18 @@
 """Patterns over names: `*` for any run of characters, `?` for exactly one."""
 
+import unicodedata
+
 import attrs
 
-__all__ = ["Pattern"]
+__all__ = ["Pattern", "fold"]
+
+
+def fold(text: str) -> str:
+    """Return the text as the most forgiving file system compares it: no case, composed, without invisible letters."""
+    if text.isascii():
+        return text.lower()
+    shown = "".join(char for char in unicodedata.normalize("NFC", text) if unicodedata.category(char) != "Cf")
+    return unicodedata.normalize("NFC", shown.casefold())
 
 
 @attrs.frozen

@@ -6,69 +6,74 @@
     phase 1  restrictions  priority 100-199  all matches collected   -> any block: BLOCK, else any confirm: CONFIRM
     phase 2  permissions   priority 200-399  first match             -> ALLOW
     nothing matched                                                  -> CONFIRM
+
+A permission that speaks about actions may cover only some of a call's: several together permit it when they cover all.
 """
 
+import functools
 import hashlib
-import itertools
-import re
-from collections.abc import Callable, Iterable
-from typing import TypeGuard
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Protocol
 
 import attrs
 
+from permitry.core._entry import CONFIRM_MESSAGE, Entry, compiled
+from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import (
-    Decision,
-    Explanation,
-    Phase,
-    RuleFailure,
-    RuleOutcome,
-    RuleTrace,
-    Verdict,
-)
-from permitry.core.rule import AuthorizationRule, PermissionRule, Question, phase_of
+from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, RuleFailure, Verdict
+from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec
-from permitry.errors import RuleError, told
 
-__all__ = ["AuthorizationPolicy"]
+__all__ = ["AuthorizationPolicy", "Flow", "Marks"]
 
-AnyRule = AuthorizationRule | PermissionRule
 
-_CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
-_BLOCK_MESSAGE = (
-    "This call is not permitted and did not run. Do not retry it; go on without it or ask the user how to proceed."
-)
-_DEFAULT_MESSAGES = {Verdict.ALLOW: None, Verdict.CONFIRM: _CONFIRM_MESSAGE, Verdict.BLOCK: _BLOCK_MESSAGE}
+class Flow(Protocol):
+    """What a call leaves behind when it runs: a label on the session, a call on a budget.
+
+    `id` names the rule it comes from; `label` is None, and `counts` False, for a flow that does only the other.
+    """
+
+    @property
+    def id(self) -> str:
+        """The id of the rule."""
+        ...
+
+    @property
+    def label(self) -> str | None:
+        """The label the session gets."""
+        ...
+
+    @property
+    def counts(self) -> bool:
+        """Whether the call counts against the budget of the rule."""
+        ...
+
+    def matches(self, question: Question) -> bool | Unsure:
+        """Return whether the call leaves something behind; doubt and failure count as yes."""
+        ...
 
 
 @attrs.frozen
-class _Entry:
-    """A rule as the policy keeps it: everything asked of it once, and its decision made beforehand."""
+class Marks:
+    """What one call leaves behind: labels, the ids of the rules whose budget it counts against, and its targets."""
 
-    rule_id: str
-    priority: int
-    phase: Phase
-    decision: Decision
-    test: Callable[[Question], bool] = attrs.field(repr=False)
-    near_miss: Callable[[Question], str | None] = attrs.field(repr=False)
+    labels: frozenset[str] = frozenset()
+    rules: frozenset[str] = frozenset()
+    targets: frozenset[str] = frozenset()
 
-    def matches(self, question: Question, failures: list[RuleFailure]) -> bool:
-        """Return whether the rule counts as matched; a failure is kept and counts against the call."""
-        try:
-            answer = self.test(question)
-        except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {told(error)}"))
-        else:
-            if answer is True or answer is False:
-                return answer
-            failures.append(RuleFailure(self.rule_id, f"answered {told(answer, repr)}, not True or False"))
-        # INVARIANT: law 2. A restriction that fails counts as matched, a permission as not matched.
-        return self.phase is Phase.RESTRICTION
+
+def _read_only(value: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
+    return MappingProxyType(dict(value))
 
 
 def _tuple_of_rules(rules: Iterable[AnyRule]) -> tuple[AnyRule, ...]:
     return tuple(rules)
+
+
+def _tuple_of_flows(flows: Iterable[Flow]) -> tuple[Flow, ...]:
+    return tuple(flows)
 
 
 @attrs.frozen
@@ -79,21 +84,27 @@ class AuthorizationPolicy:
     `should_allow_without_confirmation(tool_name, context)`; the latter are permissions. Within one priority the
     given order is kept; it can change which rule is named, never the verdict. An empty policy confirms everything.
 
+    `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. `declared` says what
+    tools are that no registry knows. `flows` say what calls leave behind.
+
     Raises: `RuleError` for a rule without a usable id, priority or effect, and for a duplicate id.
 
     Source: seed 003, "AuthorizationPolicy (Strategy Orchestrator)".
     """
 
     rules: tuple[AnyRule, ...] = attrs.field(default=(), converter=_tuple_of_rules)
+    reader: ActionReader | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
+    declared: Mapping[str, ToolSpec] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
+    flows: tuple[Flow, ...] = attrs.field(default=(), kw_only=True, converter=_tuple_of_flows)
     version: str = attrs.field(init=False)
-    _overrides: tuple[_Entry, ...] = attrs.field(init=False, repr=False, eq=False)
-    _restrictions: tuple[_Entry, ...] = attrs.field(init=False, repr=False, eq=False)
-    _permissions: tuple[_Entry, ...] = attrs.field(init=False, repr=False, eq=False)
+    _overrides: tuple[Entry, ...] = attrs.field(init=False, repr=False, eq=False)
+    _restrictions: tuple[Entry, ...] = attrs.field(init=False, repr=False, eq=False)
+    _permissions: tuple[Entry, ...] = attrs.field(init=False, repr=False, eq=False)
     _default: Decision = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        version = _version(self.rules)
-        entries = sorted(_compiled(self.rules, version), key=lambda entry: entry.priority)
+        version = _version(self)
+        entries = sorted(compiled(self.rules, version), key=lambda entry: entry.priority)
         by_phase = {phase: tuple(e for e in entries if e.phase is phase) for phase in Phase}
         for name, value in (
             ("version", version),
@@ -104,27 +115,43 @@ class AuthorizationPolicy:
         ):
             object.__setattr__(self, name, value)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(
+            AuthorizationPolicy, self.rules, reader=self.reader, declared=dict(self.declared), flows=self.flows
+        ), ()
+
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
         """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
 
-        `spec` is the tool's declaration, when somebody the operator trusts makes one.
+        `spec` is the tool's declaration, when somebody the operator trusts makes one. For a sub-agent the strictest
+        of the decisions in its own context and in those above it counts.
         """
-        question = Question(call, context, spec)
-        failures: list[RuleFailure] = []
-        decision = (
-            self._first(self._overrides, question, failures)
-            or self._strictest(question, failures)
-            or self._first(self._permissions, question, failures)
-        )
-        chosen = self._default if decision is None else decision.decision
-        return attrs.evolve(chosen, errors=tuple(failures)) if failures else chosen
+        if context.parent is None:
+            return self._decided(self.question(call, context, spec))
+        return self._strictest_of(call, context, spec)[1]
 
     def explain(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Explanation:
-        """Return the decision with every rule's part in it: matches, failures and near misses."""
-        decision = self.decide(call, context, spec)
-        question = Question(call, context, spec)
+        """Return the decision with every rule's part in it, and the decision each action would get alone."""
+        question, decision = self._strictest_of(call, context, spec)
         entries = (*self._overrides, *self._restrictions, *self._permissions)
-        return Explanation(decision, tuple(_trace(entry, question, decision) for entry in entries))
+        rules = tuple(entry.trace(question, decision.rule_id) for entry in entries)
+        return Explanation(decision, rules, tuple(self._each_action(question)), question.context.agent)
+
+    def marks(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Marks:
+        """Return what the call leaves behind when it runs; what cannot be told counts as left."""
+        # A budget of an agent above is spent by its sub-agents as well.
+        questions = [self.question(call, each, spec) for each in context.lineage()] if self.flows else []
+        left = [flow for flow in self.flows if any(_leaves(flow, question) for question in questions)]
+        counted = frozenset(flow.id for flow in left if flow.counts)
+        labels = frozenset(flow.label for flow in left if flow.label is not None)
+        return Marks(labels, counted, questions[0].targets if counted else frozenset())
+
+    def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
+        """Return the question to the rules, with all that is known about the tool."""
+        declared = self.declared.get(call.tool)
+        if spec is None or declared is None:
+            return Question(call, context, declared if spec is None else spec, self.reader)
+        return Question(call, context, _completed(spec, declared), self.reader)
 
     def should_confirm(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the bare tool may not run unasked: True for CONFIRM and for BLOCK.
@@ -137,111 +164,116 @@ class AuthorizationPolicy:
         """Return whether the bare tool is blocked: no answer can make it run."""
         return self.decide(ToolCall(tool_name), context).verdict is Verdict.BLOCK
 
-    @staticmethod
-    def _first(entries: tuple[_Entry, ...], question: Question, failures: list[RuleFailure]) -> "_Entry | None":
-        return next((entry for entry in entries if entry.matches(question, failures)), None)
+    def _strictest_of(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Question, Decision]:
+        questions = [self.question(call, each, spec) for each in context.lineage()]
+        decided = [(question, self._decided(question)) for question in questions]
+        # max keeps the first of equals: the agent's own context.
+        return max(decided, key=lambda pair: pair[1].verdict.strictness)
 
-    def _strictest(self, question: Question, failures: list[RuleFailure]) -> "_Entry | None":
+    def _decided(self, question: Question) -> Decision:
+        failures: list[RuleFailure] = []
+        chosen = (
+            self._first(self._overrides, question, failures)
+            or self._strictest(question, failures)
+            or self._permitted(question, failures)
+            or [self._default]
+        )[0]
+        return attrs.evolve(chosen, errors=tuple(failures)) if failures else chosen
+
+    # A Decision is no yes or no, so the steps return it in a list: empty where none was made.
+
+    @staticmethod
+    def _first(entries: tuple[Entry, ...], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+        for entry in entries:
+            decision = entry.decides(question, failures)
+            if decision is not None:
+                return [decision]
+        return []
+
+    def _strictest(self, question: Question, failures: list[RuleFailure]) -> list[Decision]:
         # Every restriction is asked, also after a match: a failure further on belongs in the record.
-        matched = [entry for entry in self._restrictions if entry.matches(question, failures)]
-        # max keeps the first of equals, which is the one with the lowest priority number.
-        return max(matched, key=lambda entry: entry.decision.verdict.strictness, default=None)
+        asked = [(entry, entry.decides(question, failures)) for entry in self._restrictions]
+        matched = [(decision, decision is entry.decision) for entry, decision in asked if decision is not None]
+        # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.
+        return [max(matched, key=lambda pair: (pair[0].verdict.strictness, pair[1]))[0]] if matched else []
+
+    def _permitted(self, question: Question, failures: list[RuleFailure]) -> list[Decision]:
+        covered: frozenset[int] = frozenset()
+        for entry in self._permissions:
+            before = len(failures)
+            decision = entry.decides(question, failures)
+            if decision is not None:
+                return [decision]
+            if entry.covers is not None and len(failures) == before and _is_divisible(question):
+                covered |= entry.covered(question, failures)
+                # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
+                if covered.issuperset(range(len(question.actions.certain))):
+                    return [entry.decision]
+        return []
+
+    def _each_action(self, question: Question) -> Iterable[ActionTrace]:
+        if question.tool is None or not question.tool.roles:
+            return
+        actions = question.actions
+        for is_certain, group in ((True, actions.certain), (False, (*actions.possible, *actions.guessed))):
+            for action in group:
+                alone = Actions((action,), roots=actions.roots, doubt=_doubt_of(action, actions))
+                decision = self._decided(attrs.evolve(question, reader=_Reading(alone)))
+                yield ActionTrace(action, decision, is_certain)
+
+
+@attrs.frozen
+class _Reading:
+    """A reader that has read already."""
+
+    actions: Actions
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG002 -- the protocol's
+        return self.actions
+
+
+def _doubt_of(action: Action, actions: Actions) -> str | None:
+    match action:
+        case Run():
+            return action.doubt
+        case Touch() if action.access.value == "read":
+            return None
+        case Unknown():
+            return action.reason
+        case _:
+            return actions.doubt or "it does more than read"
+
+
+def _is_divisible(question: Question) -> bool:
+    """Return whether several permissions could share the call: it has several actions, and all are known."""
+    if question.tool is None or not question.tool.roles:
+        return False
+    return len(question.actions.certain) > 1 and question.actions.unknown is None
+
+
+def _completed(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
+    """Return a spec with what a rule file declares where the spec itself is silent."""
+    traits = attrs.asdict(declared.traits) | {
+        name: value for name, value in attrs.asdict(spec.traits).items() if value is not None
+    }
+    roles = declared.roles if spec.roles is None else spec.roles
+    return attrs.evolve(spec, traits=type(spec.traits)(**traits), roles=roles)
+
+
+def _leaves(flow: Flow, question: Question) -> bool:
+    try:
+        return flow.matches(question) is not False
+    except Exception:  # noqa: BLE001 -- law 2: what cannot be evaluated counts as left
+        return True
 
 
 def _no_rule_speaks(version: str) -> Decision:
-    return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks", _CONFIRM_MESSAGE, policy_version=version)
+    return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks", CONFIRM_MESSAGE, policy_version=version)
 
 
-def _version(rules: Iterable[AnyRule]) -> str:
+def _version(policy: AuthorizationPolicy) -> str:
     """Return a short digest that is the same for the same rules, in any process."""
-    texts = (repr(rule) if attrs.has(type(rule)) else type(rule).__qualname__ for rule in rules)
+    parts = (*policy.rules, *policy.flows)
+    texts = [repr(part) if attrs.has(type(part)) else type(part).__qualname__ for part in parts]
+    texts += [f"{name} {spec!r}" for name, spec in sorted(policy.declared.items())]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
-
-
-def _compiled(rules: Iterable[AnyRule], version: str) -> Iterable[_Entry]:
-    seen: set[str] = set()
-    for rule in rules:
-        entry = _entry(rule, version) if _is_full(rule) else _permission_entry(rule, version, seen)
-        if entry.rule_id in seen:
-            raise RuleError(f"two rules have the id `{entry.rule_id}`")
-        seen.add(entry.rule_id)
-        yield entry
-
-
-def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
-    # Asked of the object, not of its class: a wrapper forwards what it wraps, and a restriction stays one.
-    return hasattr(rule, "matches") or hasattr(rule, "effect")
-
-
-def _entry(rule: AuthorizationRule, version: str) -> _Entry:
-    name = type(rule).__name__
-    try:
-        rule_id, effect, reason, message = rule.id, rule.effect, rule.reason, rule.message
-        source, test, near_miss = rule.source, rule.matches, rule.near_miss
-    except AttributeError as error:
-        raise RuleError(f"`{name}` is no rule: {error}") from error
-    if type(rule_id) is not str or not rule_id:
-        raise RuleError(f"`{name}` has no id")
-    if not isinstance(effect, Verdict):
-        raise RuleError(f"rule `{rule_id}`: the effect must be a Verdict, not {effect!r}")
-    priority = _checked_priority(rule, rule_id)
-    phase = phase_of(priority)
-    if phase is None or (effect is Verdict.ALLOW) is (phase is Phase.RESTRICTION):
-        raise RuleError(
-            f"rule `{rule_id}`: priority {priority} does not fit the effect {effect.value}; "
-            "100 to 199 confirm or block, 0 to 99 and 200 to 399 allow"
-        )
-    told = _DEFAULT_MESSAGES[effect] if message is None else message
-    decision = Decision(effect, rule_id, phase, reason, told, source=source, policy_version=version)
-    return _Entry(rule_id, priority, phase, decision, test, near_miss)
-
-
-def _permission_entry(rule: AnyRule, version: str, seen: set[str]) -> _Entry:
-    name = type(rule).__name__
-    if not isinstance(rule, PermissionRule):
-        raise RuleError(f"`{name}` is no rule: it has neither an effect nor `should_allow_without_confirmation`")
-    kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
-    numbered = (f"{kebab}-{number}" for number in itertools.count(2))
-    rule_id = kebab if kebab not in seen else next(each for each in numbered if each not in seen)
-    priority = _checked_priority(rule, rule_id)
-    if phase_of(priority) is None:
-        raise RuleError(f"rule `{rule_id}`: priority {priority} is outside 0 to 399")
-    decision = Decision(Verdict.ALLOW, rule_id, Phase.PERMISSION, f"{name} permits it", policy_version=version)
-
-    def test(question: Question) -> bool:
-        return rule.should_allow_without_confirmation(question.call.tool, question.context)
-
-    # INVARIANT: law 1. A two-method rule says only "allow", so whatever its priority it speaks after the restrictions.
-    return _Entry(rule_id, priority, Phase.PERMISSION, decision, test, lambda _: None)
-
-
-def _checked_priority(rule: AnyRule, rule_id: str) -> int:
-    priority = rule.priority()
-    if type(priority) is not int:
-        raise RuleError(f"rule `{rule_id}`: the priority must be a whole number, not {priority!r}")
-    return priority
-
-
-def _trace(entry: _Entry, question: Question, decision: Decision) -> RuleTrace:
-    failures: list[RuleFailure] = []
-    matched = entry.matches(question, failures)
-    outcome = RuleOutcome.MATCHED if matched else RuleOutcome.NOT_MATCHED
-    return RuleTrace(
-        rule_id=entry.rule_id,
-        phase=entry.phase,
-        priority=entry.priority,
-        effect=entry.decision.verdict,
-        outcome=RuleOutcome.FAILED if failures else outcome,
-        source=entry.decision.source,
-        reason=entry.decision.reason,
-        deciding=entry.rule_id == decision.rule_id,
-        near_miss=None if matched or failures else _near_miss(entry, question),
-        error=failures[0].error if failures else None,
-    )
-
-
-def _near_miss(entry: _Entry, question: Question) -> str | None:
-    try:
-        return entry.near_miss(question)
-    except Exception:  # noqa: BLE001 -- a near miss is a courtesy; it must not cost the explanation
-        return None

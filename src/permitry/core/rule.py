@@ -1,15 +1,19 @@
 """What a rule is: the question it is asked, the protocol it follows, and the bands of priorities."""
 
-from typing import ClassVar, Protocol, runtime_checkable
+import functools
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import attrs
 
+from permitry.core.action import ActionReader, Actions, Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
-from permitry.core.spec import DEFAULT_READ_ONLY_TOOLS, ToolSpec
+from permitry.core.spec import ToolSpec
+from permitry.core.well_known import well_known
+from permitry.errors import told
 
-__all__ = ["AuthorizationRule", "BuiltInRule", "PermissionRule", "Question", "phase_of"]
+__all__ = ["AnyRule", "AuthorizationRule", "BuiltInRule", "PermissionRule", "Question", "Unsure", "phase_of"]
 
 _FIRST_RESTRICTION = 100
 _FIRST_PERMISSION = 200
@@ -32,25 +36,70 @@ def phase_of(priority: int) -> Phase | None:
 class Question:
     """One question to the rules: whether this call may run in this context.
 
-    `spec` is the tool's own declaration, when a registry or the operator vouches for one.
+    `spec` is the tool's own declaration, when a registry or the operator vouches for one. `reader` tells what the call
+    would do; it is asked once, and only when a rule looks at the actions.
     """
 
     call: ToolCall
     context: AuthContext
     spec: ToolSpec | None = None
+    reader: ActionReader | None = attrs.field(default=None, repr=False, eq=False)
+
+    @functools.cached_property
+    def tool(self) -> ToolSpec | None:
+        """What is known about the tool: its own declaration, completed by what its name is known for, or None."""
+        known = well_known(self.call)
+        if self.spec is None or self.spec.roles is not None or known is None:
+            return known if self.spec is None else self.spec
+        return attrs.evolve(self.spec, roles=known.roles)
+
+    @functools.cached_property
+    def actions(self) -> Actions:
+        """What the call would do."""
+        if self.reader is None:
+            return _untold("nobody here reads what a call would do")
+        try:
+            actions: object = self.reader(self.call, self.context, self.tool)
+        except Exception as error:  # noqa: BLE001 -- law 2: a reader that fails leaves everything unknown
+            return _untold(f"what the call would do cannot be read: {type(error).__name__}: {told(error)}")
+        return actions if isinstance(actions, Actions) else _untold("what the call would do was not told")
+
+    @functools.cached_property
+    def is_read_only(self) -> bool:
+        """Whether the call is known to change nothing; an unknown tool counts as writing.
+
+        A call of a shell only reads when every one of its actions does.
+        """
+        if self.tool is None or (self.spec is not None and self.spec.name != self.call.tool):
+            return False
+        if self.tool.is_shell:
+            return self.actions.doubt is None
+        return self.tool.only_reads
 
     @property
-    def is_read_only(self) -> bool:
-        """Whether the call is known to change nothing; an unknown tool counts as writing."""
-        if self.spec is not None:
-            return self.spec.name == self.call.tool and self.spec.traits.only_reads
-        # A server may name its tools as it likes; the default names speak for function tools only.
-        return self.is_own_tool and self.call.name in DEFAULT_READ_ONLY_TOOLS
+    def targets(self) -> frozenset[str]:
+        """What a budget of targets counts: what the call touches or meets, or the call itself when that is nothing."""
+        return self.actions.targets or frozenset({f"call:{self.call.digest}"})
 
     @property
     def is_own_tool(self) -> bool:
         """Whether the call is a function call to a tool of the agent itself, not of an MCP server."""
         return self.call.server is None and self.call.kind is PayloadKind.FUNCTION
+
+
+def _untold(reason: str) -> Actions:
+    return Actions((Unknown("", reason),), doubt=reason)
+
+
+@attrs.frozen
+class Unsure:
+    """What a rule answers when it cannot tell: what the call would do is not known well enough.
+
+    A restriction that is unsure makes the call at least ask; a permission that is unsure does not match. `reason` is
+    one phrase for a human.
+    """
+
+    reason: str
 
 
 class AuthorizationRule(Protocol):
@@ -89,8 +138,12 @@ class AuthorizationRule(Protocol):
         """Return the place in the order; lower numbers are asked first."""
         ...
 
-    def matches(self, question: Question) -> bool:
-        """Return whether the rule applies; must be True or False, and free of side effects."""
+    def matches(self, question: Question) -> bool | Unsure:
+        """Return whether the rule applies: True, False or `Unsure`, free of side effects.
+
+        A permission may also have `covers(question)`, which returns the indices of the certain actions it permits: a
+        call runs when several permissions together cover all of them.
+        """
         ...
 
     def near_miss(self, question: Question) -> str | None:
@@ -112,6 +165,10 @@ class PermissionRule(Protocol):
     def should_allow_without_confirmation(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the tool may run without asking."""
         ...
+
+
+AnyRule: TypeAlias = AuthorizationRule | PermissionRule
+"""What a policy takes for a rule."""
 
 
 class BuiltInRule:

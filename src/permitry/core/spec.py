@@ -10,37 +10,37 @@ import attrs
 
 from permitry.core._json import JsonValue, freeze_object, thaw
 
-__all__ = ["DEFAULT_READ_ONLY_TOOLS", "ArgumentRole", "ToolSpec", "ToolTraits"]
-
-DEFAULT_READ_ONLY_TOOLS = frozenset(
-    {
-        "exit_plan_mode",
-        "glob",
-        "grep",
-        "list_dir",
-        "list_files",
-        "react",
-        "read_file",
-        "search_files",
-        "think",
-    }
-)
-"""Function tools that count as read-only when no `ToolSpec` speaks for them."""
+__all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]
 
 
 class ArgumentRole(enum.Enum):
-    """What an argument is."""
+    """What an argument is: shell text, an argument list, a path, an address, a patch, an agent, a working folder.
+
+    `READ_TREE` is a folder that is read with all that lies below it; left out, it is the workspace. `TEXT` is only
+    words: it changes nothing about what a call does.
+    """
 
     COMMAND = "command"
     ARGV = "argv"
     READ_PATH = "read_path"
+    READ_TREE = "read_tree"
     WRITE_PATH = "write_path"
+    DELETE_PATH = "delete_path"
     URL = "url"
     PATCH = "patch"
+    AGENT = "agent"
+    FOLDER = "folder"
+    TEXT = "text"
 
 
-def _read_only(value: Mapping[str, ArgumentRole]) -> Mapping[str, ArgumentRole]:
-    return MappingProxyType(dict(value))
+_SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV})
+_READING_ROLES = frozenset(
+    {ArgumentRole.READ_PATH, ArgumentRole.READ_TREE, ArgumentRole.URL, ArgumentRole.FOLDER, ArgumentRole.TEXT}
+)
+
+
+def _read_only(value: Mapping[str, ArgumentRole] | None) -> Mapping[str, ArgumentRole] | None:
+    return None if value is None else MappingProxyType(dict(value))
 
 
 _optional_bool = attrs.field(
@@ -68,20 +68,38 @@ class ToolTraits:
 class ToolSpec:
     """A tool's declaration: name, schema, traits, argument roles and limits.
 
-    `parameters` is a JSON Schema; `roles` maps argument names to what they are; `timeout` is in seconds;
-    `output_limit` is in characters. `name` is the name rules see (`mcp:server/tool` for MCP tools).
+    `parameters` is a JSON Schema; `roles` says what arguments are; `timeout` is in seconds; `output_limit` is in
+    characters. `name` is the name rules see (`mcp:server/tool` for MCP tools).
+
+    A key of `roles` names an argument, `items[].path` those inside lists, `path|file_path` either; one that
+    ends in `?` may be left out. None: nobody said what the arguments are; empty: none of them touches anything.
     """
 
     name: str
     description: str = ""
     parameters: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=freeze_object, kw_only=True, hash=False)
     traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True)
-    roles: Mapping[str, ArgumentRole] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
+    roles: Mapping[str, ArgumentRole] | None = attrs.field(default=None, kw_only=True, converter=_read_only, hash=False)
     version: str = attrs.field(default="1", kw_only=True)
     timeout: float = attrs.field(default=60.0, kw_only=True)
     output_limit: int = attrs.field(default=16_000, kw_only=True)
 
+    @property
+    def is_shell(self) -> bool:
+        """Whether an argument is a command, so that the call is judged by what the command does."""
+        return not _SHELL_ROLES.isdisjoint((self.roles or {}).values())
+
+    @property
+    def follows_urls(self) -> bool:
+        """Whether an argument is an address, so that the call goes wherever it says."""
+        return ArgumentRole.URL in (self.roles or {}).values()
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether the tool is known to change nothing, by its traits and by the roles of its arguments."""
+        return self.traits.only_reads and _READING_ROLES.issuperset((self.roles or {}).values())
+
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(ToolSpec)}
-        thawed = {"parameters": thaw(self.parameters), "roles": dict(self.roles)}
+        thawed = {"parameters": thaw(self.parameters), "roles": None if self.roles is None else dict(self.roles)}
         return functools.partial(ToolSpec, **{**fields, **thawed}), ()

@@ -27,7 +27,8 @@ class Template:
     """A named list of tools that need no confirmation while the template is active.
 
     `allowed_tools` holds names or globs; None and empty both allow nothing. `extends` are whole templates, so a
-    cycle cannot be built.
+    cycle cannot be built. While an `exclusive` template is active, every other tool is blocked: by the rule
+    `exclusive-template`, which a rule file with such a template brings along.
 
     Source: seed 003, "TemplateAllowedToolsRule" and "Template Inheritance".
     """
@@ -36,6 +37,7 @@ class Template:
     allowed_tools: tuple[str, ...] = attrs.field(default=(), converter=_names)
     description: str = attrs.field(default="", kw_only=True)
     extends: tuple["Template", ...] = attrs.field(default=(), kw_only=True, converter=_only_templates)
+    exclusive: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
     _names: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
     _exact: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
     _globs: frozenset[Pattern] = attrs.field(init=False, repr=False, eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext, misspelt_mode
+from permitry.core.history import History, Ran
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
@@ -21,8 +22,11 @@ __all__ = ["read_question"]
 _KEYS = ("agent", "annotations", "arguments", "context", "id", "kind", "name", "server")
 _CONTEXT: Mapping[str, type] = {
     "attended": bool,
+    "history": list,
     "is_plan_mode": bool,
+    "labels": list,
     "mode": str,
+    "now": object,
     "template": object,
     "tool_ignore_list": list,
     "workspace": str,
@@ -42,8 +46,10 @@ _SIMILAR = 0.7
 _WORDS = {bool: "true or false", str: "a string", list: "a list of strings", dict: "an object"}
 
 
-def read_question(line: object, templates: Mapping[str, Template]) -> Question:
+def read_question(line: object, templates: Mapping[str, Template], workspace: str | None = None) -> Question:
     """Return the question of one parsed line; `templates` are those a context may name.
+
+    `workspace` is the one of a context that names none.
 
     Keys of other programs are passed over, but one that looks like a misspelling of ours is refused.
 
@@ -62,7 +68,8 @@ def read_question(line: object, templates: Mapping[str, Template]) -> Question:
         raise incoming.call
     context = _object(line, "context")
     agent = line.get("agent")
-    return Question(incoming.call, _context(context, agent, templates), _spec(incoming.call, line))
+    given = {"workspace": workspace, **context}
+    return Question(incoming.call, _context(given, agent, templates), _spec(incoming.call, line))
 
 
 def _refuse_misspelt(line: Mapping[str, Any]) -> None:
@@ -79,16 +86,44 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
             hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(_CONTEXT)}"
             raise CallError(f"unknown key `context.{key}`; {hint}")
         if value is not None and not isinstance(value, _CONTEXT[key]):
-            raise CallError(f"`context.{key}` must be {_WORDS[_CONTEXT[key]]}")
+            wanted = "a list of calls" if key == "history" else _WORDS[_CONTEXT[key]]
+            raise CallError(f"`context.{key}` must be {wanted}")
     given = {key: value for key, value in data.items() if value is not None and key != "template"}
-    if not all(isinstance(name, str) for name in given.get("tool_ignore_list", ())):
-        raise CallError("`context.tool_ignore_list` must be a list of strings")
+    for key in ("labels", "tool_ignore_list"):
+        if not all(isinstance(name, str) for name in given.get(key, ())):
+            raise CallError(f"`context.{key}` must be a list of strings")
+    if "now" in given and not _is_number(given["now"]):
+        raise CallError("`context.now` must be a number of seconds")
+    given["history"] = History.of(_ran(each) for each in given.get("history", ()))
     if agent is not None and not isinstance(agent, str):
         raise CallError("`agent` must be a string")
     if near_mode := misspelt_mode(given.get("mode", "default")):
         raise CallError(f"unknown mode `{given['mode']}`; did you mean `{near_mode}`?")
     template = _template(data.get("template"), templates)
     return AuthContext(**given, active_template=template, agent="main" if agent is None else agent)
+
+
+def _ran(value: object) -> Ran:
+    """Return one call of a history: `{"at", "tool", "agent"?, "digest"?, "rules"?, "targets"?}`."""
+    match value:
+        case {"at": float() | int() as at, "tool": str() as tool, **rest} if _is_number(at):
+            agent, digest = rest.pop("agent", "main"), rest.pop("digest", "")
+            lists = {key: rest.pop(key, []) for key in ("rules", "targets")}
+            if not rest and isinstance(agent, str) and isinstance(digest, str):
+                return Ran(at, tool, agent, digest, **_sets(lists))
+    shape = '{"at": seconds, "tool": …, "agent"?, "digest"?, "rules"?, "targets"?}'
+    raise CallError(f"a call in `context.history` is {shape}")
+
+
+def _sets(lists: Mapping[str, object]) -> dict[str, frozenset[str]]:
+    for key, value in lists.items():
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise CallError(f"`{key}` in `context.history` must be a list of strings")
+    return {key: frozenset(value) for key, value in lists.items() if isinstance(value, list)}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _template(value: object, templates: Mapping[str, Template]) -> Template | None:

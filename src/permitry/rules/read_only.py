@@ -4,8 +4,9 @@ from typing import ClassVar
 
 import attrs
 
+from permitry.core.action import Access, Action, Run, Touch
 from permitry.core.rule import BuiltInRule, Question
-from permitry.core.spec import DEFAULT_READ_ONLY_TOOLS
+from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 
 __all__ = ["ReadOnlyToolRule"]
 
@@ -14,7 +15,9 @@ __all__ = ["ReadOnlyToolRule"]
 class ReadOnlyToolRule(BuiltInRule):
     """Lets every call run that is known to be read-only.
 
-    Phase: permission, priority 200. The tool's traits say so; without a spec, a short list of names does.
+    Phase: permission, priority 200. The tool's traits say so; without a spec, a short list of names does. A command is
+    read-only when everything it runs only reads; of other commands it covers the parts that do. It does not speak for a
+    tool that goes where an argument says: whoever writes the address can send out with it what was read before.
 
     Source: seed 003, "ReadOnlyToolRule".
     """
@@ -28,12 +31,32 @@ class ReadOnlyToolRule(BuiltInRule):
 
     def matches(self, question: Question) -> bool:
         """Return whether the call is known to be read-only."""
-        return question.is_read_only
+        return question.is_read_only and not (question.tool is not None and question.tool.follows_urls)
+
+    def covers(self, question: Question) -> frozenset[int]:
+        """Return the indices of the parts of a command that only read; what another tool reads, it may pass on."""
+        if question.tool is None or not question.tool.is_shell:
+            return frozenset()
+        return frozenset(i for i, action in enumerate(question.actions.certain) if _only_reads(action))
 
     def near_miss(self, question: Question) -> str | None:
-        """Return what keeps a familiar read-only name from counting: a spec, a server, another payload."""
+        """Return what keeps a command, or a familiar read-only name, from counting as read-only."""
+        if question.tool is not None and question.tool.is_shell:
+            return question.actions.doubt
+        if question.is_read_only:
+            return "the address among its arguments, which is for a rule on hosts to permit"
         if question.call.name not in DEFAULT_READ_ONLY_TOOLS:
             return None
         if question.spec is not None:
             return "the tool's own traits, which do not say read_only"
         return f"kind = {question.call.kind.value}; the name alone speaks only for function tools"
+
+
+def _only_reads(action: Action) -> bool:
+    match action:
+        case Run():
+            return action.doubt is None
+        case Touch():
+            return action.access is Access.READ
+        case _:
+            return False

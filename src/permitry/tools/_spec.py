@@ -28,7 +28,8 @@ def spec(
     traits: ToolTraits,
     **rest: Any,  # noqa: ANN401 -- ToolSpec's own keywords
 ) -> ToolSpec:
-    """Return the spec of a tool whose parameters are the fields of `model`."""
+    """Return the spec of a tool whose parameters are the fields of `model`; without `roles` none touches anything."""
+    rest.setdefault("roles", {})
     schema = model.model_json_schema()
     schema.pop("description", None)
     return ToolSpec(name, description, parameters=schema, traits=traits, **rest)

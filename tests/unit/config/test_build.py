@@ -3,12 +3,22 @@
 import attrs
 import pytest
 
-from permitry.config.build import DEEPEST, RuleDraft, TemplateDraft, build_rule, build_templates, rule_problems
+from permitry.config.build import DEEPEST, build_flows, build_rule, build_templates, build_tool, rule_problems
 from permitry.config.diagnostics import SourceText
+from permitry.config.drafts import RuleDraft, TemplateDraft
 from permitry.config.locate import locate
-from permitry.config.schema import RuleTable, TemplateTable
+from permitry.config.schema import RuleTable, TemplateTable, ToolTable
 from permitry.core.decision import Verdict
+from permitry.core.pattern import Pattern
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
+from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.budget import Budget
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.flow import FlowRule
 
 
 def _source(text: str) -> SourceText:
@@ -54,21 +64,26 @@ def test_a_rule_carries_everything_its_table_says() -> None:
     """Nothing that stands in the file is lost on the way."""
     when = {"mode": ["plan", "review"], "agent": "sub*", "template": "editor"}
     rule = build_rule(_draft(when=when, reason="why", message="go on", tools=["a*", "@writes"]))
-    assert [selector.text for selector in rule.selectors] == ["a*", "@writes"]
-    assert (rule.modes, [agent.text for agent in rule.agents]) == (("plan", "review"), ["sub*"])
-    assert (rule.templates, rule.reason, rule.message) == (("editor",), "why", "go on")
+    assert rule.scope.selectors == (ToolSelector("a*"), ToolSelector("@writes"))
+    assert rule.scope.when.plain == (
+        ModeCondition(("plan", "review")),
+        AgentCondition((Pattern("sub*"),)),
+        TemplateCondition(("editor",)),
+    )
+    assert (rule.reason, rule.message) == ("why", "go on")
 
 
 def test_a_rule_without_more_has_no_conditions_and_default_texts() -> None:
     """The operator is told that no reason is given, and the model gets the text of the policy."""
     rule = build_rule(_draft())
-    assert (rule.modes, rule.agents, rule.templates) == ((), (), ())
+    assert rule.scope == Scope((ToolSelector("x"),))
+    assert rule.budget is None
     assert (rule.reason, rule.message) == ("the rule gives no reason", None)
 
 
 def test_a_rule_without_tools_selects_by_condition_alone() -> None:
     """Left-out `tools` means every tool."""
-    assert build_rule(_draft(tools=None, when={"mode": "plan"})).selectors == ()
+    assert build_rule(_draft(tools=None, when={"mode": "plan"})).scope.selectors == ()
 
 
 def test_a_rule_knows_where_it_stands() -> None:
@@ -180,7 +195,7 @@ def test_an_example_does_not_match_when_one_thing_it_gives_fails(example: object
 
 def test_an_example_is_tried_against_traits_and_server_tools() -> None:
     """Examples go the way of real calls."""
-    assert _messages(_draft(tools=["@reads"], match=["read_file"], no_match=["mcp:x/read_file", "bash"])) == []
+    assert _messages(_draft(tools=["@reads"], match=["read_file"], no_match=["mcp:x/read_file", "write_file"])) == []
     assert _messages(_draft(tools=["mcp:x/*"], match=["mcp:x/y"], no_match=["y", "mcp:z/y"])) == []
 
 
@@ -293,3 +308,149 @@ def test_the_names_of_all_templates_serve_the_hint_too() -> None:
 def test_a_draft_is_named_by_the_last_part_of_its_path() -> None:
     """The name of a template is its key."""
     assert attrs.evolve(_template("a"), path=("template", "b")).name == "b"
+
+
+# Budgets and labels -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "budget"),
+    [
+        ({"calls": 3}, Budget("r", 3)),
+        ({"targets": 2}, Budget("r", 2, "targets")),
+        ({"calls": 3, "per": "90s"}, Budget("r", 3, seconds=90)),
+        ({"calls": 3, "per": "2m", "by": "agent"}, Budget("r", 3, seconds=120, by="agent")),
+        ({"targets": 3, "per": "1h", "by": "tool"}, Budget("r", 3, "targets", seconds=3600, by="tool")),
+        ({"calls": 3, "per": "7d", "by": "session"}, Budget("r", 3, seconds=604_800)),
+    ],
+)
+def test_a_budget_is_what_its_table_says(table: dict[str, object], budget: Budget) -> None:
+    """It counts under the id of its rule."""
+    assert build_rule(_draft(budget=table)).budget == budget
+
+
+@pytest.mark.parametrize("table", [{}, {"per": "1h"}, {"calls": 1, "targets": 1}])
+def test_a_budget_is_of_one_thing(table: dict[str, object]) -> None:
+    """Of neither or of both it is told."""
+    assert _messages(_draft(budget=table)) == ["a budget is of `calls` or of `targets`"]
+
+
+SCOPE = Scope((ToolSelector("x"),))
+
+
+@pytest.mark.parametrize(
+    ("keys", "flows"),
+    [
+        ({}, []),
+        ({"effect": "confirm", "taint": "web"}, [FlowRule("r", SCOPE, "web")]),
+        ({"budget": {"calls": 1}}, [FlowRule("r", SCOPE, None, counts=True)]),
+        ({"effect": "allow", "taint": "web", "budget": {"calls": 1}}, [FlowRule("r", SCOPE, "web", counts=True)]),
+        ({"effect": None, "taint": "web"}, [FlowRule("r", SCOPE, "web")]),
+    ],
+)
+def test_a_rule_leaves_behind_what_it_says(keys: dict[str, object], flows: list[FlowRule]) -> None:
+    """A label, a count, both in one, or nothing; in the scope of the rule."""
+    assert list(build_flows(_draft(**keys))) == flows
+
+
+@pytest.mark.parametrize(
+    ("keys", "messages"),
+    [
+        ({"taint": "web"}, []),
+        ({"taint": "web", "reason": "why", "match": ["x"]}, []),
+        ({}, ["missing key `effect`"]),
+        ({"taint": "web", "priority": 150}, ["`priority` without an effect"]),
+        ({"taint": "web", "message": "m"}, ["`message` without an effect"]),
+        ({"taint": "web", "budget": {"calls": 1}}, ["`budget` without an effect"]),
+    ],
+)
+def test_a_rule_without_an_effect_only_labels(keys: dict[str, object], messages: list[str]) -> None:
+    """Then it decides nothing, and says nothing about deciding."""
+    assert _messages(_draft(effect=None, **keys)) == messages
+
+
+def test_a_blocked_call_leaves_no_label() -> None:
+    """It never runs."""
+    assert _messages(_draft(taint="web")) == ["a blocked call never runs, so it leaves no label"]
+    assert _messages(_draft(effect="confirm", taint="web")) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_refused"),
+    [
+        ({"effect": "allow", "when": {"label": "web"}}, True),
+        ({"effect": "allow", "unless": {"label": "web"}}, False),
+        ({"effect": "block", "when": {"label": "web"}}, False),
+        ({"effect": "block", "unless": {"label": "web"}}, True),
+        ({"effect": "confirm", "unless": {"label": "web", "mode": "plan"}}, True),
+        ({"effect": None, "taint": "x", "when": {"label": "web"}}, False),
+        ({"effect": None, "taint": "x", "unless": {"label": "web"}}, True),
+    ],
+)
+def test_a_label_only_restricts(*, keys: dict[str, object], is_refused: bool) -> None:
+    """Any call can leave one, so none may let a call run."""
+    refused = "a label that lets a call run could be set by any call"
+    assert _messages(_draft(**keys)) == ([refused] if is_refused else [])
+
+
+# What a rule is about ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["command", "path", "host"])
+def test_a_permission_over_actions_needs_no_tools(key: str) -> None:
+    """It covers what it names, whatever tool does it; any other permission says which tools it is for."""
+    assert _messages(_draft(effect="allow", tools=None, when={key: "x"})) == []
+    other = _messages(_draft(effect="allow", tools=None, when={"mode": "plan"}))
+    assert other == ["an `allow` rule must name its tools"]
+
+
+@pytest.mark.parametrize("key", ["when", "unless"])
+def test_an_empty_table_of_conditions_is_told(key: str) -> None:
+    """It would hold always, or never."""
+    assert _messages(_draft(**{key: {}})) == [f"`{key}` is empty"]
+
+
+def test_a_condition_that_cannot_be_read_is_told_and_its_examples_are_not_tried() -> None:
+    """One mistake is one problem."""
+    assert _messages(_draft(when={"path": "a\\b"}, match=["x"], no_match=["x"])) == [
+        "the path pattern `a\\b` holds a backslash"
+    ]
+
+
+# Tools ------------------------------------------------------------------------------------------------------------
+
+
+def _tool(**keys: object) -> ToolSpec:
+    return build_tool("t", ToolTable.model_validate(keys))
+
+
+def test_of_a_tool_without_traits_nothing_is_known() -> None:
+    """Left out is unknown; roles that are left out are none, as the tool is declared."""
+    spec = _tool(description="what")
+    assert (spec.name, spec.description, spec.traits, spec.roles) == ("t", "what", ToolTraits(), {})
+
+
+@pytest.mark.parametrize(
+    ("traits", "destructive"),
+    [
+        ([], None),
+        (["open_world"], None),
+        (["read_only"], False),
+        (["destructive"], True),
+        (["read_only", "destructive"], True),
+    ],
+)
+def test_a_trait_that_a_list_leaves_out_is_not_so(traits: list[str], destructive: bool | None) -> None:  # noqa: FBT001 -- a parameter of the test
+    """But a tool that is not said to read may well destroy."""
+    given = {name: name in traits for name in ("read_only", "idempotent", "open_world", "spawns_agent")}
+    assert _tool(traits=traits).traits == ToolTraits(**given, destructive=destructive)
+
+
+def test_roles_are_what_the_table_says() -> None:
+    """Nested tables are dots."""
+    roles = _tool(roles={"url": "url", "a": {"b": {"c": "text"}}, "items[].path|x?": "read_path"}).roles
+    assert roles == {
+        "url": ArgumentRole.URL,
+        "a.b.c": ArgumentRole.TEXT,
+        "items[].path|x?": ArgumentRole.READ_PATH,
+    }

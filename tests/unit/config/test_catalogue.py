@@ -54,7 +54,7 @@ def test_a_shipped_restriction_means_the_tools_of_servers_too(name: str) -> None
     """A tool that a restriction names is also meant when a server brings it; only the guard's own names are not."""
     for rule in load_rules([Origin(name)]).rules:
         if rule.effect is not Verdict.ALLOW:
-            texts = {selector.text for selector in rule.selectors}
+            texts = {selector.text for selector in rule.scope.selectors}
             plain = {text for text in texts if not text.startswith(("*", "@", "mcp:", "permitry_"))}
             assert {f"mcp:*/{text}" for text in plain} - texts == set()
 

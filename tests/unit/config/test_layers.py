@@ -7,8 +7,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from permitry.config.layers import PROJECT_FILE, default_record, find_layers
+from permitry.config.layers import PROJECT_FILE, default_record, find_layers, find_project
 from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.config.trust import TrustStore
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -32,6 +33,7 @@ class House:
     user: Path
     project: Path
     admin: Path
+    trust: TrustStore
 
     def write(self, layer: str, *parts: str) -> Path:
         """Write the file of a layer, safe from others, and return its path."""
@@ -44,7 +46,8 @@ class House:
 
     def layers(self) -> list[Origin]:
         """Return the layers in force in the project's folder."""
-        return find_layers(self.project.parents[1], user_file=self.user, admin_file=self.admin)
+        work = self.project.parents[1]
+        return find_layers(work, user_file=self.user, admin_file=self.admin, trust=self.trust)
 
     def rules(self) -> RuleSet:
         """Return what the layers say together."""
@@ -56,7 +59,8 @@ def house(tmp_path: Path) -> House:
     """Return a house with no files in it yet, but for the project's folder."""
     project = tmp_path / "work" / PROJECT_FILE
     project.parent.mkdir(parents=True)
-    return House(tmp_path / "user" / "rules.toml", project, tmp_path / "admin" / "rules.toml")
+    trust = TrustStore(tmp_path / "state" / "trust.json")
+    return House(tmp_path / "user" / "rules.toml", project, tmp_path / "admin" / "rules.toml", trust)
 
 
 def _problems(house: House) -> list[tuple[str, str]]:
@@ -106,7 +110,7 @@ def test_the_projects_file_is_found_from_a_folder_deep_inside(house: House) -> N
     path = house.write("project")
     inside = path.parents[1] / "src" / "deep"
     inside.mkdir(parents=True)
-    assert find_layers(inside, user_file=house.user, admin_file=house.admin)[1].name == str(path)
+    assert find_layers(inside, user_file=house.user, admin_file=house.admin, trust=house.trust)[1].name == str(path)
 
 
 def test_the_nearest_project_file_is_the_one(house: House) -> None:
@@ -345,3 +349,65 @@ def test_a_project_that_extends_the_admins_file_takes_nothing_from_it(house: Hou
     rules = house.rules()
     assert _verdict(rules) is Verdict.ALLOW
     assert rules.notices == ()
+
+
+def test_a_trusted_projects_permissions_and_templates_count(house: House) -> None:
+    """The store has pinned these bytes, and nothing is dropped."""
+    house.write("project", ALLOW, TEMPLATE)
+    house.trust.trust(house.project.parents[1])
+    rules = house.rules()
+    assert (_verdict(rules), list(rules.templates), rules.notices) == (Verdict.ALLOW, ["mine"], ())
+
+
+def test_a_project_that_changed_since_it_was_trusted_is_not(house: House) -> None:
+    """Its permissions are dropped again, and the notice says why; its restrictions count."""
+    house.write("project", ALLOW)
+    house.trust.trust(house.project.parents[1])
+    path = house.write("project", ALLOW, BLOCK)
+    rules = house.rules()
+    assert _verdict(rules) is Verdict.BLOCK
+    assert rules.notices == (f"{path}:2: permission `permits` dropped: the project has changed since it was trusted",)
+
+
+def test_a_trusted_project_lifts_no_restriction(house: House) -> None:
+    """Trust adds permissions, and they come after every restriction."""
+    house.write("user", BLOCK)
+    house.write("project", ALLOW)
+    house.trust.trust(house.project.parents[1])
+    assert _verdict(house.rules()) is Verdict.BLOCK
+
+
+def test_a_trusted_project_may_not_come_before_the_restrictions(house: House) -> None:
+    """Only the admin overrides; a project that tries does not load, and so is not trusted."""
+    house.write("project", _rule("first", "allow", "priority = 10"))
+    with pytest.raises(ConfigError, match="would come before every restriction"):
+        house.trust.trust(house.project.parents[1])
+    assert house.trust.entries() == ()
+
+
+def test_a_damaged_store_costs_the_trust_and_no_layer(house: House) -> None:
+    """The rules load, the project's permissions are dropped, and the notice names the store."""
+    house.write("project", ALLOW)
+    house.trust.trust(house.project.parents[1])
+    house.trust.path.write_text("{")
+    rules = house.rules()
+    assert _verdict(rules) is Verdict.CONFIRM
+    assert rules.notices[0].endswith(f"dropped: nothing is trusted: `{house.trust.path}` is damaged")
+
+
+def test_a_user_finds_trust_where_the_system_keeps_state(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a parameter, the store in the user's state folder is asked."""
+    monkeypatch.setattr("platformdirs.user_state_path", lambda name: tmp_path / "state" / name)
+    house.write("project", ALLOW)
+    TrustStore(tmp_path / "state" / "permitry" / "trust.json").trust(house.project.parents[1])
+    layers = find_layers(house.project.parents[1], user_file=house.user, admin_file=house.admin)
+    assert [layer.is_trusted for layer in layers] == [True, True]
+
+
+def test_where_there_is_no_project_none_is_found(house: House) -> None:
+    """The folder of rules alone makes no project."""
+    assert find_project(house.project.parents[1]) is None
+    path = house.write("project")
+    assert find_project(house.project.parent) == path

@@ -16,6 +16,8 @@ from permitry.core.decision import Verdict
 from permitry.core.template import Template
 from permitry.errors import ConfigError, Problem
 from permitry.rules import BUILT_IN_RULES
+from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 Write = Callable[[str, str], Origin]
 
@@ -99,7 +101,7 @@ def test_templates_and_rules_of_several_files_work_together(write: Write) -> Non
     rule = _rule("a", "block", "when.template = 'editor'")
     loaded = load_rules([write("a.toml", _file(editor, rule, extends='"b.toml"'))])
     assert loaded.templates["editor"].extends == (loaded.templates["reader"],)
-    assert loaded.rules[0].templates == ("editor",)
+    assert loaded.rules[0].scope.when.plain == (TemplateCondition(("editor",)),)
 
 
 def test_line_ends_of_windows_and_a_missing_last_one_are_fine(write: Write) -> None:
@@ -443,3 +445,86 @@ def test_load_policy_raises_what_load_rules_raises(folder: Path) -> None:
     assert folder.is_dir()
     with pytest.raises(ConfigError, match="there is no file `gone"):
         load_policy("gone/a")
+
+
+# Tools, labels and exclusive templates ----------------------------------------------------------------------------
+
+
+_TOOL = '[tool.http_get]\ntraits = ["read_only", "open_world"]\nroles.url = "url"'
+
+
+def test_a_declared_tool_is_known_to_the_policy(write: Write) -> None:
+    """A selector sees its traits, and a condition its roles."""
+    rule = '[[rule]]\nid = "r"\neffect = "block"\ntools = ["@network"]\nwhen.host = "evil.com"'
+    policy = load_rules([write("a.toml", _file(_TOOL, rule))]).policy()
+    verdicts = [
+        policy.decide(ToolCall("http_get", {"url": f"https://{host}/x"}), AuthContext()).verdict
+        for host in ("evil.com", "example.com")
+    ]
+    assert verdicts == [Verdict.BLOCK, Verdict.CONFIRM]
+
+
+def test_a_tool_is_declared_once(write: Write) -> None:
+    """Two declarations would leave open which one counts; both places are told."""
+    origins = [write("a.toml", _file(_TOOL)), write("b.toml", _file(_TOOL))]
+    assert _problems(*origins) == [("b.toml", 3, "the tool `http_get` is declared twice")]
+
+
+@pytest.mark.parametrize("name", ['"x*"', '"@shell"', '"mcp__a__b"', '"a b"', '""'])
+def test_a_declaration_names_one_tool(write: Write, name: str) -> None:
+    """A pattern, a selector and what can be no name are refused at the header."""
+    [(_, line, _)] = _problems(write("a.toml", _file(f"[tool.{name}]")))
+    assert line == 3
+
+
+def test_a_tool_of_a_server_may_be_declared(write: Write) -> None:
+    """By the name rules see."""
+    loaded = load_rules([write("a.toml", _file('[tool."mcp:docs/get"]\nroles.url = "url"'))])
+    assert set(loaded.tools) == {"mcp:docs/get"}
+
+
+def test_an_untrusted_declaration_is_dropped(write: Write) -> None:
+    """What a project says of a tool could make a call look harmless; the notice says where it stands."""
+    user, project = _write_user_and_project(write, "", _TOOL)
+    loaded = load_rules([user, project])
+    assert dict(loaded.tools) == {}
+    assert loaded.notices == ("project.toml:2: tool `http_get` dropped: the project is not trusted",)
+
+
+def test_an_untrusted_label_and_budget_are_kept(write: Write) -> None:
+    """They only restrict; what belongs to a dropped permission goes with it."""
+    web = '[[rule]]\nid = "web"\ntaint = "web"\ntools = ["x"]'
+    few = _rule("few", "confirm", "budget = { calls = 1 }")
+    free = _rule("free", "allow", "budget = { calls = 1 }", 'taint = "y"')
+    project = f"{web}\n{few}\n{free}"
+    loaded = load_rules(_write_user_and_project(write, "", project))
+    assert [(flow.id, flow.label, flow.counts) for flow in loaded.flows] == [("web", "web", False), ("few", None, True)]
+    assert [rule.id for rule in loaded.rules] == ["few"]
+
+
+def test_a_label_reaches_the_session_and_the_next_rule(write: Write) -> None:
+    """After reading the web, sending mail asks."""
+    reads = '[[rule]]\nid = "web"\ntaint = "web"\ntools = ["fetch_url"]'
+    asks = '[[rule]]\nid = "mail"\neffect = "block"\ntools = ["mail"]\nwhen.label = "web"'
+    policy = load_rules([write("a.toml", _file(reads, asks))]).policy()
+    marks = policy.marks(ToolCall("fetch_url", {"url": "https://a"}), AuthContext())
+    before, after = (policy.decide(ToolCall("mail"), AuthContext(labels=labels)) for labels in ((), marks.labels))
+    assert (before.verdict, after.verdict) == (Verdict.CONFIRM, Verdict.BLOCK)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_blocked"), [("exclusive = true", True), ("exclusive = false", False), ("", False)]
+)
+def test_an_exclusive_template_blocks_every_other_tool(*, write: Write, line: str, is_blocked: bool) -> None:
+    """While it is active; the rule is there only where a file defines one."""
+    loaded = load_rules([write("a.toml", _file(f"[template.t]\n{line}\nallow_tools = ['read_file']"))])
+    policy, context = loaded.policy(), AuthContext(yolo_mode=True, active_template=loaded.templates["t"])
+    assert (ExclusiveTemplateRule() in policy.rules) is is_blocked
+    assert policy.decide(ToolCall("read_file"), context).verdict is Verdict.ALLOW
+    assert (policy.decide(ToolCall("bash"), context).verdict is Verdict.BLOCK) is is_blocked
+
+
+def test_the_modes_of_a_rule_set_are_those_its_rules_name(write: Write) -> None:
+    """Of rules that decide, and of those that only label."""
+    rules = (_rule("a", "block", 'when.mode = "night"'), '[[rule]]\nid = "b"\ntaint = "x"\nwhen.mode = "day"')
+    assert load_rules([write("a.toml", _file(*rules))]).modes == {"night", "day"}

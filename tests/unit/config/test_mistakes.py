@@ -32,7 +32,6 @@ class Mistake(NamedTuple):
 
 
 BLOCK, ALLOW, TOOLS = 'effect = "block"', 'effect = "allow"', 'tools = ["x"]'
-NOT_YET = "this version judges by tool name; `when.agent`, `when.mode`, `when.template` are the conditions it knows"
 A_LINE = "a line is `key = value`, a `[table]`, or a `[[rule]]`"
 CLOSE = "close a string on the line that opened it; write other characters as `\\uXXXX`"
 FITS_NO_PHASE = "restrictions stand at 100 to 199; leave the priority out for the default"
@@ -156,28 +155,29 @@ MISTAKES = [
     # Unknown keys.
     Mistake("top-key-near", _top("[[rules]]"), 2, 1, "[[rules]]", "unknown key `rules`", "did you mean `rule`?"),
     Mistake("top-key-far", _top(TOOLS), 2, 1, "tools",
-            "unknown key `tools`", "known: description, extends, rule, schema, template"),
+            "unknown key `tools`", "did you mean `tool`?"),
     Mistake("top-table-near", _top("", "[templates.x]"), 3, 1, "[templates.x]",
             "unknown key `templates`", "did you mean `template`?"),
-    Mistake("top-table-later", _top("", "[tool.x]"), 3, 1, "[tool.x]", "unknown key `tool`", NOT_YET),
-    Mistake("top-key-later", _top("tool.x = 1"), 2, 1, "tool", "unknown key `tool`", NOT_YET),
+    Mistake("tool-key-near", _top("", "[tool.x]", "trait = []"), 4, 1, "trait", "unknown key `trait`",
+            "did you mean `traits`?"),
+    Mistake("tool-number", _top("tool.x = 1"), 2, 10, "1", "`x` must be a table, not a number", "write `[tool.x]`"),
     Mistake("template-key-near", _top("[template.a]", "allow_tool = []"), 3, 1, "allow_tool",
             "unknown key `allow_tool`", "did you mean `allow_tools`?"),
     Mistake("template-key-far", _top("[template.a]", "zz = 1"), 3, 1, "zz",
-            "unknown key `zz`", "known: allow_tools, description, extends"),
+            "unknown key `zz`", "known: allow_tools, description, exclusive, extends"),
     Mistake("rule-key-near", _block('efect = "block"'), 7, 1, "efect", "unknown key `efect`", "did you mean `effect`?"),
     Mistake("rule-key-singular", _rule(BLOCK, 'tool = ["x"]'), 6, 1, "tool",
             "unknown key `tool`", "did you mean `tools`?"),
     Mistake("rule-key-far", _block("zzz = 1"), 7, 1, "zzz", "unknown key `zzz`",
-            "known: effect, id, match, message, no_match, priority, reason, tools, when"),
-    Mistake("rule-key-later", _block('unless.path = ["x"]'), 7, 1, "unless", "unknown key `unless`", NOT_YET),
+            "known: budget, effect, id, match, message, no_match, priority, reason, taint, tools, unless, when"),
+    Mistake("rule-key-condition", _block('mode = ["x"]'), 7, 1, "mode", "unknown key `mode`", "write `when.mode`"),
     Mistake("when-key-near", _block('when.mod = "x"'), 7, 6, "mod", "unknown key `mod`", "did you mean `mode`?"),
-    Mistake("when-key-far", _block('when.xyz = "x"'), 7, 6, "xyz", "unknown key `xyz`", "known: agent, mode, template"),
-    Mistake("when-key-later", _block("when.args.limit = 3"), 7, 6, "args", "unknown key `args`", NOT_YET),
+    Mistake("when-key-far", _block('when.xyz = "x"'), 7, 6, "xyz", "unknown key `xyz`",
+            "known: agent, args, command, digest, host, label, mode, path, repeat, server, template"),
+    Mistake("args-operator", _block("when.args.limit = { lte = 3 }"), 7, 19, "{ lte = 3 }",
+            "`args.limit`: unknown operator `lte`", "did you mean `le`?"),
     Mistake("example-key-near", _block('match = [{ tool = "x", agnet = "y" }]'), 7, 24, "agnet",
             "unknown key `agnet`", "did you mean `agent`?"),
-    Mistake("example-key-later", _block('no_match = [{ tool = "y", path = "z" }]'), 7, 27, "path",
-            "unknown key `path`", NOT_YET),
     # Shapes.
     Mistake("rule-one-bracket", _top("[rule]", 'id = "x"'), 2, 1, "[rule]",
             "`rule` must be a list of tables, not a table", BRACKETS),
@@ -316,8 +316,8 @@ MISTAKES = [
             "`mcp:/search` names a tool but no server", NO_TOOL),
     Mistake("tool-too-long", _rule(BLOCK, f'tools = ["{"a" * 257}"]'), 6, 10, f'"{"a" * 257}"',
             "a tool name is longer than 256 characters", "no tool has such a name"),
-    Mistake("tool-unknown-trait", _rule(BLOCK, 'tools = ["@shell"]'), 6, 10, '"@shell"',
-            "unknown trait selector `@shell`", "known: @reads, @writes"),
+    Mistake("tool-unknown-trait", _rule(BLOCK, 'tools = ["@shel"]'), 6, 10, '"@shel"',
+            "unknown trait selector `@shel`", "known: @agent, @network, @reads, @shell, @writes"),
     Mistake("tool-repeated", _rule(BLOCK, 'tools = ["x", "y", "x"]'), 6, 9, '["x", "y", "x"]',
             "`x` is listed twice", "remove one of the two"),
     # Scope and conditions.
@@ -358,7 +358,7 @@ MISTAKES = [
     Mistake("template-near-parent", _top("[template.reader]", "[template.a]", 'extends = ["reeder"]'), 4, 12,
             '"reeder"', "unknown template `reeder`", "did you mean `reader`?"),
     Mistake("template-parent-broken", _top("[template.a]", "zz = 1", "[template.b]", 'extends = ["a"]'), 3, 1, "zz",
-            "unknown key `zz`", "known: allow_tools, description, extends"),
+            "unknown key `zz`", "known: allow_tools, description, exclusive, extends"),
     Mistake("template-tool-blank-inside", _top("[template.a]", 'allow_tools = ["read file"]'), 3, 16, '"read file"',
             "`read file` is not the name of a tool", NAME_ONLY),
     Mistake("template-itself", _top("[template.a]", 'extends = ["a"]'), 3, 11, '["a"]',
@@ -376,8 +376,13 @@ MISTAKES = [
     Mistake("example-unknown-template", _block('match = ["x", { tool = "x", template = "t" }]'), 7, 40, '"t"',
             "unknown template `t`", "define `[template.t]` here or in a file this one extends"),
     # Examples.
-    Mistake("example-without-tool", _block('match = ["x", { mode = "plan" }]'), 7, 15, '{ mode = "plan" }',
-            "missing key `tool`", AN_EXAMPLE),
+    Mistake("repeat-once", _block("when.repeat = 1"), 7, 15, "1", "`repeat` is 1, out of range",
+            "write a whole number of at least 2"),
+    Mistake("taint-of-a-block", _block('taint = "web"'), 7, 9, '"web"',
+            "a blocked call never runs, so it leaves no label", "take `taint` out, or the effect"),
+    Mistake("label-that-permits", _rule(ALLOW, TOOLS, 'when.label = "web"'), 7, 14, '"web"',
+            "a label that lets a call run could be set by any call",
+            "labels only restrict: use `unless.label` in this rule"),
     Mistake("example-tool-blank", _block('match = ["x", " "]'), 7, 15, '" "',
             "the name of the tool is empty", "an example names one tool"),
     Mistake("example-template-blank", _block('match = [{ tool = "x", template = "" }]'), 7, 35, '""',

@@ -9,15 +9,18 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from permitry.config.schema import (
+    BudgetTable,
     ExampleTable,
     Header,
     RuleFile,
     RuleTable,
     TemplateTable,
+    ToolTable,
     WhenTable,
     rule_file_schema,
 )
 from permitry.core.call import ToolCall
+from permitry.core.spec import ArgumentRole
 
 RULES = Path(__file__).resolve().parents[3] / "rules"
 RULE = {"id": "r", "effect": "block", "tools": ["x"]}
@@ -36,7 +39,9 @@ def _tables() -> list[dict[str, Any]]:
     return [node for node in _nodes(rule_file_schema()) if "properties" in node and node.get("type") == "object"]
 
 
-@pytest.mark.parametrize("model", [Header, RuleFile, RuleTable, TemplateTable, WhenTable, ExampleTable])
+@pytest.mark.parametrize(
+    "model", [Header, RuleFile, RuleTable, TemplateTable, ToolTable, WhenTable, BudgetTable, ExampleTable]
+)
 def test_every_table_refuses_unknown_keys(model: type[BaseModel]) -> None:
     """A key nobody reads is a mistake, never a comment."""
     with pytest.raises(ValidationError) as caught:
@@ -53,7 +58,7 @@ def test_a_condition_may_be_one_word(condition: str) -> None:
 def test_an_example_may_be_a_bare_name() -> None:
     """A name means a table with nothing but the tool."""
     rule = RuleTable.model_validate({**RULE, "match": ["x", {"tool": "x"}]})
-    assert rule.match[0] == rule.match[1]
+    assert rule.match == [ExampleTable(text="x"), ExampleTable(tool="x")]
 
 
 def test_no_number_is_read_from_text() -> None:
@@ -84,9 +89,13 @@ def test_a_name_or_glob_is_taken_as_a_tool(name: str) -> None:
 @pytest.mark.parametrize("name", [f"a{sign}b" for sign in "()^$|\\ "] + ["re:git_.", "re:x", "Bash(git push)"])
 def test_what_belongs_to_no_tool_name_is_no_pattern(name: str) -> None:
     """A regular expression, an alternative or a command line would select nothing, and nobody would notice."""
-    for model, key in ((RuleTable, "tools"), (RuleTable, "match"), (TemplateTable, "allow_tools")):
+    for model, given in (
+        (RuleTable, {**RULE, "tools": [name]}),
+        (RuleTable, {**RULE, "match": [{"tool": name}]}),
+        (TemplateTable, {"allow_tools": [name]}),
+    ):
         with pytest.raises(ValidationError) as caught:
-            model.model_validate({**(RULE if model is RuleTable else {}), key: [name]})
+            model.model_validate(given)
         assert f"`{name}` is not the name of a tool" in [error["msg"] for error in caught.value.errors()]
 
 
@@ -151,8 +160,8 @@ def test_a_tool_of_a_server_needs_both_names(name: str) -> None:
 def test_a_tool_name_may_be_as_long_as_that_of_a_call() -> None:
     """A name of 256 characters is taken and can be tried; one more is refused."""
     longest = "a" * 256
-    rule = RuleTable.model_validate({**RULE, "tools": [longest], "match": [longest]})
-    assert ToolCall(rule.match[0].tool).tool == longest
+    rule = RuleTable.model_validate({**RULE, "tools": [longest], "match": [{"tool": longest}]})
+    assert ToolCall(rule.match[0].tool or "").tool == longest
     with pytest.raises(ValidationError, match="longer than 256"):
         RuleTable.model_validate({**RULE, "tools": [f"{longest}a"]})
 
@@ -173,7 +182,7 @@ def test_anything_else_is_no_id(name: str) -> None:
 def test_the_published_schema_forbids_unknown_keys_everywhere() -> None:
     """An editor marks a wrong key before the loader refuses it."""
     tables = _tables()
-    assert len(tables) == 6
+    assert len(tables) == 8
     assert all(table["additionalProperties"] is False for table in tables)
 
 
@@ -201,9 +210,18 @@ def test_the_published_schema_offers_no_choice_of_one() -> None:
 
 
 def test_the_published_schema_requires_what_the_loader_requires() -> None:
-    """`schema` in a file, `id` and `effect` in a rule, `tool` in an example."""
+    """`schema` in a file, and `id` in a rule; an effect, or the label that may stand in its place."""
     required = [tuple(node["required"]) for node in _tables() if "required" in node]
-    assert sorted(set(required)) == [("id", "effect"), ("schema",), ("tool",)]
+    assert sorted(set(required)) == [("id",), ("schema",)]
+    assert {"anyOf": [{"required": ["effect"]}, {"required": ["taint"]}]} in (
+        rule_file_schema()["$defs"]["RuleTable"]["allOf"]
+    )
+
+
+def test_the_published_schema_lets_a_permission_over_actions_leave_out_its_tools() -> None:
+    """The loader does: what a command, path or host may do holds for every tool."""
+    then = rule_file_schema()["$defs"]["RuleTable"]["then"]
+    assert "tools" not in then.get("required", ())
 
 
 def test_the_published_schema_shows_both_forms_of_a_condition_and_of_an_example() -> None:
@@ -218,3 +236,109 @@ def test_the_published_schema_shows_both_forms_of_a_condition_and_of_an_example(
 def test_the_schema_beside_the_shipped_sets_is_the_published_one() -> None:
     """`rules/schema.json` is what `permitry schema` prints."""
     assert json.loads((RULES / "schema.json").read_text(encoding="utf-8")) == rule_file_schema()
+
+
+# Tools, budgets and labels ----------------------------------------------------------------------------------------
+
+
+def _refusal(model: type[BaseModel], value: object) -> list[str]:
+    """Return what is wrong with a table, in our words."""
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(value)
+    return [error["msg"] for error in caught.value.errors()]
+
+
+@pytest.mark.parametrize(
+    ("traits", "message"),
+    [
+        (["read_onli"], "unknown trait `read_onli`"),
+        (["@reads"], "unknown trait `@reads`"),
+        (["read_only", "read_only"], "`read_only` is listed twice"),
+    ],
+)
+def test_only_known_traits_are_traits(traits: list[str], message: str) -> None:
+    """Each of them once; an empty list is fine and says that none is so."""
+    assert _refusal(ToolTable, {"traits": traits}) == [message]
+    assert ToolTable.model_validate({"traits": []}).traits == []
+
+
+@pytest.mark.parametrize("role", list(ArgumentRole))
+def test_every_role_may_stand_in_a_file(role: ArgumentRole) -> None:
+    """By its own word."""
+    assert ToolTable.model_validate({"roles": {"x": role.value}}).roles == {"x": role.value}
+
+
+@pytest.mark.parametrize("role", ["read", "Url", "", "path"])
+def test_anything_else_is_no_role(role: str) -> None:
+    """A slip of the pen would leave an argument unseen."""
+    assert _refusal(ToolTable, {"roles": {"x": role}}) == [f"unknown role `{role}` of the argument `x`"]
+
+
+@pytest.mark.parametrize(
+    "key", ["a", "a.b", "a[]", "a[].b", "a[].b[].c", "a?", "a.b?", "a|b", "a?|b[]?", "\u00e4-1", "camelCase"]
+)
+def test_a_key_of_roles_names_arguments(key: str) -> None:
+    """A name, nested ones, those inside lists, either of several, and what may be left out."""
+    assert ToolTable.model_validate({"roles": {key: "url"}}).roles == {key: "url"}
+
+
+@pytest.mark.parametrize(
+    "key", ["", "a b", "a.", ".a", "a..b", "[]", "a[", "a[0]", "a[]b", "a|", "|a", "a||b", "a??", "?", "a?.b", "[].a"]
+)
+def test_anything_else_names_no_argument(key: str) -> None:
+    """It would never be there, and the argument meant would touch nothing."""
+    assert _refusal(ToolTable, {"roles": {key: "url"}}) == [f"`{key}` names no argument"]
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("1s", 1), ("90s", 90), ("10m", 600), ("1h", 3600), ("2d", 172_800)])
+def test_a_window_is_a_number_and_a_unit(text: str, seconds: float) -> None:
+    """Left out, it is the whole session."""
+    assert BudgetTable.model_validate({"calls": 1, "per": text}).seconds == seconds
+    assert BudgetTable.model_validate({"calls": 1}).seconds is None
+
+
+@pytest.mark.parametrize("text", ["", "1", "s", "0s", "01s", "1.5h", "-1h", "1w", "1 h", "1H", "1h30m", "10000000s"])
+def test_anything_else_is_no_window(text: str) -> None:
+    """No guess is made."""
+    assert _refusal(BudgetTable, {"calls": 1, "per": text}) == [f"`{text}` is no time"]
+
+
+@pytest.mark.parametrize("key", ["calls", "targets"])
+@pytest.mark.parametrize("value", [0, -1, 1_000_001, 1.0, "1", True])
+def test_a_budget_is_a_whole_number_of_at_least_one(key: str, value: object) -> None:
+    """A budget of nothing is a rule without one."""
+    assert len(_refusal(BudgetTable, {key: value})) == 1
+
+
+@pytest.mark.parametrize("value", [1, 0, 1_000_001, "2", True])
+def test_a_repeat_is_at_least_the_second_time(value: object) -> None:
+    """The first time nothing repeats itself."""
+    assert len(_refusal(WhenTable, {"repeat": value})) == 1
+    assert WhenTable.model_validate({"repeat": 2}).repeat == 2
+
+
+@pytest.mark.parametrize("label", ["web", "untrusted-web", "v2"])
+def test_a_label_is_kebab_case(label: str) -> None:
+    """One spelling, so that two rules mean the same one."""
+    assert RuleTable.model_validate({**RULE, "taint": label}).taint == label
+    assert len(_refusal(RuleTable, {**RULE, "taint": label.upper()})) == 1
+    assert len(_refusal(RuleTable, {**RULE, "taint": f"{label} x"})) == 1
+
+
+@pytest.mark.parametrize("digest", ["0" * 63, "0" * 65, "G" * 64, "A" * 64, ""])
+def test_a_digest_has_sixty_four_digits(digest: str) -> None:
+    """Anything else is the digest of no call."""
+    assert len(_refusal(WhenTable, {"digest": digest})) == 1
+    assert WhenTable.model_validate({"digest": "0a" * 32}).digest == ["0a" * 32]
+
+
+def test_a_word_of_a_condition_has_no_blanks_around_it() -> None:
+    """It would never fit."""
+    for word in (" x", "x ", "x\u200b"):
+        assert _refusal(WhenTable, {"agent": word}) == [f"`{word}` holds blanks at an end or invisible characters"]
+
+
+def test_an_example_is_a_string_or_a_table_without_text() -> None:
+    """The string keeps its place until the rule says what it is."""
+    assert RuleTable.model_validate({**RULE, "match": ["x"]}).match[0].text == "x"
+    assert _refusal(RuleTable, {**RULE, "match": [{"text": "x"}]}) == ["unknown key `text`"]

@@ -183,8 +183,22 @@ def test_every_mistake_of_one_table_is_told(problems_of: Load) -> None:
     ]
 
 
-@pytest.mark.parametrize("key", ["args", "command", "host", "path", "server", "label", "repeat", "digest", "tool"])
-def test_a_condition_of_a_later_version_is_told_as_one(problems_of: Load, key: str) -> None:
-    """Such a key is no slip of the pen, so no other key is proposed."""
-    [problem] = problems_of(f"{RULE}when.{key} = 1\n")
-    assert problem.hint.startswith("this version judges by tool name")
+@pytest.mark.parametrize("key", ["unless.mode", "when.command", "when.host", "when.path", "when.server", "when.label"])
+@pytest.mark.parametrize("value", WORDS)
+def test_any_condition_on_words_of_another_type_is_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
+    """Whichever condition it is, in `when` and in `unless`."""
+    assert _is_at(problems_of(f"{RULE}{key} = {value}\n"), 7, len(key) + 4, value)
+
+
+@pytest.mark.parametrize("value", [STRING, FLOAT, TRUE, LIST, TABLE, DATE])
+@pytest.mark.parametrize("key", ["when.repeat", "budget.calls", "budget.targets"])
+def test_a_number_of_another_type_is_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
+    """No number is read from text, and none is guessed."""
+    problems = problems_of(f"{RULE}{key} = {value}\n")
+    assert _is_at(problems[:1], 7, len(key) + 4, value)
+
+
+def test_a_word_that_is_none_of_a_few_is_told_with_them(problems_of: Load) -> None:
+    """The choices are the way out."""
+    [problem] = problems_of(f"{RULE}budget = {{ calls = 1, by = 'day' }}\n")
+    assert (problem.message, problem.hint) == ("unknown word `day` for `by`", "choose `session`, `agent` or `tool`")

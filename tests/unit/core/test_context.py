@@ -1,5 +1,6 @@
 """The immutable context of one question."""
 
+import pickle
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -8,7 +9,10 @@ import attrs
 import pytest
 
 from permitry.core.context import AuthContext, AuthContextBuilder, AuthState, misspelt_mode
+from permitry.core.history import History, Ran
 from permitry.core.template import Template
+
+RAN = Ran(1.0, "bash", "helper", "d1")
 
 
 def _state() -> Any:  # noqa: ANN401 -- a state of any shape, which the tests change
@@ -23,6 +27,9 @@ def _state() -> Any:  # noqa: ANN401 -- a state of any shape, which the tests ch
         attended=False,
         counts={"bash": 2},
         labels={"tainted"},
+        history=History.of([RAN]),
+        now=5.0,
+        parent=None,
     )
 
 
@@ -131,7 +138,17 @@ def test_a_context_is_read_from_a_state() -> None:
         attended=False,
         counts={"bash": 2},
         labels=frozenset({"tainted"}),
+        history=History.of([RAN]),
+        now=5.0,
     )
+
+
+def test_a_state_brings_those_above_it() -> None:
+    """The context of the agent that started this one is read with it."""
+    state = _state()
+    state.parent = _state()
+    assert AuthContext.from_state(state).parent == AuthContext.from_state(_state())
+    assert AuthContext.from_state(state).now == 5.0
 
 
 def test_a_later_change_of_the_state_is_a_later_context() -> None:
@@ -153,6 +170,37 @@ def test_a_state_with_a_truthy_flag_is_refused() -> None:
     state.yolo_mode = lambda: False
     with pytest.raises(TypeError, match="yolo_mode"):
         AuthContext.from_state(cast("AuthState", state))
+
+
+# Those above ------------------------------------------------------------------------------------------------------
+
+
+def test_a_child_starts_from_its_parent_and_knows_it() -> None:
+    """Only what is given differs; the parent stands behind it, and so does the parent's own parent."""
+    top = AuthContext(tool_ignore_list=("bash",), workspace="w")
+    middle = top.child("middle", yolo_mode=True)
+    low = middle.child("low")
+    assert (low.agent, low.yolo_mode, low.workspace, low.tool_ignore_list) == ("low", True, "w", ("bash",))
+    assert list(low.lineage()) == [low, middle, top]
+
+
+def test_agents_start_each_other_thirty_two_deep() -> None:
+    """An endless row of agents is refused."""
+    context = AuthContext()
+    for _ in range(31):
+        context = context.child("next")
+    assert len(list(context.lineage())) == 32
+    with pytest.raises(ValueError, match="more than 32 agents"):
+        context.child("too many")
+
+
+def test_a_child_travels_with_its_parent_and_its_past() -> None:
+    """Copies and pickles keep both."""
+    child = AuthContext(history=History.of([RAN]), now=5.0).child("low")
+    again = pickle.loads(pickle.dumps(child))  # noqa: S301 -- our own bytes
+    assert again == child
+    assert (again.parent, again.now, list(again.history.latest())) == (child.parent, 5.0, [RAN])
+    assert hash(again) == hash(child)
 
 
 # The builder ------------------------------------------------------------------------------------------------------

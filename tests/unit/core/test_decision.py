@@ -64,7 +64,7 @@ def test_a_failure_reads_as_rule_and_error() -> None:
 
 
 def test_matches_hold_what_counted_as_matched() -> None:
-    """Matched rules and failed restrictions count; failed permissions and overrides do not."""
+    """What matched or covers a part counts, and restrictions that failed or are unsure; other rules that did do not."""
     traces = tuple(
         _trace(f"{phase.value}, {outcome.value}", phase, outcome)
         for phase in (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
@@ -72,9 +72,13 @@ def test_matches_hold_what_counted_as_matched() -> None:
     )
     assert [trace.rule_id for trace in Explanation(_decision(), traces).matches] == [
         "override, matched",
+        "override, covered in part",
         "restriction, matched",
+        "restriction, unsure",
+        "restriction, covered in part",
         "restriction, failed",
         "permission, matched",
+        "permission, covered in part",
     ]
 
 

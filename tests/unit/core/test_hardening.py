@@ -14,7 +14,9 @@ from permitry.core.rule import Question
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import CallError, RuleError
-from permitry.rules.configured import ConfiguredRule, ToolSelector
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
 from permitry.session import Session
 
 
@@ -171,7 +173,7 @@ def test_a_misspelt_trait_selector_is_refused() -> None:
 def test_one_string_is_no_list_of_modes() -> None:
     """`mode in "plan"` would look for parts of the word."""
     with pytest.raises(RuleError):
-        ConfiguredRule("x", Verdict.BLOCK, 150, modes=cast("Any", "plan"))
+        ModeCondition(cast("Any", "plan"))
 
 
 def test_a_template_extends_templates_only() -> None:

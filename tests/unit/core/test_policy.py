@@ -11,8 +11,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleOutcome, Verdict
-from permitry.core.policy import AnyRule, AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import AnyRule, Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError, RuleError
 
@@ -245,7 +245,7 @@ def test_the_version_stands_for_the_rules() -> None:
 def test_the_version_is_the_same_in_another_process() -> None:
     """A record of yesterday names the rules of today."""
     code = (
-        "from permitry.rules import create_default_authorization_policy as create;"
+        "from permitry.config.default import create_default_authorization_policy as create;"
         "from permitry.rules.configured import ConfiguredRule;"
         "from permitry.core.decision import Verdict;"
         "print(create([ConfiguredRule('r', Verdict.BLOCK, 150)]).version)"
@@ -390,7 +390,7 @@ def test_a_trace_tells_what_the_rule_is() -> None:
 def test_an_explanation_asks_what_the_decision_asked() -> None:
     """Call, context and spec reach every rule once more, as they were."""
     seen: list[Question] = []
-    asked = (ToolCall("bash", {"a": 1}), AuthContext(agent="x"), ToolSpec("bash"))
+    asked = (ToolCall("tool", {"a": 1}), AuthContext(agent="x"), ToolSpec("tool"))
     AuthorizationPolicy([_Rule("r", ALLOW, 250, _noting(seen))]).explain(*asked)
     assert seen == [Question(*asked), Question(*asked)]
 

@@ -74,7 +74,8 @@ def test_without_a_spec_a_short_list_of_names_reads(*, call: ToolCall, is_read_o
 @pytest.mark.parametrize(
     ("tool", "spec", "is_read_only"),
     [
-        ("bash", ToolSpec("bash", traits=ToolTraits(read_only=True)), True),
+        ("lookup", ToolSpec("lookup", traits=ToolTraits(read_only=True)), True),
+        ("bash", ToolSpec("bash", traits=ToolTraits(read_only=True)), False),
         ("mcp:docs/x", ToolSpec("mcp:docs/x", traits=ToolTraits(read_only=True)), True),
         ("bash", ToolSpec("bash", traits=ToolTraits(read_only=True, destructive=True)), False),
         ("read_file", ToolSpec("read_file"), False),

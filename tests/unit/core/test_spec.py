@@ -1,11 +1,14 @@
 """What a tool declares about itself."""
 
+import copy
+import pickle
 from typing import Any, cast
 
 import attrs
 import pytest
 
-from permitry.core.spec import DEFAULT_READ_ONLY_TOOLS, ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 from permitry.errors import CallError
 
 
@@ -42,7 +45,7 @@ def test_nothing_is_known_of_a_tool_by_default() -> None:
     """A bare spec claims nothing."""
     spec = ToolSpec("tool")
     assert set(attrs.asdict(spec.traits).values()) == {None}
-    assert (dict(spec.parameters), dict(spec.roles)) == ({}, {})
+    assert (dict(spec.parameters), spec.roles) == ({}, None)
 
 
 def test_parameters_are_frozen() -> None:
@@ -67,3 +70,65 @@ def test_no_tool_that_changes_something_reads_by_default() -> None:
     writing = {"write_file", "update_file", "edit_file", "bash", "run_command", "run_shell", "present_plan", "todo"}
     assert DEFAULT_READ_ONLY_TOOLS.isdisjoint(writing)
     assert {"read_file", "grep", "list_dir", "glob", "react", "exit_plan_mode"} <= DEFAULT_READ_ONLY_TOOLS
+
+
+# Roles ------------------------------------------------------------------------------------------------------------
+
+READS = ToolTraits(read_only=True)
+
+
+@pytest.mark.parametrize(
+    ("role", "only_reads"),
+    [
+        (ArgumentRole.COMMAND, False),
+        (ArgumentRole.ARGV, False),
+        (ArgumentRole.READ_PATH, True),
+        (ArgumentRole.WRITE_PATH, False),
+        (ArgumentRole.DELETE_PATH, False),
+        (ArgumentRole.URL, True),
+        (ArgumentRole.PATCH, False),
+        (ArgumentRole.AGENT, False),
+        (ArgumentRole.FOLDER, True),
+        (ArgumentRole.TEXT, True),
+    ],
+)
+def test_a_tool_that_says_it_reads_is_not_believed_against_its_roles(*, role: ArgumentRole, only_reads: bool) -> None:
+    """One argument that writes, runs or starts something is enough; without the traits no role makes it read."""
+    roles = {"path": ArgumentRole.READ_PATH, "x": role}
+    assert ToolSpec("t", traits=READS, roles=roles).only_reads is only_reads
+    assert ToolSpec("t", roles=roles).only_reads is False
+
+
+@pytest.mark.parametrize("roles", [None, {}])
+def test_a_tool_without_roles_is_what_its_traits_say(roles: dict[str, ArgumentRole] | None) -> None:
+    """It takes no command and no address that anybody knows of."""
+    spec = ToolSpec("t", traits=READS, roles=roles)
+    assert (spec.only_reads, spec.is_shell, spec.follows_urls) == (True, False, False)
+
+
+@pytest.mark.parametrize("role", list(ArgumentRole))
+def test_a_command_makes_a_shell_and_an_address_a_tool_that_follows(role: ArgumentRole) -> None:
+    """No other role does."""
+    spec = ToolSpec("t", roles={"x": role})
+    assert spec.is_shell is (role in (ArgumentRole.COMMAND, ArgumentRole.ARGV))
+    assert spec.follows_urls is (role is ArgumentRole.URL)
+
+
+def test_roles_are_frozen() -> None:
+    """They are a copy that cannot be changed."""
+    roles = {"path": ArgumentRole.WRITE_PATH}
+    spec = ToolSpec("t", roles=roles)
+    roles["path"] = ArgumentRole.READ_PATH
+    kept: Any = spec.roles
+    with pytest.raises(TypeError):
+        kept["path"] = ArgumentRole.READ_PATH
+    assert kept["path"] is ArgumentRole.WRITE_PATH
+
+
+@pytest.mark.parametrize("roles", [None, {}, {"path": ArgumentRole.READ_PATH}])
+def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -> None:
+    """Roles that nobody gave stay apart from none."""
+    spec = ToolSpec("t", "what", parameters={"properties": {"path": {}}}, traits=READS, roles=roles, version="2")
+    for twin in (pickle.loads(pickle.dumps(spec)), copy.deepcopy(spec)):  # noqa: S301 -- our own bytes
+        assert twin == spec
+        assert (twin.roles is None) is (roles is None)

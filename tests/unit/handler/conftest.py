@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.request import ToolConfirmationRequest
@@ -16,7 +17,6 @@ from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.handler import Pending, ToolHandler
-from permitry.rules import create_default_authorization_policy
 from permitry.session import Session
 
 

@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.response import ToolConfirmationResponse
@@ -15,7 +16,6 @@ from permitry.core.decision import Phase, Verdict
 from permitry.dispatch.result import ToolResult
 from permitry.errors import LedgerError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
-from permitry.rules import create_default_authorization_policy
 
 Ran = list[tuple[str, dict[str, Any]]]
 Events = Callable[[], list[object]]

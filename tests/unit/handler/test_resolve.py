@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LateAnswerError, LedgerError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
-from permitry.rules import create_default_authorization_policy
 from permitry.session import Session
 
 Ran = list[tuple[str, dict[str, Any]]]

@@ -6,6 +6,7 @@ import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.history import History, Ran
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
@@ -45,13 +46,45 @@ def test_the_id_is_not_the_calls() -> None:
         ({"mode": "night"}, AuthContext(mode="night")),
         ({"attended": False}, AuthContext(attended=False)),
         ({"workspace": "work"}, AuthContext(workspace="work")),
-        ({"mode": None, "template": None, "attended": None}, AuthContext()),
+        ({"labels": ["web", "mail", "web"]}, AuthContext(labels=("mail", "web"))),
+        ({"history": []}, AuthContext()),
+        (
+            {"history": [{"at": 7, "tool": "look"}]},
+            AuthContext(history=History.of([Ran(7, "look", "main", "")])),
+        ),
+        (
+            {
+                "history": [
+                    {"at": 0.5, "tool": "a", "agent": "sub", "digest": "d", "rules": ["r"], "targets": ["host:h"]},
+                    {"at": -1, "tool": "b"},
+                ]
+            },
+            AuthContext(
+                history=History.of(
+                    [Ran(0.5, "a", "sub", "d", frozenset({"r"}), frozenset({"host:h"})), Ran(-1, "b", "main", "")]
+                )
+            ),
+        ),
+        ({"mode": None, "template": None, "attended": None, "labels": None, "history": None}, AuthContext()),
         (None, AuthContext()),
     ],
 )
 def test_every_key_of_the_context_is_read(context: object, wanted: AuthContext) -> None:
     """Each key sets its part of the context, and null leaves the default."""
     assert _read(context=context).context == wanted
+
+
+@pytest.mark.parametrize(("now", "wanted"), [(7, 7), (0, 0), (0.5, 0.5), (None, None)])
+def test_the_time_is_read(now: object, wanted: float | None) -> None:
+    """In seconds, on the clock of the history; without one, nothing that needs a clock can be counted."""
+    assert _read(context={"now": now}).context.now == wanted
+
+
+def test_a_workspace_may_be_given_for_lines_that_name_none() -> None:
+    """The one of the line comes first."""
+    for context, wanted in (({}, "w"), ({"workspace": "mine"}, "mine"), (None, "w")):
+        line = {"name": "look", "arguments": {}, "context": context}
+        assert read_question(line, {}, workspace="w").context.workspace == wanted
 
 
 def test_a_template_may_be_spelled_out() -> None:
@@ -143,7 +176,10 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> 
         ({"annotations": {"destructive_hint": 0}}, "`annotations.destructive_hint` must be true or false"),
         ({"agent": 3}, "`agent` must be a string"),
         ({"context": {"yolo": True}}, "unknown key `context.yolo`; did you mean `yolo_mode`?"),
-        ({"context": {"xyz": True}}, "unknown key `context.xyz`; known: attended, is_plan_mode, mode"),
+        (
+            {"context": {"xyz": True}},
+            "unknown key `context.xyz`; known: attended, history, is_plan_mode, labels, mode, now",
+        ),
         ({"context": {"is_plan_mode": "yes"}}, "`context.is_plan_mode` must be true or false"),
         ({"context": {"yolo_mode": 1}}, "`context.yolo_mode` must be true or false"),
         ({"context": {"attended": "no"}}, "`context.attended` must be true or false"),
@@ -151,6 +187,27 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> 
         ({"context": {"workspace": {}}}, "`context.workspace` must be a string"),
         ({"context": {"tool_ignore_list": "look"}}, "`context.tool_ignore_list` must be a list of strings"),
         ({"context": {"tool_ignore_list": ["look", 3]}}, "`context.tool_ignore_list` must be a list of strings"),
+        ({"context": {"labels": "web"}}, "`context.labels` must be a list of strings"),
+        ({"context": {"labels": [3]}}, "`context.labels` must be a list of strings"),
+        ({"context": {"now": "7"}}, "`context.now` must be a number of seconds"),
+        ({"context": {"now": True}}, "`context.now` must be a number of seconds"),
+        ({"context": {"history": {}}}, "`context.history` must be a list"),
+        ({"context": {"history": ["look"]}}, "a call in `context.history` is {"),
+        ({"context": {"history": [{"at": 1}]}}, "a call in `context.history` is {"),
+        ({"context": {"history": [{"tool": "look"}]}}, "a call in `context.history` is {"),
+        ({"context": {"history": [{"at": "1", "tool": "look"}]}}, "a call in `context.history` is {"),
+        ({"context": {"history": [{"at": True, "tool": "look"}]}}, "a call in `context.history` is {"),
+        ({"context": {"history": [{"at": 1, "tool": "look", "more": 1}]}}, "a call in `context.history` is {"),
+        ({"context": {"history": [{"at": 1, "tool": "look", "agent": 3}]}}, "a call in `context.history` is {"),
+        ({"context": {"history": [{"at": 1, "tool": "look", "digest": 3}]}}, "a call in `context.history` is {"),
+        (
+            {"context": {"history": [{"at": 1, "tool": "look", "rules": "r"}]}},
+            "`rules` in `context.history` must be a list of strings",
+        ),
+        (
+            {"context": {"history": [{"at": 1, "tool": "look", "targets": [3]}]}},
+            "`targets` in `context.history` must be a list of strings",
+        ),
         ({"context": {"template": "reveiw"}}, "unknown template `reveiw`; did you mean `review`?"),
         ({"context": {"template": "xyz"}}, "unknown template `xyz`; known: review"),
         ({"context": {"template": 3}}, "`context.template` must be a name"),

@@ -5,121 +5,163 @@ from typing import Any
 import attrs
 import pytest
 
-from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.action import Action, Actions, Run, Unknown, Word
+from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.core.history import History, Ran
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
-from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.core.rule import Question, Unsure
 from permitry.core.template import Template
-from permitry.rules.configured import TRAIT_SELECTORS, ConfiguredRule, ToolSelector
+from permitry.errors import UnevaluableError
+from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.budget import Budget
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
+
+CHILD = Template("child", extends=(Template("parent"),))
+PLAN, MAIN = ModeCondition(("plan",)), AgentCondition((Pattern("main"),))
+SPENT = History.of([Ran(0.0, "bash", "main", "d", frozenset({"rule"}))])
 
 
-def _rule(*tools: str, **conditions: Any) -> ConfiguredRule:  # noqa: ANN401 -- passed on to the rule
-    return ConfiguredRule("rule", Verdict.ALLOW, 250, tuple(map(ToolSelector, tools)), **conditions)
+def _rule(*tools: str, plain: tuple[Condition, ...] = (), **rest: Any) -> ConfiguredRule:  # noqa: ANN401 -- passed on
+    scope = Scope(tuple(map(ToolSelector, tools)), Conditions(plain))
+    return ConfiguredRule("rule", Verdict.ALLOW, 250, scope, **rest)
 
 
 def _question(tool: str = "bash", **context: Any) -> Question:  # noqa: ANN401 -- passed on to the context
     return Question(ToolCall(tool), AuthContext(**context))
 
 
-# Selectors --------------------------------------------------------------------------------------------------------
+def _restriction(rule: ConfiguredRule) -> ConfiguredRule:
+    return attrs.evolve(rule, effect=Verdict.BLOCK, priority_number=150)
 
 
-@pytest.mark.parametrize(
-    ("selector", "tool"),
-    [("bash", "bash"), ("read_*", "read_file"), ("*", "mcp:docs/search"), ("mcp:docs/*", "mcp:docs/search")],
-)
-def test_a_selector_selects_by_name_and_glob(selector: str, tool: str) -> None:
-    """The name is the one rules see."""
-    assert ToolSelector(selector).selects(_question(tool))
-
-
-@pytest.mark.parametrize(
-    ("selector", "tool"),
-    [("bash", "mcp:docs/bash"), ("search", "mcp:docs/search"), ("read_*", "bread_file"), ("", "a")],
-)
-def test_a_selector_selects_nothing_else(selector: str, tool: str) -> None:
-    """The whole name must fit, server included."""
-    assert not ToolSelector(selector).selects(_question(tool))
-
-
-@pytest.mark.parametrize(
-    ("call", "spec", "reads"),
-    [
-        (ToolCall("read_file"), None, True),
-        (ToolCall("unheard_of"), None, False),
-        (ToolCall("read_file", kind=PayloadKind.CUSTOM), None, False),
-        (ToolCall("bash"), ToolSpec("bash", traits=ToolTraits(read_only=True)), True),
-        (ToolCall("read_file"), ToolSpec("read_file"), False),
-    ],
-)
-def test_trait_selectors_look_at_what_a_tool_is(*, call: ToolCall, spec: ToolSpec | None, reads: bool) -> None:
-    """`@reads` selects what is known to read, `@writes` all else."""
-    question = Question(call, AuthContext(), spec)
-    assert ToolSelector("@reads").selects(question) is reads
-    assert ToolSelector("@writes").selects(question) is not reads
-
-
-def test_the_trait_selectors_are_listed() -> None:
-    """The loader knows which words beginning with @ mean something."""
-    assert TRAIT_SELECTORS == ("@reads", "@writes")
+# What a rule is about ---------------------------------------------------------------------------------------------
 
 
 def test_a_rule_without_selectors_selects_every_tool() -> None:
     """No list is no limit; one of several selectors is enough."""
-    assert _rule().selects(_question("anything"))
-    assert _rule("grep", "bash").selects(_question("bash"))
-    assert not _rule("grep", "glob").selects(_question("bash"))
-
-
-# Conditions -------------------------------------------------------------------------------------------------------
-
-CHILD = Template("child", extends=(Template("parent"),))
+    assert _rule().matches(_question("anything"))
+    assert _rule("grep", "bash").matches(_question("bash"))
+    assert not _rule("grep", "glob").matches(_question("bash"))
 
 
 @pytest.mark.parametrize(
-    ("conditions", "context"),
+    ("plain", "context"),
     [
-        ({"modes": ("default",)}, {}),
-        ({"modes": ("plan", "yolo")}, {"yolo_mode": True}),
-        ({"modes": ("review",)}, {"mode": "review"}),
-        ({"agents": (Pattern("main"),)}, {}),
-        ({"agents": (Pattern("x"), Pattern("sub-*"))}, {"agent": "sub-1"}),
-        ({"templates": ("child",)}, {"active_template": CHILD}),
-        ({"templates": ("other", "parent")}, {"active_template": CHILD}),
+        ((ModeCondition(("default",)),), {}),
+        ((ModeCondition(("plan", "yolo")),), {"yolo_mode": True}),
+        ((AgentCondition((Pattern("x"), Pattern("sub-*"))),), {"agent": "sub-1"}),
+        ((TemplateCondition(("other", "parent")),), {"active_template": CHILD}),
+        ((MAIN, ModeCondition(("review",))), {"mode": "review"}),
     ],
 )
-def test_a_condition_that_holds_lets_the_rule_match(conditions: dict[str, Any], context: dict[str, Any]) -> None:
-    """One of the values listed is enough; a template counts for those it extends."""
-    assert _rule("bash", **conditions).matches(_question(**context))
-    assert _rule("bash", **conditions).near_miss(_question(**context)) is None
+def test_conditions_that_hold_let_the_rule_match(plain: tuple[Condition, ...], context: dict[str, Any]) -> None:
+    """All of them hold, for a permission as for a restriction; then nothing was missed."""
+    for rule in (_rule("bash", plain=plain), _restriction(_rule("bash", plain=plain))):
+        assert rule.matches(_question(**context))
+        assert rule.near_miss(_question(**context)) is None
 
 
 @pytest.mark.parametrize(
-    ("conditions", "context", "near_miss"),
+    ("plain", "context", "near_miss"),
     [
-        ({"modes": ("plan",)}, {}, "mode = default"),
-        ({"modes": ("default",)}, {"is_plan_mode": True}, "mode = plan"),
-        ({"agents": (Pattern("sub-*"),)}, {}, "agent = main"),
-        ({"templates": ("child",)}, {}, "no active template"),
-        ({"templates": ("child",)}, {"active_template": Template("parent")}, "template = parent"),
+        ((PLAN,), {}, "mode = default"),
+        ((ModeCondition(("default",)),), {"is_plan_mode": True}, "mode = plan"),
+        ((AgentCondition((Pattern("sub-*"),)),), {}, "agent = main"),
+        ((TemplateCondition(("child",)),), {}, "no active template"),
+        ((TemplateCondition(("child",)),), {"active_template": Template("parent")}, "template = parent"),
         (
-            {"modes": ("plan",), "agents": (Pattern("x"),), "templates": ("t",)},
+            (PLAN, AgentCondition((Pattern("x"),)), TemplateCondition(("t",))),
             {},
             "mode = default, agent = main, no active template",
         ),
     ],
 )
 def test_a_condition_that_fails_is_the_near_miss(
-    conditions: dict[str, Any], context: dict[str, Any], near_miss: str
+    plain: tuple[Condition, ...], context: dict[str, Any], near_miss: str
 ) -> None:
     """Every condition that does not hold is told as a fact, for a tool the rule means."""
-    rule = _rule("bash", **conditions)
+    rule = _rule("bash", plain=plain)
     assert not rule.matches(_question(**context))
     assert rule.near_miss(_question(**context)) == near_miss
     assert rule.near_miss(_question("grep", **context)) is None
+
+
+def test_an_exception_that_holds_is_the_near_miss() -> None:
+    """What `unless` takes back is told as such."""
+    scope = Scope((ToolSelector("bash"),), unless=Conditions((MAIN,)))
+    rule = ConfiguredRule("rule", Verdict.BLOCK, 150, scope)
+    assert rule.matches(_question()) is False
+    assert rule.near_miss(_question()) == "`unless` holds"
+
+
+# Budgets ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_permission_with_a_budget_matches_while_it_is_not_spent() -> None:
+    """What is over the budget is no longer permitted, and the near miss says why."""
+    rule = _rule("bash", budget=Budget("rule", 1))
+    assert rule.matches(_question()) is True
+    assert rule.matches(_question(history=SPENT)) is False
+    assert rule.near_miss(_question(history=SPENT)) == "the budget is spent"
+
+
+def test_a_restriction_with_a_budget_matches_once_it_is_spent() -> None:
+    """What is within the budget is free, and the near miss says why."""
+    rule = _restriction(_rule("bash", budget=Budget("rule", 1)))
+    assert rule.matches(_question()) is False
+    assert rule.near_miss(_question()) == "the budget is not spent"
+    assert rule.matches(_question(history=SPENT)) is True
+    assert rule.matches(_question("grep", history=SPENT)) is False
+
+
+# Actions ----------------------------------------------------------------------------------------------------------
+
+
+LS, RM = (Run((Word(name),), doubt) for name, doubt in (("ls", None), ("rm", "it removes")))
+
+
+def _about(*commands: str, effect: Verdict = Verdict.ALLOW, **rest: Any) -> ConfiguredRule:  # noqa: ANN401 -- passed on
+    scope = Scope(when=Conditions(commands=tuple(map(ArgvPattern, commands))))
+    return ConfiguredRule("rule", effect, 250 if effect is Verdict.ALLOW else 150, scope, **rest)
+
+
+def _doing(*certain: Action, **context: Any) -> Question:  # noqa: ANN401 -- passed on to the context
+    return Question(ToolCall("bash"), AuthContext(**context), reader=lambda *_: Actions(certain))
+
+
+def test_a_permission_covers_what_its_scope_covers() -> None:
+    """And says of the rest that it is not covered."""
+    rule = _about("ls *")
+    assert rule.covers(_doing(LS, RM)) == {0}
+    assert rule.matches(_doing(LS, RM)) is False
+    assert rule.near_miss(_doing(LS, RM)) == "`rm` is not covered"
+
+
+def test_a_permission_covers_nothing_once_its_budget_is_spent() -> None:
+    """What covers nothing does not ask for the budget at all."""
+    rule = _about("ls *", budget=Budget("rule", 1))
+    assert rule.covers(_doing(LS)) == {0}
+    assert rule.covers(_doing(LS, history=SPENT)) == frozenset()
+    timed = _about("ls *", budget=Budget("rule", 1, seconds=60))
+    assert timed.covers(_doing(RM)) == frozenset()
+    with pytest.raises(UnevaluableError, match="no clock"):
+        timed.covers(_doing(LS))
+
+
+def test_a_restriction_is_unsure_with_a_budget_only_once_that_is_spent() -> None:
+    """What may be meant may be over the budget; before that it is free."""
+    rule = _about("rm *", effect=Verdict.BLOCK, budget=Budget("rule", 1))
+    unreadable = Unknown("$x", "an expansion")
+    assert rule.matches(_doing(unreadable)) is False
+    assert rule.matches(_doing(unreadable, history=SPENT)) == Unsure("an expansion")
 
 
 # As a rule of a policy --------------------------------------------------------------------------------------------

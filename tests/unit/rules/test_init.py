@@ -1,10 +1,11 @@
 """The default policy."""
 
+from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.rules import BUILT_IN_RULES, create_default_authorization_policy
+from permitry.rules import BUILT_IN_RULES
 from permitry.rules.configured import ConfiguredRule
 
 

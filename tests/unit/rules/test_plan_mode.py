@@ -10,7 +10,7 @@ from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.rules.plan_mode import PlanModeBlockingRule
 
 PLAN = AuthContext(is_plan_mode=True)
-READS = ToolSpec("bash", traits=ToolTraits(read_only=True))
+READS = ToolSpec("lookup", traits=ToolTraits(read_only=True))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_it_matches_what_is_not_known_to_read(call: ToolCall) -> None:
     assert PlanModeBlockingRule().matches(Question(call, PLAN))
 
 
-@pytest.mark.parametrize("question", [Question(ToolCall("read_file"), PLAN), Question(ToolCall("bash"), PLAN, READS)])
+@pytest.mark.parametrize("question", [Question(ToolCall("read_file"), PLAN), Question(ToolCall("lookup"), PLAN, READS)])
 def test_it_lets_reading_pass(question: Question) -> None:
     """A tool known to read, by name or by traits, is not its concern."""
     assert not PlanModeBlockingRule().matches(question)

@@ -2,16 +2,37 @@
 
 import pytest
 
+from permitry.core.action import Access, Actions, Connect, Delegate, Place, Run, Touch, Unknown, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.rule import Question
-from permitry.core.spec import DEFAULT_READ_ONLY_TOOLS, ToolSpec, ToolTraits
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 from permitry.rules.read_only import ReadOnlyToolRule
+
+PLACE = Place("a", ("/w/a",), ("/w/a",))
+ACTIONS = Actions(
+    (
+        Run((Word("ls"),)),
+        Run((Word("rm"),), "it removes"),
+        Touch(Access.READ, PLACE),
+        Touch(Access.WRITE, PLACE),
+        Touch(Access.DELETE, PLACE),
+        Connect("https://h"),
+        Delegate(),
+        Unknown("$x", "an expansion"),
+    ),
+    doubt="it removes",
+)
 
 
 def _question(call: ToolCall, spec: ToolSpec | None = None) -> Question:
     return Question(call, AuthContext(), spec)
+
+
+def _doing(tool: str, actions: Actions) -> Question:
+    return Question(ToolCall(tool), AuthContext(), reader=lambda *_: actions)
 
 
 @pytest.mark.parametrize("name", sorted(DEFAULT_READ_ONLY_TOOLS))
@@ -51,7 +72,8 @@ def test_it_is_a_permission_of_priority_200() -> None:
 @pytest.mark.parametrize(
     ("call", "spec", "near_miss"),
     [
-        (ToolCall("bash"), None, None),
+        (ToolCall("write_file"), None, None),
+        (ToolCall("bash"), None, "nobody here reads what a call would do"),
         (ToolCall("read_file"), ToolSpec("read_file"), "the tool's own traits, which do not say read_only"),
         (ToolCall("mcp:a/grep"), None, "kind = mcp; the name alone speaks only for function tools"),
         (
@@ -66,3 +88,37 @@ def test_its_near_miss_is_what_a_familiar_name_lacks(
 ) -> None:
     """A familiar name that does not count says why; any other name missed nothing."""
     assert ReadOnlyToolRule().near_miss(_question(call, spec)) == near_miss
+
+
+# Commands ---------------------------------------------------------------------------------------------------------
+
+
+def test_it_matches_a_command_that_only_reads() -> None:
+    """A shell is no reading tool, but this call is one."""
+    reads = _doing("bash", Actions((Run((Word("ls"),)),)))
+    assert ReadOnlyToolRule().matches(reads)
+    assert ReadOnlyToolRule().near_miss(reads) is None
+
+
+def test_it_covers_the_parts_of_a_command_that_only_read() -> None:
+    """Programs without a doubt, and files that are read; of the rest, other rules may speak."""
+    assert ReadOnlyToolRule().covers(_doing("bash", ACTIONS)) == {0, 2}
+    assert not ReadOnlyToolRule().matches(_doing("bash", ACTIONS))
+    assert ReadOnlyToolRule().near_miss(_doing("bash", ACTIONS)) == "it removes"
+
+
+@pytest.mark.parametrize("tool", ["read_file", "unheard_of", "mcp:docs/bash"])
+def test_it_covers_nothing_of_another_tool(tool: str) -> None:
+    """What it reads, it may pass on."""
+    assert ReadOnlyToolRule().covers(_doing(tool, ACTIONS)) == frozenset()
+
+
+def test_it_does_not_speak_for_a_tool_that_goes_where_an_argument_says() -> None:
+    """An address can carry out what was read before; the near miss says so."""
+    spec = ToolSpec("look", traits=ToolTraits(read_only=True), roles={"url": ArgumentRole.URL})
+    question = _question(ToolCall("look", {"url": "https://h"}), spec)
+    assert not ReadOnlyToolRule().matches(question)
+    assert (
+        ReadOnlyToolRule().near_miss(question)
+        == "the address among its arguments, which is for a rule on hosts to permit"
+    )

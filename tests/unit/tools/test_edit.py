@@ -133,4 +133,4 @@ def test_the_tool_says_that_it_writes(registry: ToolRegistry) -> None:
     """Its path is one that is written."""
     spec = registry.get("edit_file")
     assert spec is not None
-    assert (spec.traits.only_reads, dict(spec.roles)) == (False, {"path": ArgumentRole.WRITE_PATH})
+    assert (spec.traits.only_reads, dict(spec.roles or {})) == (False, {"path": ArgumentRole.WRITE_PATH})

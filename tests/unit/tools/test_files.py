@@ -372,4 +372,4 @@ def test_a_tool_says_what_it_is(
     """Traits and roles are what rules go by."""
     spec = registry.get(name)
     assert spec is not None
-    assert (spec.traits.only_reads, dict(spec.roles)) == (only_reads, roles)
+    assert (spec.traits.only_reads, dict(spec.roles or {})) == (only_reads, roles)

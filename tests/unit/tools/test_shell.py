@@ -193,4 +193,4 @@ def test_the_tool_says_that_it_can_do_anything(registry: ToolRegistry) -> None:
     spec = registry.get("run_shell")
     assert spec is not None
     assert (spec.traits.only_reads, spec.traits.open_world) == (False, True)
-    assert dict(spec.roles) == {"command": ArgumentRole.COMMAND}
+    assert dict(spec.roles or {}) == {"command": ArgumentRole.COMMAND}

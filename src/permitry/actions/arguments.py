@@ -1,0 +1,202 @@
+"""How the arguments of a program are read: its options, their values, and what is left.
+
+An allow-list: an option that is not listed, or a word that may become one, is refused.
+"""
+
+import string
+from collections.abc import Sequence
+
+import attrs
+
+from permitry.actions.catalogue import Entry, Options, RefusedError
+from permitry.core.action import Word
+
+__all__ = ["Parts", "is_spread", "read_options", "sub_command", "unbundled"]
+
+_DIGITS = frozenset(string.digits)
+_HEX_DIGITS = frozenset(string.hexdigits + "x")
+
+
+@attrs.define
+class Parts:
+    """The options and operands among a program's arguments.
+
+    `before` is how many of the operands stand before `--`. `is_spread`: a pattern stands where a value is expected, so
+    what follows it may be something else than it seems.
+    """
+
+    found: list[tuple[str, Word | None]] = attrs.field(factory=list)
+    operands: list[Word] = attrs.field(factory=list)
+    before: int = 0
+    is_spread: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the options."""
+        return frozenset(name for name, _ in self.found)
+
+
+def is_spread(word: Word) -> bool:
+    """Return whether a word may become another, or several, or none: a pattern or an expansion."""
+    return word.is_glob or word.is_open
+
+
+def read_options(
+    words: Sequence[Word], entry: Entry, *, name: str, options_first: bool = False, is_any: bool = False
+) -> Parts:
+    """Return the options and operands of a program called `name`.
+
+    `is_any`: the options may be any that are known, not only the harmless ones.
+
+    Raises: `RefusedError` for an option that is not listed, or a pattern that may become one.
+    """
+    options = entry.known if is_any else entry.options
+    return _Reader(words, entry, options, name, options_first or entry.options_first).parts()
+
+
+def sub_command(words: Sequence[Word], entry: Entry, name: str) -> tuple[str, Entry, Sequence[Word]] | None:
+    """Return the name and entry of a program's sub-command, and the words behind it; None if there is none.
+
+    Raises: `RefusedError` for one that is not listed.
+    """
+    if words and words[0].text in entry.commands:
+        parts = Parts(operands=list(words), before=len(words))
+    else:
+        parts = read_options(words, entry, name=name, options_first=True)
+    if not parts.operands:
+        return None
+    command = parts.operands[0]
+    inner = entry.commands.get(command.text)
+    if inner is None or not parts.before or parts.is_spread or is_spread(command):
+        raise RefusedError(f"`{name} {command.text}` is not a known sub-command")
+    return f"{name} {command.text}", inner, parts.operands[1:]
+
+
+def unbundled(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the arguments of `tar` with the hyphen that its first one may lack.
+
+    Only with one `f`, at the end: the values of such letters are the words that follow, in order.
+    """
+    if not words or words[0].may_be_option:
+        return words
+    letters = words[0].text
+    if letters.find("f") != len(letters) - 1:
+        raise RefusedError(f"`tar` with `{letters}`")
+    return (attrs.evolve(words[0], text=f"-{letters}"), *words[1:])
+
+
+@attrs.define
+class _Reader:
+    words: Sequence[Word]
+    entry: Entry
+    options: Options
+    name: str
+    options_first: bool
+    at: int = 0
+    result: Parts = attrs.field(factory=Parts)
+
+    def parts(self) -> Parts:
+        while self.at < len(self.words):
+            word = self.words[self.at]
+            self.at += 1
+            if word.text == "--":
+                self.result.before = len(self.result.operands)
+                self.result.operands += self.words[self.at :]
+                return self.result
+            if not word.may_be_option or word.text == "-":
+                self.result.operands.append(word)
+                if self.options_first:
+                    self.result.operands += self.words[self.at :]
+                    break
+            else:
+                self.option(word)
+        self.result.before = len(self.result.operands)
+        return self.result
+
+    def option(self, word: Word) -> None:
+        """Read one option.
+
+        INVARIANT: no listed name holds a character of a pattern. So a pattern that begins with a hyphen is refused, or
+        begins with a whole option and can only become that option with another value.
+        """
+        options = self.options
+        if word.is_open or not word.text.startswith("-"):
+            raise RefusedError(f"`{word.text}` may become an option of `{self.name}`")
+        if options.has_numbers and set(word.text[1:]) <= _DIGITS:
+            self.found(word.text, None)
+        elif word.text.startswith("--"):
+            self.long(word)
+        elif self.entry.whole_words:
+            self.whole(word)
+        else:
+            self.cluster(word)
+
+    def found(self, name: str, value: Word | None) -> None:
+        self.result.found.append((name, value))
+
+    def refuse(self, option: str) -> RefusedError:
+        reason = self.entry.refused.get(option)
+        if reason is not None:
+            return RefusedError(f"`{self.name} {option}` {reason}")
+        return RefusedError(f"`{self.name}` with the unknown option `{option}`")
+
+    def long(self, word: Word) -> None:
+        options = self.options
+        name, equals, value = word.text.partition("=")
+        if word.text in options.plain:
+            self.found(word.text, None)
+        elif equals and (name in options.valued or name in options.attached):
+            self.found(name, self.attached(word, value))
+        elif not equals and name in options.attached:
+            self.found(name, None)
+        elif not equals and name in options.valued:
+            self.found(name, self.value(name))
+        elif not equals and name in options.doubled:
+            self.value(name)
+            self.found(name, self.value(name))
+        else:
+            raise self.refuse(name)
+
+    def whole(self, word: Word) -> None:
+        options = self.options
+        if word.text in options.plain:
+            self.found(word.text, None)
+        elif word.text in options.valued:
+            self.found(word.text, self.value(word.text))
+        elif word.text[:2] in options.valued and set(word.text[2:]) <= _HEX_DIGITS:
+            self.found(word.text[:2], self.attached(word, word.text[2:]))
+        else:
+            raise self.refuse(word.text)
+
+    def cluster(self, word: Word) -> None:
+        options = self.options
+        for at, letter in enumerate(word.text[1:], 2):
+            name, rest = f"-{letter}", word.text[at:]
+            if name in options.plain:
+                self.found(name, None)
+                continue
+            if name in options.attached:
+                self.found(name, self.attached(word, rest) if rest else None)
+            elif name in options.valued or (name in options.separate and set(rest) <= _DIGITS):
+                self.found(name, self.attached(word, rest) if rest else self.value(name))
+            else:
+                raise self.refuse(name)
+            return
+
+    def attached(self, word: Word, value: str) -> Word:
+        return attrs.evolve(word, text=value, is_home=False)
+
+    def value(self, name: str) -> Word | None:
+        """Return the next word as the value of an option.
+
+        INVARIANT: it never begins like an option. So no option hides behind a name that takes no value after all.
+        """
+        if self.at >= len(self.words):
+            return None
+        word = self.words[self.at]
+        self.at += 1
+        is_plain = not word.may_be_option or word.text == "-"
+        if not is_plain and (is_spread(word) or word.text[1:2] not in _DIGITS):
+            raise RefusedError(f"`{self.name} {name}` with the value `{word.text}`")
+        self.result.is_spread = self.result.is_spread or is_spread(word)
+        return word

@@ -1,0 +1,191 @@
+"""What a word may name where nobody knows what its program does with it: paths, and hosts."""
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from permitry.actions.running import LITERAL
+from permitry.core.action import Word
+
+__all__ = ["UNSEEN", "addresses_in", "globbed", "hosts_in", "hosts_of_git", "machine_of", "paths_in"]
+
+UNSEEN = Word("", is_open=True)
+"""A name that nobody has seen, or one too many to look at."""
+
+_MOST_PARTS = 256
+_MOST_EXPANDED = 64
+
+_SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
+_SIGNS = re.compile(r"[=:@,]")
+_TOKEN = re.compile(r"[^\s|()'\",+:=]+")
+# In front of a file of `sed` stands nothing, an address or a flag; the name goes on to the end of the line.
+_FILE_OF_SED = re.compile(r"(?<![A-HJ-LN-Za-dfhj-lnoq-z])(?=[rRwW]\s*([^\n]+))[rRwW]")
+_SCRIPTED = (
+    (re.compile(r"g?sed"), _FILE_OF_SED),
+    (re.compile(r"[gmn]?awk"), LITERAL),
+    (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb)"), _TOKEN),
+)
+_SPECIAL_FILE = re.compile(r"/inet[46]?/(?:tcp|udp|raw)/[^/]*/([^/\s\"]+)")
+_PART_OF_HOSTS = re.compile(r"(?:^|([\s,=:@;\"'(){}]))(\[[0-9a-fA-F:.]+\]|[^\s,=:@;/\"'(){}\[\]]+)")
+_NO_HOST = re.compile(r"[0-9]*|[.-].*|.*[^\w.%\[\]:-].*", re.DOTALL)
+_LOCAL = re.compile(r"[.~]|/(?!/)")
+_MACHINE = re.compile(r"(?:\[[^\]]*\]|[^/:\s=]*\.[^/:\s=]*|localhost|[0-9]{4,}):(?!//)")
+_ABOUT_HOSTS = re.compile(r"proxy|url|insteadof|host|server", re.IGNORECASE)
+_BRACES = re.compile(r"\{([^{}]*)\}|\[([0-9]{1,9}|[A-Za-z])-([0-9]{1,9}|[A-Za-z])(?::[0-9]+)?\]")
+_HEAD = re.compile(r"(?:[^/?#{}\[\]]*://)?[^/?#]*")
+_REMOTE = frozenset({"clone", "fetch", "ls-remote", "pull", "push"})
+
+Words = Sequence[Word]
+
+
+# Paths ---------------------------------------------------------------------------------------------------------------
+
+
+def paths_in(word: Word, program: str) -> Iterator[Word]:
+    """Yield a word, what stands around the signs in it, what is attached to a short option, and what a script names."""
+    yield word
+    yield from (_part(word, text) for text in _texts(word.text) if text)
+    before, colon, _ = word.text.partition(":")
+    if colon:
+        yield attrs.evolve(word, text=before)
+    names = next((names for kind, names in _SCRIPTED if kind.fullmatch(program)), None)
+    if names is not None:
+        found = [match[match.lastindex or 0] or "" for match in _some(names.finditer(word.text))]
+        yield from (_part(word, text) for text in found if text != word.text)
+        yield from _more(found)
+
+
+def _texts(text: str) -> Iterator[str]:
+    if _SIGNS.search(text):
+        yield from (text.partition(sign)[2] for sign in "=:@")
+    if text.startswith("-") and not text.startswith("--"):
+        yield text[2:]
+    parts = _SIGNS.split(text, maxsplit=_MOST_PARTS)
+    if len(parts) > 1:
+        yield from (part for part in parts if not any(char.isspace() for char in part))
+
+
+# Hosts ---------------------------------------------------------------------------------------------------------------
+
+
+def hosts_in(word: Word, *, is_network: bool) -> Iterator[Word]:
+    """Yield the addresses in a word; for a program of the network, every word and every part of one."""
+    user, at, rest = word.text.partition("@")
+    yield from (_part(word, match[1]) for match in _some(_SPECIAL_FILE.finditer(word.text)))
+    if "://" in word.text:
+        for address in addresses_in(word):
+            yield from globbed(address)
+    elif at and ":" in rest.partition("/")[0] and "/" not in user:
+        yield machine_of(word)
+    elif is_network and not word.text.startswith("-") and not _is_other(word.text):
+        yield from globbed(word)
+    if is_network and (word.text.startswith("-") or "://" not in word.text):
+        yield from _parts_of_hosts(word)
+
+
+def _is_other(text: str) -> bool:
+    """Return whether a word as a whole is no host: a local file, a text with blanks, a pair."""
+    return bool(_LOCAL.match(text)) or "=" in re.split("[/?]", text, maxsplit=1)[0] or len(text.split()) != 1
+
+
+def _parts_of_hosts(word: Word) -> Iterator[Word]:
+    """Yield what may be a host in `--proxy=a:80`, `-ha`, `tcp:a:80` or `ProxyJump=a,b`."""
+    text = word.text
+    if text.startswith("--"):
+        text = text.partition("=")[2]
+    elif text.startswith("-"):
+        text = text[2:]
+    is_text = len(text.split()) > 1
+    found = _some(_PART_OF_HOSTS.finditer(text))
+    for match in found:
+        if not _NO_HOST.fullmatch(match[2]) and not (is_text and match[1] != "=" and "." not in match[2]):
+            yield _part(word, match[2])
+    yield from _more(found)
+
+
+def hosts_of_git(words: Words) -> Iterator[Word]:
+    """Yield the machines in `machine:path`, and the values of settings that name a host."""
+    texts = [word.text for word in words]
+    for at, word in enumerate(words[1:], start=1):
+        if _MACHINE.match(word.text) and "@" not in word.text:
+            yield machine_of(word)
+        key, equals, _ = word.text.partition("=")
+        if "." in key and _ABOUT_HOSTS.search(key) and "/" not in key:
+            for value in (word,) if equals else words[at + 1 : at + 2]:
+                yield from _parts_of_hosts(_part(value, value.text.partition("=")[2] or value.text))
+    at = next((at for at, text in enumerate(texts) if text in _REMOTE), len(texts))
+    operand = next((word for word in words[at + 1 :] if not word.text.startswith("-")), None)
+    if operand is not None and ":" in operand.text.partition("/")[0] and "://" not in operand.text:
+        yield machine_of(operand)
+
+
+def machine_of(word: Word) -> Word:
+    """Return the host of `user@host:path`."""
+    user_and_host, bracket, _ = word.text.partition("]:")
+    if not bracket:
+        user_and_host = word.text.partition(":")[0]
+    return attrs.evolve(word, text=user_and_host.rpartition("@")[2] + bracket.removesuffix(":"))
+
+
+def addresses_in(word: Word) -> Iterator[Word]:
+    """Yield each address in a word: what stands around a `://`, up to the next one."""
+    starts: list[int] = []
+    at = word.text.find("://")
+    while at >= 0:
+        begin, end = at, starts[-1] if starts else 0
+        while begin > end and word.text[begin - 1] in _SCHEME:
+            begin -= 1
+        starts.append(begin)
+        at = word.text.find("://", at + 3)
+    for begin, end in itertools.pairwise([*starts, len(word.text)]):
+        yield _part(word, word.text[begin:end])
+
+
+def globbed(word: Word) -> Iterator[Word]:
+    """Yield the addresses that curl makes of `{a,b}` and `[a-c]`; an open word if they are too many."""
+    if not _BRACES.search(word.text):
+        yield word
+        return
+    head = _HEAD.match(word.text)
+    end = head.end() if head and head[0].count("{") == head[0].count("}") else len(word.text)
+    done: list[str] = []
+    waiting = [word.text[:end]]
+    while waiting:
+        if len(done) + len(waiting) > _MOST_EXPANDED:
+            yield attrs.evolve(word, is_open=True)
+            return
+        text = waiting.pop()
+        match = _BRACES.search(text)
+        if match is None:
+            done.append(text + word.text[end:])
+        else:
+            waiting += (text[: match.start()] + each + text[match.end() :] for each in _alternatives(match))
+    yield from (attrs.evolve(word, text=text) for text in done)
+
+
+def _alternatives(match: re.Match[str]) -> list[str]:
+    if match[1] is not None:
+        return match[1].split(",", _MOST_EXPANDED)
+    first, last = match[2], match[3]
+    if first.isdigit() and last.isdigit():
+        numbers = range(int(first), int(last) + 1)[: _MOST_EXPANDED + 1]
+        return [str(number).zfill(len(first)) for number in numbers]
+    return [chr(code) for code in range(ord(first[0]), ord(last[0]) + 1)]
+
+
+# Parts of words ------------------------------------------------------------------------------------------------------
+
+
+def _part(word: Word, text: str) -> Word:
+    return Word(text, word.is_glob, is_open=word.is_open)
+
+
+def _some(matches: Iterator[re.Match[str]]) -> list[re.Match[str]]:
+    return list(itertools.islice(matches, _MOST_PARTS))
+
+
+def _more(found: Sequence[object]) -> tuple[Word, ...]:
+    """Return a name nobody has seen where not all were looked at."""
+    return (UNSEEN,) if len(found) == _MOST_PARTS else ()

@@ -1,0 +1,136 @@
+"""Everything a command might run: read leniently, and every program that runs others unfolded, again and again."""
+
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from permitry.actions.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
+from permitry.actions.runners import MOST_WORDS, Inner, program_of, reads_commands, unfolded
+from permitry.core.action import Word
+
+__all__ = ["explode", "explode_words"]
+
+DEEPEST = 8
+"""How many programs that run another may stand around a command."""
+
+MOST_COMMANDS = 2000
+MOST_INNER_WORDS = 6000
+"""How many words the commands within others may have."""
+
+MOST_TEXT = 80 * 1024
+"""How many characters of inner texts are read."""
+
+_PRINTERS = frozenset({"echo", "printf", "print"})
+_EXPORTERS = frozenset({"declare", "env", "export", "local", "readonly", "typeset"})
+_COMMAND_VARIABLES = ("PAGER", "EDITOR", "VISUAL", "BROWSER", "_COMMAND", "LESSOPEN", "LESSCLOSE", "ASKPASS")
+_TEXT_VARIABLES = frozenset({"GIT_EXTERNAL_DIFF", "GIT_SSH", "PS0", "PS1", "PS2", "PS4", "RSYNC_RSH"})
+
+
+def explode(text: str) -> LooseReading:
+    """Return every command a shell text might run, those inside other commands included; never raises.
+
+    A program named with its folder is reported twice: `/bin/rm x` is followed by `rm x`, at the same place.
+    """
+    reading = read_leniently(text)
+    return _Explosion(is_complete=reading.is_complete).run(reading.commands)
+
+
+def explode_words(words: Sequence[Word]) -> LooseReading:
+    """Return the same for the words of one command; places count from the beginning of the words as printed."""
+    end = len(" ".join(word.text for word in words))
+    return _Explosion().run((LooseCommand(tuple(words), end=end),))
+
+
+@attrs.define
+class _Explosion:
+    is_complete: bool = True
+    found: dict[LooseCommand, None] = attrs.field(factory=dict)
+    texts: set[str] = attrs.field(factory=set)
+    waiting: deque[tuple[LooseCommand, int]] = attrs.field(factory=deque)
+    printed: list[tuple[str, LooseCommand, int]] = attrs.field(factory=list)
+    text_left: int = MOST_TEXT
+    words_left: int = MOST_INNER_WORDS
+    is_fed: bool = False
+
+    def run(self, commands: Sequence[LooseCommand]) -> LooseReading:
+        self.waiting.extend((command, 0) for command in commands)
+        while self.waiting:
+            command, depth = self.waiting.popleft()
+            if command not in self.found:
+                self.visit(command, depth)
+            if not self.waiting and self.is_fed:
+                self.feed()
+        return LooseReading(tuple(self.found), self.is_complete)
+
+    def visit(self, command: LooseCommand, depth: int) -> None:
+        """Keep a command, and put what it runs in the queue."""
+        if len(self.found) >= MOST_COMMANDS or self.words_left <= 0:
+            self.is_complete = False
+            return
+        self.words_left -= len(command.words) if depth else 0
+        self.found[command] = None
+        self.is_fed = self.is_fed or reads_commands(command.words)
+        self.printed += ((text, command, depth) for text in _printed(command))
+        name = program_of(command.words)
+        if name and name != command.words[0].text:
+            bare = attrs.evolve(command.words[0], text=name)
+            self.found[attrs.evolve(command, words=(bare, *command.words[1:]))] = None
+        inners = (*unfolded(command.words), *_assigned(command))
+        self.is_complete = self.is_complete and not (inners and len(command.words) > MOST_WORDS)
+        for inner in inners:
+            self.unfold(inner, command, depth + 1)
+
+    def unfold(self, inner: Inner, outer: LooseCommand, depth: int) -> None:
+        if depth > DEEPEST:
+            self.is_complete = False
+            return
+        within = (*outer.within, inner.by)
+        if inner.text is None:
+            words = tuple(itertools.dropwhile(lambda word: word.text in BEFORE_COMMANDS, inner.words))
+            command = LooseCommand(words, within=within, start=outer.start, end=outer.end)
+            self.waiting.append((command, depth))
+            return
+        for command in self.read(inner.text):
+            moved = attrs.evolve(command, within=(*within, *command.within), start=outer.start, end=outer.end)
+            self.waiting.append((moved, depth))
+
+    def read(self, text: str) -> Sequence[LooseCommand]:
+        """Return the commands of an inner text; none if it was read before."""
+        if text in self.texts:
+            return ()
+        if len(text) > self.text_left:
+            self.is_complete = False
+            return ()
+        self.texts.add(text)
+        self.text_left -= len(text)
+        reading = read_leniently(text)
+        self.is_complete = self.is_complete and reading.is_complete
+        return reading.commands
+
+    def feed(self) -> None:
+        """Read what was printed or stands in here-documents: some shell takes commands from its input."""
+        printed, self.printed = self.printed, []
+        for text, command, depth in printed:
+            self.unfold(Inner("|", text=text), command, depth + 1)
+
+
+def _printed(command: LooseCommand) -> Iterator[str]:
+    """Yield the texts a command may hand to the input of a shell."""
+    yield from command.stdin
+    if program_of(command.words) in _PRINTERS:
+        text = " ".join(word.text for word in command.words[1:] if word.text not in ("-n", "-e", "-en", "-ne", "--"))
+        yield text
+        yield text.replace("\\n", "\n").replace("\\t", "\t")
+
+
+def _assigned(command: LooseCommand) -> Iterator[Inner]:
+    """Yield the texts that variables make other programs run."""
+    exported = command.words[1:] if program_of(command.words) in _EXPORTERS else ()
+    pairs = (word.text.partition("=")[::2] for word in exported[:MOST_WORDS])
+    for name, value in (*command.assignments, *pairs):
+        if name.endswith(_COMMAND_VARIABLES) or name in _TEXT_VARIABLES:
+            yield Inner(name, text=value.lstrip("|"))
+        elif name.startswith("GIT_CONFIG_VALUE_"):
+            yield Inner(name, text=value.removeprefix("!") if value.startswith("!") else f"git {value}")

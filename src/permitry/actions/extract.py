@@ -1,0 +1,275 @@
+"""From a call to its actions: what its arguments are, and what that means."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias, assert_never
+
+import attrs
+
+from permitry.actions.folders import Folder
+from permitry.actions.hosts import other_readings, read_url
+from permitry.actions.paths import read_path, roots_of
+from permitry.actions.shell import ShellReading, loosely, patched, read_argv, read_command
+from permitry.core._json import JsonValue
+from permitry.core.action import Access, Action, Actions, Connect, Delegate, Run, Touch, Unknown, Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.core.well_known import HARMLESS_ARGUMENTS
+
+__all__ = ["ReadActions"]
+
+_ACCESS = {
+    ArgumentRole.READ_PATH: Access.READ,
+    ArgumentRole.READ_TREE: Access.READ,
+    ArgumentRole.WRITE_PATH: Access.WRITE,
+    ArgumentRole.DELETE_PATH: Access.DELETE,
+}
+_ABOUT = {
+    **dict.fromkeys((*_ACCESS, ArgumentRole.PATCH), "path"),
+    ArgumentRole.URL: "host",
+    ArgumentRole.AGENT: "agent",
+}
+_MOST_GUESSES = 500
+
+
+@attrs.frozen
+class ReadActions:
+    """Tells what calls would do; `home` is the folder `~` stands for, None where there is none."""
+
+    home: str | None = None
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
+        """Return the actions of `call` in `context`; looks at the file system where it names paths."""
+        roots = roots_of(context.workspace, self.home)
+        # The last of its names is the real one: a `cd` from there goes as the kernel goes. Without a workspace relative
+        # paths most likely start where this process stands; that is enough to restrict, and too little to permit.
+        bases = roots.workspace[-1:] or _current_folder()
+        folder = Folder(bases, self.home, is_certain=bool(roots.workspace))
+        if spec is None or spec.roles is None:
+            return Actions(guessed=tuple(_guesses(call, folder)), roots=roots, doubt="nobody declares what it does")
+        reading = _Extraction(call, spec, spec.roles, folder).reading()
+        return Actions(reading.certain, reading.possible, roots=roots, doubt=reading.doubt)
+
+
+@attrs.define
+class _Extraction:
+    call: ToolCall
+    spec: ToolSpec
+    roles: Mapping[str, ArgumentRole]
+    folder: Folder
+    certain: list[Action] = attrs.field(factory=list)
+    possible: list[Action] = attrs.field(factory=list)
+    doubts: list[str] = attrs.field(factory=list)
+    has_moved: bool = False
+    start: Folder = attrs.field(init=False)
+
+    @start.default
+    def _where_it_starts(self) -> Folder:
+        return self.folder
+
+    def reading(self) -> ShellReading:
+        """Return everything the arguments say."""
+        # Where a command runs must be known before what it does.
+        for key, role in sorted(self.roles.items(), key=lambda item: item[1] is not ArgumentRole.FOLDER):
+            self.argument(key, role)
+        if self.spec.traits.spawns_agent is True and not any(isinstance(each, Delegate) for each in self.certain):
+            self.certain.append(Delegate())
+        if self.spec.is_shell:
+            self.unexplained()
+        return ShellReading(tuple(self.certain), tuple(self.possible), next(iter(self.doubts), None))
+
+    def argument(self, key: str, role: ArgumentRole) -> None:
+        values = _values(self.call.arguments, key)
+        if values:
+            for origin, value in values:
+                self.value(origin, value, role)
+        elif role is ArgumentRole.READ_TREE and self.may_lack(key):
+            self.path("", ".", role)
+        elif not self.may_lack(key):
+            self.unknown("", f"the argument `{key}` is missing", role)
+
+    def may_lack(self, key: str) -> bool:
+        """Return whether a call may leave the argument out: its key says so, or the schema; and a list may be empty."""
+        names = key.split("|")
+        if all(name.endswith("?") for name in names):
+            return True
+        if any("[]" in name and self.call.arguments.get(name.split("[")[0]) == () for name in names):
+            return True
+        known, required = self.spec.parameters.get("properties"), self.spec.parameters.get("required", ())
+        return isinstance(known, Mapping) and key in known and isinstance(required, tuple) and key not in required
+
+    def value(self, origin: str, value: "JsonValue | _Misshapen", role: ArgumentRole) -> None:
+        """Take in one argument of a role."""
+        if role is ArgumentRole.TEXT:
+            return
+        if isinstance(value, _Misshapen):
+            told = "is missing" if value.value is None else "has another shape than is declared"
+            self.unknown(origin, f"the argument `{origin}` {told}", role)
+            for text in _texts(value.value):
+                self.possible += _guess(text, self.folder)
+            return
+        if role in (ArgumentRole.COMMAND, ArgumentRole.ARGV):
+            self.command(origin, value, role)
+        elif isinstance(value, str):
+            self.text(origin, value, role)
+        else:
+            self.unknown(origin, f"the argument `{origin}` is no text", role)
+            for text in _texts(value):
+                self.possible += _guess(text, self.folder)
+
+    def command(self, origin: str, value: JsonValue, role: ArgumentRole) -> None:
+        if isinstance(value, tuple) and value and all(isinstance(word, str) for word in value):
+            reading = read_argv([str(word) for word in value], self.folder, has_moved=self.has_moved)
+        elif isinstance(value, str) and role is ArgumentRole.COMMAND:
+            reading = read_command(value, self.folder, has_moved=self.has_moved)
+        else:
+            self.unknown(origin, f"the argument `{origin}` is no command")
+            for text in _texts(value):
+                self.possible += loosely(text, self.folder)
+            return
+        self.certain += reading.certain
+        self.possible += reading.possible
+        self.doubts += filter(None, (reading.doubt,))
+
+    def text(self, origin: str, text: str, role: ArgumentRole) -> None:
+        match role:
+            case ArgumentRole.READ_PATH | ArgumentRole.READ_TREE | ArgumentRole.WRITE_PATH | ArgumentRole.DELETE_PATH:
+                self.path(origin, text, role)
+            case ArgumentRole.URL:
+                self.address(origin, text)
+            case ArgumentRole.PATCH:
+                touches, doubt = patched(text, self.folder)
+                self.certain += touches
+                self.doubts.append("it changes files")
+                if doubt is not None:
+                    self.unknown(text, doubt, role)
+            case ArgumentRole.AGENT:
+                self.certain.append(Delegate(text))
+                self.doubts.append("it starts an agent")
+            case ArgumentRole.FOLDER:
+                self.move(text)
+            case ArgumentRole.COMMAND | ArgumentRole.ARGV | ArgumentRole.TEXT:  # pragma: no cover -- seen before
+                return
+            case _:
+                assert_never(role)
+
+    def address(self, origin: str, text: str) -> None:
+        connect = read_url(text, origin)
+        self.certain.append(connect)
+        self.possible += other_readings(text, origin)
+        if connect.host is None:
+            # `file:///etc/passwd` is a path, and what else has no host may be one.
+            self.possible += _guess(text, self.folder)
+        self.doubts.append(f"it connects to `{text}`")
+
+    def path(self, origin: str, text: str, role: ArgumentRole) -> None:
+        access, home = _ACCESS[role], self.folder.home
+        is_tree = role is ArgumentRole.READ_TREE
+        is_certain = self.folder.is_certain
+        place = read_path(text, self.folder.bases, home=home, is_certain=is_certain, is_tree=is_tree)
+        self.certain.append(Touch(access, place, origin))
+        if access is not Access.READ:
+            self.doubts.append(f"it may {access.value} `{text}`")
+
+    def move(self, text: str) -> None:
+        """Take in a folder the rest of the call happens in; of several, any may be meant."""
+        moved = self.start.moved((Word(text),)) if text else self.start
+        is_first = self.folder is self.start
+        self.has_moved = self.has_moved or set(moved.bases) != set(self.start.bases)
+        self.folder = moved if is_first else self.folder.joined(moved)
+
+    def unexplained(self) -> None:
+        """Take in what stands beside a command: an argument that nobody explains may change what it does."""
+        explained = {name.rstrip("?").split("[")[0].split(".")[0] for key in self.roles for name in key.split("|")}
+        for name, value in self.call.arguments.items():
+            if name not in explained | HARMLESS_ARGUMENTS and value not in (None, "", (), False) and value != {}:
+                self.unknown(name, f"nothing declares what the argument `{name}` does to the command")
+
+    def unknown(self, text: str, reason: str, role: ArgumentRole | None = None) -> None:
+        self.certain.append(Unknown(text, reason, about=_ABOUT.get(role, "") if role is not None else ""))
+        self.doubts.append(reason)
+
+
+def _current_folder() -> tuple[str, ...]:
+    try:
+        return (os.getcwd(),)  # noqa: PTH109 -- text, as the rest
+    except OSError:
+        return ()
+
+
+# Arguments -----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Misshapen:
+    """An argument that is not of the shape its role says: whatever it is, it must not pass unseen."""
+
+    value: JsonValue
+
+
+_Found: TypeAlias = "tuple[str, JsonValue | _Misshapen]"
+
+
+def _values(arguments: Mapping[str, JsonValue], key: str) -> list[_Found]:
+    """Return the arguments a key of `roles` means, each with its name; null counts as left out.
+
+    Of several names all that are there count: which one a tool prefers is its own affair.
+    """
+    given: list[_Found] = []
+    for name in key.split("|"):
+        first, *steps = name.removesuffix("?").replace("[]", ".[]").split(".")
+        found: list[_Found] = [(first, arguments[first])] if arguments.get(first) is not None else []
+        for step in steps:
+            is_last = step is steps[-1]
+            may_lack = name.endswith("?") and is_last
+            found = [inner for origin, value in found for inner in _inside(origin, value, step, may_lack=may_lack)]
+        given += found
+    return given
+
+
+def _inside(origin: str, value: "JsonValue | _Misshapen", step: str, *, may_lack: bool) -> Iterator[_Found]:
+    if isinstance(value, _Misshapen):
+        yield origin, value
+    elif step == "[]" and isinstance(value, tuple):
+        yield from ((f"{origin}[{i}]", _Misshapen(item) if item is None else item) for i, item in enumerate(value))
+    elif step != "[]" and isinstance(value, Mapping):
+        inner = value.get(step)
+        if inner is not None:
+            yield f"{origin}.{step}", inner
+        elif not may_lack:
+            yield f"{origin}.{step}", _Misshapen(None)
+    else:
+        yield origin, _Misshapen(value)
+
+
+def _texts(value: JsonValue) -> Iterable[str]:
+    """Yield every text inside a value."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str() as text:
+                yield text
+            case Mapping() as table:
+                left += table.values()
+            case tuple() as items:
+                left += items
+
+
+def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
+    """Yield what the texts in the arguments of an undeclared tool may be: paths, addresses, commands."""
+    for count, text in enumerate(_texts(call.arguments)):
+        if count == _MOST_GUESSES:
+            yield Unknown("", "the call has too many arguments to look at")
+            return
+        yield from _guess(text, folder)
+        # In prose, a sum such as `$20` is no program that could be any.
+        runs = (action for action in loosely(text, folder) if not (isinstance(action, Run) and action.words[0].is_open))
+        yield from runs
+
+
+def _guess(text: str, folder: Folder) -> Iterator[Touch | Connect]:
+    if text:
+        yield folder.place_of(Word(text, is_home=text.startswith("~")), Access.WRITE, is_certain=False)
+        yield attrs.evolve(read_url(text), is_certain=False)
+        yield from other_readings(text)

@@ -1,0 +1,102 @@
+"""Where commands stand: the folder of the call, and what `cd` makes of it."""
+
+import itertools
+from collections.abc import Sequence
+
+import attrs
+
+from permitry.actions.paths import can_follow, read_path
+from permitry.actions.strict import Command
+from permitry.core.action import Access, Place, Touch, Word
+
+__all__ = ["Folder", "Walk"]
+
+_MOST_BASES = 16
+_MOVING = frozenset({".", "builtin", "eval", "popd", "pushd", "source", "trap"})
+"""What else may change the folder of the shell."""
+
+_UNSEEN = "a name that comes from elsewhere"
+
+
+def _is_option_of_cd(word: Word) -> bool:
+    return len(word.text) > 1 and word.text[0] == "-" and set(word.text[1:]) <= set("LPe@")
+
+
+@attrs.frozen
+class Folder:
+    """Where a command stands: the folders it may be in, whether these are all, and the home folder."""
+
+    bases: tuple[str, ...]
+    home: str | None
+    is_certain: bool = True
+
+    def place_of(
+        self, word: Word, access: Access, *, is_tree: bool = False, is_certain: bool = True, origin: str = ""
+    ) -> Touch:
+        """Return what touching a word of a command touches; an open word without a text is a name nobody has seen."""
+        if word.is_open and not word.text:
+            return Touch(access, Place(_UNSEEN, is_certain=False, is_tree=is_tree, is_open=True), origin or _UNSEEN)
+        is_plain = is_certain and self.is_certain and not word.is_glob and not word.is_open
+        place = read_path(
+            word.text, self.bases, home=self.home, is_home=word.is_home, is_certain=is_plain, is_tree=is_tree
+        )
+        return Touch(access, attrs.evolve(place, is_open=word.is_open) if word.is_open else place, origin or word.text)
+
+    def moved(self, words: Sequence[Word]) -> "Folder":
+        """Return where a `cd` with these operands leads, if it succeeds."""
+        operands = list(itertools.dropwhile(_is_option_of_cd, words))
+        if operands and operands[0].text == "--":
+            operands = operands[1:]
+        if not operands:
+            return attrs.evolve(self, bases=(self.home,) if self.home else (), is_certain=self.home is not None)
+        word = operands[0]
+        place = self.place_of(word, Access.READ).place
+        bases = tuple(dict.fromkeys((*place.real, *place.lexical)))
+        is_plain = not (word.text.startswith("-") or word.is_glob or word.is_open or len(operands) > 1)
+        if not is_plain or len(bases) > _MOST_BASES or not all(map(can_follow, bases)):
+            return self.lost()
+        # A shell goes by the names: behind a link, `..` leads back to where the link stands, not as the kernel goes.
+        is_straight = place.real == place.lexical
+        return attrs.evolve(self, bases=bases, is_certain=place.is_certain and is_straight)
+
+    def lost(self) -> "Folder":
+        """Return that it may be any folder: a relative path may then lead anywhere."""
+        return attrs.evolve(self, bases=(), is_certain=False)
+
+    def joined(self, other: "Folder") -> "Folder":
+        """Return that it may be either."""
+        bases = tuple(dict.fromkeys((*self.bases, *other.bases)))
+        if not self.bases or not other.bases or len(bases) > _MOST_BASES:
+            return self.lost()
+        return attrs.evolve(self, bases=bases, is_certain=self.is_certain and other.is_certain)
+
+
+@attrs.define
+class Walk:
+    """Follows `cd` through a script: behind one, a command is in the new folder, or still in the old one.
+
+    Only right behind `cd x &&`, as far as the `&&` go and outside of any construct, it is surely in the new one.
+    """
+
+    folder: Folder
+    _chain: Folder | None = None
+
+    def before(self, command: Command) -> Folder:
+        """Return where the command runs."""
+        if command.follows != "&&" or command.within:
+            self._chain = None
+        return self._chain or self.folder
+
+    def after(self, command: Command) -> None:
+        """Note where the script may be behind the command."""
+        here = self._chain or self.folder
+        name = command.words[0].text
+        if name == "cd":
+            moved = here.moved(command.words[1:])
+            self.folder = self.folder.joined(moved)
+            # In a pipeline it moves nobody else, and behind `||` the `&&` may follow what stands before that.
+            is_plain = command.follows in ("", ";", "&&") and not command.within
+            self._chain = moved if is_plain else None
+        elif name in _MOVING:
+            self.folder = self.folder.lost()
+            self._chain = None

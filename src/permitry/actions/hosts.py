@@ -1,0 +1,143 @@
+"""The address a URL leads to, read as browsers read it.
+
+Readers of URLs disagree, so two things are told apart: what a browser would connect to, and whether the text is plain
+enough for every other reader to find the same. Only the latter can be permitted; the former is enough to restrict.
+"""
+
+import ipaddress
+import re
+
+from permitry.core.action import Connect
+from permitry.core.ports import DEFAULT_PORTS
+
+__all__ = ["other_readings", "read_host", "read_url"]
+
+_LONGEST_URL = 8 * 1024
+_LONGEST_HOST = 1024
+_MOST_PARTS = 64
+_HIGHEST_PORT = 65_535
+_BROWSER_SCHEMES = frozenset({"file", "ftp", "http", "https", "ws", "wss"})
+
+_UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\s\\]")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//+([^/?#]*)", re.IGNORECASE)
+# Several schemes may stand before a host (`jar:https://`), a scheme of browsers without slashes, and a file on no host.
+_BEFORE_HOST = re.compile(r"(?!file:///)(?:(?:[a-z][a-z0-9+.-]*+:)*+//+|(?:https?|wss?|ftp):/?)", re.IGNORECASE)
+# No scheme ends at a colon after a name with a dot, or before a port: `example.com:a`, `localhost:8080`.
+_NO_HOST = re.compile(r"[a-z][a-z0-9+-]*:(?![0-9]{1,5}(?:[/?#]|$))", re.IGNORECASE)
+_HOST_AND_PORT = re.compile(r"^(\[[^\]]*\](?=:|$)|[^:]*)(?::([0-9]{1,5})$)?")
+_OCTAL = re.compile(r"(?:^|\.)0[0-9]")
+_NOT_IN_A_NAME = re.compile(r"[\x00-\x20\x7f-\x9f\s\\/?#@:\[\]]")
+_BRACKETED = re.compile(r"\[[0-9a-f:.]+\]", re.IGNORECASE)
+
+# Browsers drop the first wherever they stand, the second at both ends.
+_DROPPED = str.maketrans("", "", "\t\n\r")
+_TRIMMED = "".join(map(chr, range(0x21)))
+# Readers of an older standard (IDNA 2003) replace or drop what browsers keep.
+_DEVIATIONS = str.maketrans({"\u00df": "ss", "\u03c2": "\u03c3", "\u200c": None, "\u200d": None})
+
+
+def read_url(text: str, origin: str = "", *, base: str | None = None) -> Connect:
+    """Return the connection that following `text` opens; a relative text is resolved against `base`, if there is one.
+
+    It is certain only if every reader finds this address. Where a browser finds none, the host is what a client may
+    guess, say by adding `https://`; it is None if nothing looks like a host.
+    """
+    found = _browse(text, base) or _guess(text)
+    has_sure_base = base is None or read_url(base).is_certain
+    is_certain = found.is_certain and has_sure_base and _is_plain(text, base, found.host)
+    return Connect(text, found.scheme, found.host, found.port, is_certain=is_certain, origin=origin)
+
+
+def other_readings(text: str, origin: str = "") -> tuple[Connect, ...]:
+    r"""Return the connections that readers unlike a browser may open instead; none of them is certain.
+
+    They differ after a backslash or a second `@` (`https://a.example\@b.example`), and on a few letters (`ß` or `ss`).
+    """
+    authority = _authority(text)
+    parts = [authority.partition("\\")[0].rpartition("@")[2], *authority.split("@")[1:][-_MOST_PARTS:]]
+    hosts = [read_url(text.translate(_DEVIATIONS)).host, *(_host_and_port(part)[0] for part in parts)]
+    known = {None, read_url(text).host}
+    return tuple(
+        Connect(text, host=host, is_certain=False, origin=origin) for host in dict.fromkeys(hosts) if host not in known
+    )
+
+
+def read_host(text: str) -> str | None:
+    """Return a bare host, as it stands in a rule, in the form `read_url` gives; None if it is not one."""
+    return None if "%" in text else _decoded_host(text)
+
+
+def _browse(text: str, base: str | None = None) -> Connect | None:
+    """Return where a browser goes, None if nowhere; certain unless only some readers take the host for that one."""
+    from ada_url import URL  # noqa: PLC0415 -- loaded on first use: most calls name no address
+
+    if _is_long(text) or _is_long(base or ""):
+        return None
+    try:
+        url = URL(text, base)
+    except ValueError:
+        return None
+    scheme, name = url.protocol[:-1], url.hostname
+    host = _canonical(name) if scheme in _BROWSER_SCHEMES else _decoded_host(name)
+    if host is None:
+        return None
+    # Not the same: a trailing dot, an address within another; and no reader has to take an empty label.
+    is_certain = host == name and ".." not in f".{host}"
+    return Connect(text, scheme, host, int(url.port) if url.port else DEFAULT_PORTS.get(scheme), is_certain)
+
+
+def _decoded_host(text: str) -> str | None:
+    """Return the normalised host of a bare name that may have percent signs in it; None if it is no host."""
+    if not text or len(text) > _LONGEST_HOST or (_NOT_IN_A_NAME.search(text) and not _BRACKETED.fullmatch(text)):
+        return None
+    found = _browse(f"https://{text}/")
+    return None if found is None else found.host
+
+
+def _canonical(name: str) -> str | None:
+    """Return the host that a name means as a browser writes it; None if it means none."""
+    if name.startswith("["):
+        mapped = ipaddress.IPv6Address(name[1:-1]).ipv4_mapped
+        return name if mapped is None else str(mapped)
+    return name.removesuffix(".") if name.strip(".") else None
+
+
+def _is_plain(text: str, base: str | None, host: str | None) -> bool:
+    """Return whether no reader stumbles over how the text is written."""
+    if _UNSAFE.search(text):
+        return False
+    authority = _AUTHORITY.match(text)
+    if authority is None:
+        return base is not None and not _SCHEME.match(text)
+    # Only browsers leave the host of `base` at a third slash, and not every reader takes `010` for eight.
+    leaves_base = base is not None and text.startswith("///")
+    is_octal = host is not None and host.replace(".", "").isdigit() and _OCTAL.search(authority[1]) is not None
+    return "@" not in authority[1] and not leaves_base and not is_octal
+
+
+def _guess(text: str) -> Connect:
+    """Return what a client may connect to although a browser does not."""
+    for spelling in (text, text.replace("\\", "/")):
+        host, port = _host_and_port(_authority(spelling).rpartition("@")[2])
+        if host is not None:
+            return Connect(text, None, host, port, is_certain=False)
+    return Connect(text, is_certain=False)
+
+
+def _authority(text: str) -> str:
+    """Return what stands where a host would, users and port included, to a reader that knows no backslash."""
+    text = text.translate(_DROPPED).strip(_TRIMMED)
+    before = _BEFORE_HOST.match(text)
+    authority = re.split("[/?#]", text[before.end() :] if before else text, maxsplit=1)[0]
+    # In front of an `@`, what looks like a scheme may be a user: `user:word@example.com`.
+    return "" if before is None and "@" not in authority and _NO_HOST.match(text) else authority
+
+
+def _host_and_port(text: str) -> tuple[str | None, int | None]:
+    host, port = _HOST_AND_PORT.findall(text)[0]
+    return _decoded_host(host), int(port) if port and int(port) <= _HIGHEST_PORT else None
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _LONGEST_URL or len(text.encode(errors="replace")) > _LONGEST_URL

@@ -1,0 +1,127 @@
+"""The redirections of the strict reader, here-documents among them.
+
+Source: bash(1), "REDIRECTION".
+"""
+
+import re
+
+import attrs
+
+from permitry.actions.words import WordReader
+from permitry.core.action import Word
+
+__all__ = ["Redirection", "RedirectionReader"]
+
+_EXPANDS = frozenset("$`\\")
+_OPERATORS = ("&>>", "&>", "<<<", "<<-", "<>", "<&", "<(", ">(", ">|", "<<", ">&", ">>", "<", ">")
+_FILE_OPERATORS = {"<": "<", ">": ">", ">>": ">>", ">|": ">", "&>": ">", "&>>": ">>"}
+
+# Each of these matches in one way only, so none can backtrack for longer than it has read.
+_REDIRECTED = re.compile(r"[0-9]*[<>]|&>")
+_DIGITS = re.compile(r"[0-9]*")
+
+
+@attrs.frozen
+class Redirection:
+    """One redirection: `operator` is `<`, `>` or `>>`; `target` a file, or None for another descriptor or text.
+
+    `is_home`: the leading tilde of the target is unquoted, and becomes the home folder.
+    """
+
+    operator: str
+    target: str | None
+    is_home: bool = False
+
+
+@attrs.define
+class _HereDocument:
+    delimiter: str
+    is_quoted: bool
+    is_indented: bool
+    offset: int
+
+
+class RedirectionReader(WordReader):
+    """Reads redirections; `documents` are the here-documents that begin with the next newline."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.documents: list[_HereDocument] = []
+
+    def newline(self) -> None:
+        """Step over a newline, and over the here-documents that begin after it."""
+        self.at += 1
+        documents, self.documents = self.documents, []
+        for document in documents:
+            self.body(document)
+
+    def body(self, document: _HereDocument) -> None:
+        """Step over a here-document, its end included."""
+        while self.at < len(self.text):
+            end = self.text.find("\n", self.at)
+            line = self.text[self.at :] if end < 0 else self.text[self.at : end]
+            self.at = len(self.text) if end < 0 else end + 1
+            if (line.lstrip("\t") if document.is_indented else line) == document.delimiter:
+                return
+            if not document.is_quoted and not _EXPANDS.isdisjoint(line):
+                raise self.refuse("an expansion in a here-document", document.offset)
+        raise self.refuse("a here-document without its end", document.offset)
+
+    def at_redirection(self) -> bool:
+        """Return whether a redirection stands here."""
+        return _REDIRECTED.match(self.text, self.at) is not None
+
+    def redirection(self) -> Redirection:
+        """Return the redirection here and step over it."""
+        begin = self.at
+        self.at = self.scan(_DIGITS)
+        if self.at - begin > 1:
+            raise self.refuse("a redirection of an unusual descriptor", begin)
+        operator = next(each for each in _OPERATORS if self.text.startswith(each, self.at))
+        self.at += len(operator)
+        if operator in _FILE_OPERATORS:
+            target = self.target(begin)
+            return Redirection(_FILE_OPERATORS[operator], target.text, target.is_home)
+        match operator:
+            case ">&":
+                return self.duplicated(begin)
+            case "<<" | "<<-":
+                return self.here_document(begin, is_indented=operator == "<<-")
+            case "<<<":
+                self.operand(begin)
+                return Redirection("<", None)
+            case _:
+                raise self.refuse(f"`{operator}`, which is not read here", begin)
+
+    def operand(self, begin: int) -> Word:
+        """Return the word behind an operator."""
+        self.blanks()
+        if self.ends_word() or self.peek() == "#":
+            raise self.refuse("a redirection without a target", begin)
+        return self.word()
+
+    def target(self, begin: int) -> Word:
+        """Return the file behind an operator."""
+        word = self.operand(begin)
+        if word.is_glob:
+            raise self.refuse("a redirection to a pattern", begin)
+        return word
+
+    def duplicated(self, begin: int) -> Redirection:
+        """Return the redirection to standard output or standard error."""
+        if self.peek() not in ("1", "2") or not self.ends_word(1):
+            raise self.refuse("`>&` to something else than 1 or 2", begin)
+        self.at += 1
+        return Redirection(">", None)
+
+    def here_document(self, begin: int, *, is_indented: bool) -> Redirection:
+        """Step over the end that a here-document names, and keep it for the next newline."""
+        self.blanks()
+        start = self.at
+        delimiter = self.target(begin).text
+        raw = self.text[start : self.at]
+        # The end of a here-document is not expanded, and in an indented one tabs before it do not count.
+        if not delimiter or "\n" in delimiter or "$" in raw or delimiter.startswith("\t"):
+            raise self.refuse("a here-document with an unusual end", begin)
+        self.documents.append(_HereDocument(delimiter, raw != delimiter, is_indented, begin))
+        return Redirection("<", None)

@@ -1,0 +1,482 @@
+"""Programs that run other programs: what a command line runs besides itself.
+
+This serves restrictions, so it is generous: options are stepped over as far as they are known, and where one may or may
+not take the next word as its value, both readings are reported. What begins a command here may still be none.
+"""
+
+import itertools
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import attrs
+
+from permitry.actions.git import git_runs
+from permitry.actions.guesses import guessed
+from permitry.actions.running import (
+    FIRST_OPERAND,
+    LISTED_OPTIONS,
+    SHELLS,
+    SUBCOMMANDS,
+    WRAPPERS,
+    Inner,
+    Wrapper,
+    wrapper_of,
+)
+from permitry.core.action import Word
+
+__all__ = ["MOST_WORDS", "Inner", "program_of", "reads_commands", "unfolded"]
+
+MOST_STARTS = 8
+"""How many words of one command line may each begin an inner command."""
+
+MOST_INNER = 64
+MOST_WORDS = 500
+"""How many words of a command line are looked at."""
+
+Words = Sequence[Word]
+
+_CLUSTER = re.compile(r"[-+][A-Za-z]+")
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*+)(?:"|\Z)', re.DOTALL)
+_SPLITS = re.compile(r"--s|-[^-]*S")
+_SHORTEST_PREFIX = 5
+_STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
+_VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
+_EVALUATE = frozenset(
+    {
+        "[",
+        "compgen",
+        "complete",
+        "declare",
+        "export",
+        "let",
+        "local",
+        "printf",
+        "read",
+        "readonly",
+        "test",
+        "typeset",
+        "unset",
+        "wait",
+    }
+)
+
+
+def program_of(words: Words) -> str:
+    """Return the name of a command's program without its folder; empty for no words."""
+    return words[0].text.rpartition("/")[2] if words else ""
+
+
+def unfolded(words: Words) -> tuple[Inner, ...]:
+    """Return everything the program of a command line runs besides itself, as far as the words say it."""
+    name, words = program_of(words), words[:MOST_WORDS]
+    readers = (_READERS.get(name), _shell_text if name in SHELLS else None, _wrapped, _listed)
+    found: dict[Inner, str] = {}
+    for by, inners in (*((name, reader(words)) for reader in readers if reader), (f"{name}?", guessed(name, words))):
+        for inner in itertools.islice(inners, MOST_INNER):
+            if inner.words or (inner.text and not inner.text.isspace()):
+                found.setdefault(inner, by)
+    return tuple(attrs.evolve(inner, by=by) for inner, by in found.items())
+
+
+# Programs that take commands from their input ------------------------------------------------------------------------
+
+
+def reads_commands(words: Words) -> bool:
+    """Return whether a command line takes commands from its standard input: a shell without a script."""
+    name = program_of(words)
+    reads = _FED.get(name)
+    return reads(words) if reads is not None else name in SHELLS and _shell_reads(words)
+
+
+def _shell_reads(words: Words) -> bool:
+    operands: list[Word] = []
+    is_value = False
+    for word in words[1:]:
+        if not is_value and (word.text[:1] not in ("-", "+") or word.text == "-"):
+            operands.append(word)
+        is_value = word.text in _VALUED_OF_SHELLS or (bool(_CLUSTER.fullmatch(word.text)) and word.text[-1] in "oO")
+    return not operands or any(_has_letter(word, "s") for word in words[1:]) or _is_stream(operands[0])
+
+
+def _is_stream(word: Word) -> bool:
+    return word.is_open or _STREAM.fullmatch(posixpath.normpath(word.text)) is not None
+
+
+def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
+    """Return whether the words behind a wrapper may hold no command: they then start a shell."""
+    operands = doubts = at = 0
+    while at < len(words) and operands <= wrapper.leading + doubts:
+        word = words[at]
+        at += 1
+        if word.text == "--":
+            return len(words) - at <= wrapper.leading - operands
+        if word.text.startswith("-") and not word.is_open:
+            taken = wrapper.takes(word.text)
+            at += taken is True
+            doubts += taken is None
+        elif not _ASSIGNED.match(word.text):
+            operands += 1
+            doubts += word.is_open
+    return operands <= wrapper.leading + doubts
+
+
+def _lacks_command(words: Words) -> bool:
+    return _may_lack_command(words[1:], WRAPPERS[program_of(words)])
+
+
+def _lacks_text(words: Words) -> bool:
+    return next(_dash_c(words), None) is None and not any(_has_letter(word, "u") for word in words[1:])
+
+
+def _sudo_reads(words: Words) -> bool:
+    options = [word for word in words[1:] if word.text.startswith("-")]
+    asks = any(
+        _has_letter(each, "s") or _has_letter(each, "i") or each.text[:4] in ("--sh", "--lo") for each in options
+    )
+    return asks and _lacks_command(words)
+
+
+def _source_reads(words: Words) -> bool:
+    operands = [word for word in words[1:3] if word.text != "--"]
+    return any(map(_is_stream, operands[:1]))
+
+
+def _xargs_reads(words: Words) -> bool:
+    commands = (inner.words for inner in _xargs(words))
+    return any(
+        program_of(each) in SHELLS and (any(_has_letter(word, "c") for word in each[1:]) or _shell_reads(each))
+        for each in commands
+    )
+
+
+def _any_stream(words: Words) -> bool:
+    return len(words) == 1 or any(_is_stream(word) for word in words[1:])
+
+
+def _make_reads(words: Words) -> bool:
+    return any(_STREAM.fullmatch(word.text.removeprefix("-f").removeprefix("--file=")) for word in words[1:])
+
+
+def _ssh_reads(words: Words) -> bool:
+    return not any(word.text for inner in _ssh(words) for word in inner.words)
+
+
+_FED: Mapping[str, Callable[[Words], bool]] = {
+    **dict.fromkeys(("at", "batch", "ed", "newgrp", "parallel", "red"), lambda _: True),
+    **dict.fromkeys(
+        ("chroot", "fakeroot", "firejail", "nsenter", "run0", "pkexec", "proot", "unshare"), _lacks_command
+    ),
+    **dict.fromkeys(("runuser", "script", "su"), _lacks_text),
+    **dict.fromkeys((".", "source"), _source_reads),
+    **dict.fromkeys(("doas", "sudo"), _sudo_reads),
+    **dict.fromkeys(("gmake", "make"), _make_reads),
+    "crontab": _any_stream,
+    "ssh": _ssh_reads,
+    "xargs": _xargs_reads,
+}
+
+
+def _has_letter(word: Word, letter: str) -> bool:
+    return _CLUSTER.fullmatch(word.text) is not None and letter in word.text
+
+
+def _run(words: Words) -> Inner:
+    return Inner("", tuple(words))
+
+
+def _read(text: str) -> Inner:
+    return Inner("", text=text)
+
+
+def _joined(words: Words) -> str:
+    return " ".join(word.text for word in words)
+
+
+# Wrappers ------------------------------------------------------------------------------------------------------------
+
+
+def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
+    """Yield where an inner command may begin: every operand that the doubtful options before it leave possible."""
+    doubts = operands = found = at = 0
+    while at < len(words) and found < MOST_STARTS:
+        word = words[at]
+        at += 1
+        if word.text == "--" and operands <= wrapper.leading:
+            yield from (each for each in (at, at + wrapper.leading - operands) if each < len(words))
+            return
+        if word.text.startswith("-") and not word.is_open and operands <= wrapper.leading + doubts:
+            taken = wrapper.takes(word.text)
+            at += taken is True
+            doubts += taken is None
+            continue
+        if _ASSIGNED.match(word.text):
+            continue
+        doubts += word.is_open
+        if operands >= wrapper.leading:
+            found += 1
+            yield at - 1
+        if operands >= wrapper.leading + doubts:
+            return
+        operands += 1
+
+
+def _behind(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
+    return (_run(words[at:]) for at in _starts(words, wrapper))
+
+
+def _wrapped(words: Words) -> Iterator[Inner]:
+    """Yield what stands behind a wrapper, and behind one that is a sub-command (`docker exec …`)."""
+    name = program_of(words)
+    wrapper = wrapper_of(name)
+    if wrapper is not None:
+        yield from _behind(words[1:], wrapper)
+    for at, word in enumerate(words[1:], start=2):
+        wrapper = SUBCOMMANDS.get((name, word.text))
+        if wrapper is not None:
+            yield from _behind(words[at:], wrapper)
+
+
+def _command(words: Words) -> Iterator[Inner]:
+    if not any(_has_letter(word, "v") or _has_letter(word, "V") for word in words[1:2]):
+        yield from _behind(words[1:], Wrapper(0, "", "p"))
+
+
+def _coproc(words: Words) -> Iterator[Inner]:
+    yield _run(words[1:])
+    yield _run(words[2:])
+
+
+def _applet(words: Words) -> Iterator[Inner]:
+    yield _run(words[1:])
+
+
+def _xargs(words: Words) -> Iterator[Inner]:
+    """Yield what `xargs` runs, once as written and once with the arguments that come from its input."""
+    marks = {"{}"}
+    for at, word in enumerate(words[1:], start=1):
+        if word.text[:2] in ("-I", "-J", "-i"):
+            marks |= {word.text[2:], *(each.text for each in words[at + 1 : at + 2])}
+        elif word.text.startswith("--replace="):
+            marks.add(word.text.partition("=")[2])
+    marks.discard("")
+    for inner in _behind(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0prtox")):
+        yield inner
+        yield _run((*(_marked(word, marks) for word in inner.words), Word("{}", is_open=True)))
+
+
+def _parallel(words: Words) -> Iterator[Inner]:
+    operands = [word.text for word in words]
+    cut = next((at for at, text in enumerate(operands) if text.startswith(":::")), len(words))
+    for inner in _behind(words[1:cut], Wrapper(0, "jISaN", "kmqtX0u")):
+        yield inner
+        yield _read(_joined(inner.words))
+    yield from (_read(text) for text in operands[cut + 1 : cut + 1 + MOST_STARTS])
+
+
+# Texts for a shell ---------------------------------------------------------------------------------------------------
+
+
+def _shell_text(words: Words) -> Iterator[Inner]:
+    """Yield the text behind `-c`, and the command that its parameters make; without `-c`, the script and its words."""
+    at = next((at for at, word in enumerate(words) if at and (_has_letter(word, "c") or word.is_open)), 0)
+    yield from (_read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
+    at = at or next((at for at, word in enumerate(words) if word.text == "--command"), 0)
+    if not at:
+        yield from _behind(words[1:], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT"))
+        return
+    for start in _starts(words[at + 1 :], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPTc")):
+        text, parameters = words[at + 1 + start], words[at + 2 + start :]
+        yield _read(text.text)
+        if "$" in text.text:
+            yield _run(parameters)
+            yield _run(parameters[1:])
+
+
+def _eval(words: Words) -> Iterator[Inner]:
+    yield _read(_joined(words[1:]))
+
+
+def _trap(words: Words) -> Iterator[Inner]:
+    yield from (_read(word.text) for word in words[1:3])
+
+
+def _alias(words: Words) -> Iterator[Inner]:
+    yield from (_read(word.text.partition("=")[2]) for word in words[1:])
+
+
+def _evaluated(words: Words) -> Iterator[Inner]:
+    """Yield the substitutions in a word that bash evaluates again, as the index in `read 'a[$(…)]'`."""
+    yield from (_read(word.text) for word in words[1:] if "$(" in word.text or "`" in word.text)
+
+
+def _watch(words: Words) -> Iterator[Inner]:
+    for inner in _behind(words[1:], Wrapper(0, "nq", "bcdegtpxwrCv")):
+        yield inner
+        yield _read(_joined(inner.words))
+
+
+def _ssh(words: Words) -> Iterator[Inner]:
+    for inner in _behind(words[1:], Wrapper(1, "BbcDEeFIiJLlmOopPQRSWw", "46AaCfGgKkMNnqsTtVvXxYy")):
+        yield inner
+        yield _read(_joined(inner.words))
+
+
+def _env(words: Words) -> Iterator[Inner]:
+    """Yield what `env -S` splits; the rest of the words stands behind it."""
+    options = (at for at, word in enumerate(words) if at and _SPLITS.match(word.text))
+    for at in itertools.islice(options, MOST_STARTS):
+        word = words[at].text
+        attached = word.partition("=" if word.startswith("--") else "S")[2]
+        text = f"{attached} {_joined(words[at + 1 :])}".lstrip()
+        yield _read(f"env {text}" if text.startswith("-") else text)
+
+
+def _dash_c(words: Words) -> Iterator[Inner]:
+    """Yield the text behind `-c`, as `su`, `script` and `flock` have it."""
+    for at, word in enumerate(words[1:], start=1):
+        cluster, letter, attached = word.text.partition("c")
+        if word.text.startswith("--command="):
+            yield _read(word.text.partition("=")[2])
+        elif word.text == "--command":
+            yield from (_read(following.text) for following in words[at + 1 : at + 2])
+        elif letter and cluster.startswith("-") and not cluster.startswith("--"):
+            yield _read(attached)
+            yield from (_read(following.text) for following in words[at + 1 : at + 2])
+
+
+def _awk(words: Words) -> Iterator[Inner]:
+    """Yield the string literals of a program that has `system` or a pipe."""
+    for word in words[1:]:
+        if "system" in word.text or "|" in word.text:
+            yield from (_read(match[1].replace('\\"', '"')) for match in _LITERAL.finditer(word.text))
+
+
+def _each_text(words: Words) -> Iterator[Inner]:
+    """Yield every operand as a text of its own, as `pee` and `concurrently` have it."""
+    yield from (_read(word.text) for word in words[1:] if not word.text.startswith("-"))
+
+
+def _powershell(words: Words) -> Iterator[Inner]:
+    """Yield what stands behind `-Command`, in any of its spellings, or behind the name alone."""
+    at = next((at for at, word in enumerate(words) if word.text.lower().startswith(("-c", "/c"))), 0)
+    yield _read(_joined(words[at + 1 :]))
+
+
+def _bind(words: Words) -> Iterator[Inner]:
+    yield from (_read(word.text.rpartition('":')[2]) for word in words[1:])
+
+
+def _hash(words: Words) -> Iterator[Inner]:
+    """Yield the program that `hash -p` puts behind another name, with whatever that name is called with."""
+    if any(_has_letter(word, "p") for word in words[1:]):
+        yield from (_run((word, Word("", is_open=True))) for word in words[2:3])
+
+
+def _shell_of_device(words: Words) -> Iterator[Inner]:
+    """Yield what `adb shell` reads: its words joined."""
+    at = next((at for at, word in enumerate(words, start=1) if word.text in ("shell", "exec-out", "exec-in")), 0)
+    if at:
+        yield _read(_joined(words[at:]))
+
+
+# Options and expressions ---------------------------------------------------------------------------------------------
+
+
+def _find(words: Words) -> Iterator[Inner]:
+    for at, word in enumerate(words):
+        if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
+            yield _run(_until_end(words[at + 1 :]))
+
+
+def _fd(words: Words) -> Iterator[Inner]:
+    for at, word in enumerate(words):
+        if word.text in ("--exec", "--exec-batch") or _has_letter(word, "x") or _has_letter(word, "X"):
+            yield _run(_until_end(words[at + 1 :]))
+        elif word.text.startswith(("--exec=", "--exec-batch=")):
+            yield _run((Word(word.text.partition("=")[2]), *_until_end(words[at + 1 :])))
+
+
+def _until_end(words: Words) -> Words:
+    """Return the words up to `;`, or `+` behind `{}`; a word with `{}` becomes a name nobody knows."""
+    texts = [word.text for word in words]
+    ends = (at for at, text in enumerate(texts) if text == ";" or (text == "+" and "{}" in texts[at - 1 : at]))
+    end = next(ends, len(words))
+    return [_marked(word) for word in words[:end]]
+
+
+def _marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
+    """Return a word that holds a mark, where another text comes, as one nobody knows."""
+    return attrs.evolve(word, is_open=True) if any(mark in word.text for mark in marks) else word
+
+
+def _after_dashes(words: Words) -> Iterator[Inner]:
+    at = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    yield _run(words[at + 1 :])
+
+
+def _listed(words: Words) -> Iterator[Inner]:
+    """Yield the values of options that are commands, and of operands that begin with a mark that says so."""
+    name = program_of(words)
+    options = LISTED_OPTIONS.get(name, frozenset())
+    for at, word in enumerate(words[1:], start=1) if options else ():
+        following = words[at + 1 : at + 2]
+        given, equals, value = word.text.partition("=")
+        if any(_is_option(given, option) for option in options):
+            yield from _value(value) if equals else (each for one in following for each in _value(one.text))
+        elif (short := word.text[:2]) in options:
+            yield from _value(word.text[2:])
+        elif given.startswith("-") and not given.startswith("--") and f"-{given[-1]}" in options and short:
+            yield from (each for one in following for each in _value(one.text))
+    marks = FIRST_OPERAND.get(name, ())
+    yield from (_read(word.text[len(mark) :]) for word in words[1:] for mark in marks if word.text.startswith(mark))
+
+
+def _is_option(given: str, option: str) -> bool:
+    """Return whether an option is the listed one, or a beginning of its name."""
+    return given == option or (len(given) >= _SHORTEST_PREFIX and given.startswith("--") and option.startswith(given))
+
+
+def _value(text: str) -> Iterator[Inner]:
+    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`."""
+    for value in (text, text.partition("=")[2]):
+        yield _read(value.lstrip("!|"))
+
+
+_READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
+    "adb": _shell_of_device,
+    "alias": _alias,
+    "awk": _awk,
+    "bind": _bind,
+    "busybox": _applet,
+    "command": _command,
+    "coproc": _coproc,
+    "env": _env,
+    "eval": _eval,
+    "fd": _fd,
+    "fdfind": _fd,
+    "find": _find,
+    "flock": _dash_c,
+    "gawk": _awk,
+    "git": git_runs,
+    "hash": _hash,
+    "kubectl": _after_dashes,
+    "mawk": _awk,
+    "nawk": _awk,
+    "oc": _after_dashes,
+    "parallel": _parallel,
+    "runuser": _dash_c,
+    "script": _dash_c,
+    "sem": _parallel,
+    "sg": _dash_c,
+    "ssh": _ssh,
+    "su": _dash_c,
+    "toybox": _applet,
+    "trap": _trap,
+    "watch": _watch,
+    "xargs": _xargs,
+    **dict.fromkeys(_EVALUATE, _evaluated),
+    **dict.fromkeys(("concurrently", "hyperfine", "pee"), _each_text),
+    **dict.fromkeys(("powershell", "pwsh"), _powershell),
+}

@@ -1,0 +1,225 @@
+"""What is known about the options of programs that run others: tables, and how to read one option by them."""
+
+import re
+
+import attrs
+
+from permitry.core.action import Word
+
+__all__ = [
+    "FIRST_OPERAND",
+    "LISTED_OPTIONS",
+    "LITERAL",
+    "SHELLS",
+    "SUBCOMMANDS",
+    "WRAPPERS",
+    "Inner",
+    "Wrapper",
+    "wrapper_of",
+]
+
+SHELLS = frozenset(
+    {"sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash", "nu", "pwsh"}
+)
+# A literal without an end goes on to the end of the text, so that finding them takes linear time.
+LITERAL = re.compile(r""""((?:[^"\\]|\\.?)*+)(?:"|\Z)|'((?:[^'\\]|\\.?)*+)(?:'|\Z)""", re.DOTALL)
+_LOADER = re.compile(r"ld(?:64|-linux|-musl|\b)[\w.-]*\.so[\w.]*|ld\.so[\w.]*")
+
+
+@attrs.frozen
+class Inner:
+    """What a program runs: `words`, or a `text` for a shell to read.
+
+    `by` is the name of the program, with a question mark where this is only supposed.
+    """
+
+    by: str
+    words: tuple[Word, ...] = ()
+    text: str | None = None
+
+
+@attrs.frozen
+class Wrapper:
+    """A program that runs its operands.
+
+    `leading` operands stand before the command. `valued` and `plain` are the letters of short options with a value and
+    without one.
+    """
+
+    leading: int = 0
+    valued: str = ""
+    plain: str = ""
+
+    def takes(self, option: str) -> bool | None:
+        """Return whether an option takes the next word as its value; None if nobody knows."""
+        if option.startswith("--"):
+            return False if "=" in option else None
+        for at, letter in enumerate(option[1:], start=2):
+            if letter in self.valued:
+                return at == len(option)
+            if letter not in self.plain and not letter.isdigit():
+                return None
+        return False
+
+
+WRAPPERS = {
+    "-": Wrapper(),
+    "arch": Wrapper(),
+    "builtin": Wrapper(),
+    "bwrap": Wrapper(),
+    "caffeinate": Wrapper(0, "tw", "disum"),
+    "catchsegv": Wrapper(),
+    "cgexec": Wrapper(0, "g"),
+    "choom": Wrapper(0, "np"),
+    "chpst": Wrapper(0, "ubnemdofrc/", "Pv012"),
+    "chroot": Wrapper(1),
+    "chrt": Wrapper(1, "TPD", "abdfimoprRv"),
+    "cpulimit": Wrapper(0, "lpe", "bcfikmqsvz"),
+    "dbus-run-session": Wrapper(),
+    "dotenv": Wrapper(0, "ef"),
+    "eatmydata": Wrapper(),
+    "entr": Wrapper(0, "", "acdnprsxz"),
+    "expect": Wrapper(),
+    "faketime": Wrapper(1),
+    "doas": Wrapper(0, "Cu", "Lns"),
+    "env": Wrapper(0, "uCP", "i0v"),
+    "exec": Wrapper(0, "a", "cl"),
+    "fakeroot": Wrapper(),
+    "firejail": Wrapper(),
+    "flock": Wrapper(1, "wE", "censuxoFv"),
+    "gdb": Wrapper(),
+    "ionice": Wrapper(0, "cnpPu", "t"),
+    "linux32": Wrapper(),
+    "linux64": Wrapper(),
+    "ltrace": Wrapper(0, "aADeFlnopsuwxX", "bcCfhiLrStTV"),
+    "mpirun": Wrapper(),
+    "nice": Wrapper(0, "n"),
+    "nocorrect": Wrapper(),
+    "noglob": Wrapper(),
+    "nohup": Wrapper(),
+    "npx": Wrapper(0, "pc", "yq"),
+    "nsenter": Wrapper(0, "tSG", "aFZ"),
+    "numactl": Wrapper(),
+    "pkexec": Wrapper(),
+    "prlimit": Wrapper(0, "p"),
+    "proot": Wrapper(0, "rbqwv"),
+    "proxychains": Wrapper(0, "f", "q"),
+    "proxychains4": Wrapper(0, "f", "q"),
+    "rlwrap": Wrapper(),
+    "run0": Wrapper(),
+    "runuser": Wrapper(0, "ugGsw", "lmpfP"),
+    "setarch": Wrapper(1),
+    "setpriv": Wrapper(),
+    "setsid": Wrapper(0, "", "cfw"),
+    "source": Wrapper(),
+    ".": Wrapper(),
+    "ssh-agent": Wrapper(0, "aEtOP", "cdDsk"),
+    "sshpass": Wrapper(0, "fdpP", "ehvV"),
+    "stdbuf": Wrapper(0, "ioe"),
+    "strace": Wrapper(0, "aeEIobpPsSuUX", "cCdfFhiknqrtTvVwxyYzZ"),
+    "sudo": Wrapper(0, "ugpChrtTDRUa", "AbBEHnPSskKeilvV"),
+    "systemd-run": Wrapper(0, "pEHMu", "GPqrSt"),
+    "taskset": Wrapper(1, "", "acp"),
+    "time": Wrapper(0, "fo", "apqvlhV"),
+    "timeout": Wrapper(1, "ks", "vfp"),
+    "torsocks": Wrapper(0, "u", "iqd"),
+    "tsocks": Wrapper(),
+    "unbuffer": Wrapper(0, "", "p"),
+    "unshare": Wrapper(0, "SGRw", "cCfimnprTuU"),
+    "uvx": Wrapper(),
+    "valgrind": Wrapper(),
+    "watchexec": Wrapper(0, "efiwds"),
+    "xvfb-run": Wrapper(0, "enfswp", "al"),
+    **dict.fromkeys(("bunx", "catatonit", "daemonize", "ifne", "runcon", "rr", "heaptrack", "wsl"), Wrapper()),
+    **dict.fromkeys(("gosu", "su-exec", "setuidgid", "envuidgid", "s6-setuidgid", "envdir", "setlock"), Wrapper(1)),
+    "chronic": Wrapper(0, "", "ev"),
+    "dumb-init": Wrapper(0, "r", "cvVh"),
+    "dtach": Wrapper(1, "eErR", "AcnNaz"),
+    "screen": Wrapper(0, "cehpSstT", "aAdDiLlmOqrRUvwxX"),
+    "sem": Wrapper(0, "jISaN", "kmqtX0u"),
+    "sg": Wrapper(1, "", "-"),
+    "tini": Wrapper(0, "pe", "svwgl"),
+    "tini-static": Wrapper(0, "pe", "svwgl"),
+    "tsp": Wrapper(0, "LNDWE", "nfmdB"),
+}
+"""Programs all of whose operands, but for the leading ones, are a command."""
+
+
+def wrapper_of(name: str) -> Wrapper | None:
+    """Return how a program runs its operands, None if it is not known to; the dynamic loader is one of many names."""
+    return WRAPPERS.get(name) or (Wrapper() if _LOADER.fullmatch(name) else None)
+
+
+_CONTAINER = Wrapper(1, "acehlmpuvw", "dditPqT")
+
+SUBCOMMANDS = {
+    **{
+        (name, command): _CONTAINER for name in ("docker", "podman", "nerdctl") for command in ("exec", "run", "create")
+    },
+    **{(name, "exec"): Wrapper() for name in ("asdf", "bundle", "mise", "pyenv", "rbenv", "yarn")},
+    **{("adb", command): Wrapper(0, "es", "ntTx") for command in ("shell", "exec-out", "exec-in")},
+    ("bun", "x"): Wrapper(),
+    ("conda", "run"): Wrapper(0, "np"),
+    ("direnv", "exec"): Wrapper(1),
+    ("docker-compose", "exec"): _CONTAINER,
+    ("docker-compose", "run"): _CONTAINER,
+    ("hatch", "run"): Wrapper(),
+    ("lxc", "exec"): Wrapper(1),
+    ("npm", "exec"): Wrapper(0, "c"),
+    ("npm", "x"): Wrapper(0, "c"),
+    ("ip", "netns"): Wrapper(2),
+    ("perf", "record"): Wrapper(),
+    ("perf", "stat"): Wrapper(),
+    ("pipenv", "run"): Wrapper(),
+    ("pipx", "run"): Wrapper(),
+    ("pnpm", "dlx"): Wrapper(),
+    ("pnpm", "exec"): Wrapper(),
+    ("poetry", "run"): Wrapper(),
+    ("start-stop-daemon", "--start"): Wrapper(),
+    **{("tmux", command): Wrapper(0, "cefFnstxy", "AdDEPX") for command in ("new-session", "new")},
+    **{("tmux", command): Wrapper(0, "ceFnt", "abdkPS") for command in ("new-window", "neww")},
+    **{("tmux", command): Wrapper(0, "ceFlpt", "bdfhIvPZ") for command in ("split-window", "splitw")},
+    **{("tmux", command): Wrapper(0, "ceEt", "k") for command in ("respawn-pane", "respawnp", "respawn-window")},
+    **{("tmux", command): Wrapper(0, "cdt", "bC") for command in ("run-shell", "run")},
+    ("uv", "run"): Wrapper(0, "pm", "nqvs"),
+}
+"""The same for sub-commands."""
+
+LISTED_OPTIONS = {
+    "compgen": frozenset({"-C"}),
+    "complete": frozenset({"-C"}),
+    "fish": frozenset({"-C", "--init-command"}),
+    "fzf": frozenset({"--preview", "--bind"}),
+    "gdb": frozenset({"-ex", "--eval-command"}),
+    "git": frozenset(
+        {"-c", "-x", "--exec", "--extcmd", "--upload-pack", "--receive-pack", "-O", "--open-files-in-pager"}
+        | {"--config", "--config-env", "--rsh", "--smtp-server", "--to-cmd", "--cc-cmd", "--sendmail-cmd"}
+    ),
+    "man": frozenset({"-P", "--pager", "-H", "--html"}),
+    "mapfile": frozenset({"-C"}),
+    "nodemon": frozenset({"-x", "--exec"}),
+    "npm": frozenset({"-c", "--call"}),
+    "npx": frozenset({"-c", "--call"}),
+    "readarray": frozenset({"-C"}),
+    "rg": frozenset({"--pre", "--hostname-bin"}),
+    "rsync": frozenset({"-e", "--rsh", "--rsync-path"}),
+    "scp": frozenset({"-S", "-o"}),
+    "sftp": frozenset({"-S", "-o"}),
+    "sort": frozenset({"--compress-program"}),
+    "split": frozenset({"--filter"}),
+    "ssh": frozenset({"-o"}),
+    "tar": frozenset(
+        {"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "-F", "--info-script"}
+        | {"--new-volume-script", "--rsh-command", "--rmt-command"}
+    ),
+    "tcpdump": frozenset({"-z"}),
+    "vi": frozenset({"-c", "--cmd"}),
+    "vim": frozenset({"-c", "--cmd"}),
+    "nvim": frozenset({"-c", "--cmd"}),
+    "zip": frozenset({"-TT", "--unzip-command"}),
+}
+"""Options whose value is a command, or ends with one behind an equals sign."""
+
+_PAGER_MARKS = ("+!", "+:!")
+FIRST_OPERAND = dict.fromkeys(("less", "more", "vi", "vim", "nvim", "view", "ex"), _PAGER_MARKS)
+"""Marks behind which an argument is a command."""

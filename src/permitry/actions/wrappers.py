@@ -1,0 +1,128 @@
+"""The programs that run another: taken off, so that what they run is judged.
+
+A wrapper that is used in a way `programs.toml` does not list is a reason to refuse, and so is an assignment that may
+change what a program does.
+"""
+
+import string
+from collections.abc import Iterator
+
+import attrs
+
+from permitry.actions.arguments import is_spread, read_options
+from permitry.actions.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.core.action import Word
+
+__all__ = ["peeled"]
+
+DEEPEST = 4
+"""How many wrappers and shells may stand around a program."""
+
+_SHELL_OPTIONS = frozenset({"-c", "-lc"})
+_PLAIN_VALUE = frozenset(string.ascii_letters + string.digits + "_-+,.@ ")
+_DIGITS = frozenset(string.digits)
+_LOCALE_NAMES = frozenset({"LANG", "LANGUAGE"})
+_VARIABLES: dict[str, frozenset[str]] = {
+    "CI": frozenset({"1", "true"}),
+    "CLICOLOR": frozenset({"0", "1"}),
+    "CLICOLOR_FORCE": frozenset({"0", "1"}),
+    "FORCE_COLOR": frozenset({"0", "1", "2", "3"}),
+    "GIT_OPTIONAL_LOCKS": frozenset({"0", "1"}),
+    "GIT_PAGER": frozenset({"", "cat"}),
+    "NO_COLOR": frozenset({"", "0", "1"}),
+    "PAGER": frozenset({"", "cat"}),
+    "TERM": frozenset({"dumb", "xterm", "xterm-256color"}),
+}
+_NUMBERS = frozenset({"COLUMNS", "LINES"})
+
+
+def peeled(command: Command) -> tuple[Command, ...]:
+    """Return the commands that run once the wrappers around a program are taken off: one, or those of a `sh -c` text.
+
+    Assignments are looked at on the way, redirections are not: those of a shell stand at the first of its commands,
+    which runs in the same folder. `within` names the wrappers, `start` and `end` are those of the outermost command.
+
+    Raises: `RefusedError` if a wrapper is used in a way that is not listed, or an assignment is not harmless.
+    """
+    return tuple(_peel(command, 0))
+
+
+def _peel(command: Command, depth: int) -> Iterator[Command]:
+    for variable, value in command.assignments:
+        _check_assignment(variable, value)
+    while True:
+        name = command.words[0].text
+        entry = catalogue().get(name)
+        if entry is None or not (entry.wraps or entry.shell):
+            yield command
+            return
+        depth += 1
+        if depth > DEEPEST:
+            raise RefusedError("too many programs that run another")
+        if entry.shell:
+            yield from _shell(command, depth)
+            return
+        inner = _wrapped(command, entry)
+        if not inner:
+            yield command
+            return
+        command = attrs.evolve(command, words=inner, within=(*command.within, name))
+
+
+def _shell(command: Command, depth: int) -> Iterator[Command]:
+    """Yield the commands of a shell's text: exactly `-c` and one word."""
+    name, arguments = command.words[0].text, command.words[1:]
+    if len(arguments) != 2 or arguments[0].text not in _SHELL_OPTIONS or any(map(is_spread, arguments)):  # noqa: PLR2004 -- `-c` and the text
+        raise RefusedError(f"`{name}` with something else than `-c` and one text")
+    try:
+        first, *others = read_strictly(arguments[1].text)
+    except UnreadableError as error:
+        raise RefusedError(f"`{name} -c` with a text that is not readable: {error}") from error
+    redirections = (*command.redirections, *first.redirections)
+    for inner in (attrs.evolve(first, follows=command.follows, redirections=redirections), *others):
+        within = (*command.within, name, *inner.within)
+        yield from _peel(attrs.evolve(inner, start=command.start, end=command.end, within=within), depth)
+
+
+def _wrapped(command: Command, entry: Entry) -> tuple[Word, ...]:
+    """Return the words behind a wrapper; none if it runs nothing."""
+    name = command.words[0].text
+    parts = read_options(command.words[1:], entry, name=name, options_first=True)
+    operands = parts.operands
+    count = entry.leading
+    while entry.sets and count < len(operands) and "=" in operands[count].text:
+        variable, _, value = operands[count].text.partition("=")
+        _check_assignment(variable, value)
+        count += 1
+    if entry.shows & parts.names:
+        return ()
+    if parts.is_spread or any(map(is_spread, operands[: count + 1])):
+        raise RefusedError(f"`{name}` with a pattern")
+    if len(operands) <= count:
+        if entry.bare:
+            return ()
+        raise RefusedError(f"`{name}` without a command")
+    return tuple(operands[count:])
+
+
+def _check_assignment(name: str, value: str) -> None:
+    """Refuse a variable that is not on the short list, or a value that names something else than a word."""
+    if name in _LOCALE_NAMES or name.startswith("LC_"):
+        is_known = _is_locale(value)
+    elif name == "TZ":
+        is_known = set(value) <= _PLAIN_VALUE | {"/"} and not value.startswith(("/", ".")) and ".." not in value
+    elif name in _NUMBERS:
+        is_known = set(value) <= _DIGITS
+    else:
+        is_known = value in _VARIABLES.get(name, ())
+    if not is_known:
+        raise RefusedError(f"sets `{name}`")
+
+
+def _is_locale(value: str) -> bool:
+    """Return whether a locale is one in which a letter is never part of another: scripts are read byte for byte."""
+    language, _, encoding = value.partition(".")
+    if encoding.lower().replace("-", "") == "utf8":
+        return set(language) <= _PLAIN_VALUE
+    return value in ("", "C", "POSIX")

@@ -1,0 +1,51 @@
+"""The table of rules, drawn with rich."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from permitry.cli.render import one_line
+
+if TYPE_CHECKING:
+    from permitry.cli.rules import Row
+
+_WIDE = 140
+_PIPED = 200
+_COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
+_COLUMNS = ("phase", "priority", "id", "effect", "about", "layer", "source", "examples")
+
+
+def rule_table(console: Console, rows: Iterable["Row"], notices: Iterable[str]) -> None:
+    """Print the rules as a table, and the notices below; where there is room with examples, else with their number."""
+    if not console.is_terminal:
+        # Other programs read lines, and no line of theirs is a part of a rule.
+        console.width = max(console.width, _PIPED)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in _COLUMNS:
+        table.add_column(name, justify="right" if name == "priority" else "left", overflow="fold")
+    for row in rows:
+        examples = _examples(row, is_wide=console.width >= _WIDE)
+        priority = "" if row.priority is None else str(row.priority)
+        table.add_row(
+            row.phase, priority, _whole(row.rule_id), Text(row.effect, _COLOURS.get(row.effect, "")), _cut(row.about),
+            _whole(row.layer), _whole(row.source), _cut(examples),
+        )  # fmt: skip
+    console.print(table)
+    for notice in notices:
+        console.print(Text(one_line(notice)), soft_wrap=True)
+
+
+def _whole(text: str) -> Text:
+    return Text(one_line(text))
+
+
+def _cut(text: str) -> Text:
+    return Text(one_line(text), no_wrap=True, overflow="ellipsis")
+
+
+def _examples(row: "Row", *, is_wide: bool) -> str:
+    count = len(row.examples)
+    return f"{count}: {', '.join(row.examples)}" if is_wide and count else str(count)

@@ -1,0 +1,139 @@
+"""`permitry rules`: the rules in force, in the order of evaluation."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+import attrs
+
+from permitry.cli.inputs import add_rules_option
+from permitry.cli.main import ExitCode
+from permitry.config.catalogue import PREFIX
+from permitry.config.drafts import RuleDraft
+from permitry.config.layers import find_layers
+from permitry.config.lint.drafts import Drafts, drafts_of
+from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.config.schema import ExampleTable
+from permitry.core.rule import AuthorizationRule, phase_of
+
+__all__ = ["Row", "configure"]
+
+
+@attrs.frozen
+class Row:
+    """One rule of the table; `about` says which calls it means, `examples` are calls it matches."""
+
+    phase: str
+    priority: int | None
+    rule_id: str
+    effect: str
+    about: str
+    layer: str
+    source: str
+    examples: tuple[str, ...] = ()
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry rules`."""
+    add_rules_option(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object a rule, and nothing else")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Print the rules, and below them what was dropped."""
+    named: list[str] | None = options.rules
+    origins = find_layers(Path()) if named is None else [Origin(name) for name in named]
+    rules = load_rules(origins)
+    rows = list(_rows(rules, _layers(rules, origins, is_named=named is not None)))
+    if options.json:
+        for row in rows:
+            print(json.dumps(_as_json(row)))
+        for notice in rules.notices:
+            print(json.dumps({"notice": notice}))
+    else:
+        from permitry.cli._tables import rule_table
+        from permitry.cli.render import console_on
+
+        rule_table(console_on(sys.stdout), rows, rules.notices)
+    return ExitCode.OK
+
+
+def _as_json(row: Row) -> dict[str, object]:
+    return {"rule": row.rule_id, **{key: value for key, value in attrs.asdict(row).items() if key != "rule_id"}}
+
+
+def _layers(rules: RuleSet, origins: Iterable[Origin], *, is_named: bool) -> Mapping[str, str]:
+    """Return the layer of each file: that of the origin for which it was opened."""
+    starts = {origin.name: origin.name if is_named else _layer(origin) for origin in origins}
+    layers: dict[str, str] = {}
+    layer = ""
+    for name in rules.files:
+        layer = starts.get(name, layer)
+        layers[name] = "shipped" if name.startswith(PREFIX) else layer
+    return layers
+
+
+def _layer(origin: Origin) -> str:
+    if origin.is_admin:
+        return "admin"
+    return "user" if origin.root is None else "project"
+
+
+def _rows(rules: RuleSet, layers: Mapping[str, str]) -> Iterator[Row]:
+    drafts = drafts_of(rules)
+    # Built-in rules and those of files are whole ones; only foreign code has rules of two methods.
+    in_force = cast("tuple[AuthorizationRule, ...]", rules.policy().rules)
+    for rule in sorted(in_force, key=lambda rule: rule.priority()):
+        yield _row(rule, drafts.rules.get(rule.id), layers)
+    yield from _labelling(rules, drafts, layers)
+
+
+def _row(rule: AuthorizationRule, draft: RuleDraft | None, layers: Mapping[str, str]) -> Row:
+    phase, source = phase_of(rule.priority()), rule.source or "code"
+    return Row(
+        "" if phase is None else phase.value,
+        rule.priority(),
+        rule.id,
+        rule.effect.value,
+        rule.reason if draft is None else _about(draft),
+        layers.get(source.rpartition(":")[0], source),
+        source,
+        () if draft is None else tuple(map(_told, draft.table.match)),
+    )
+
+
+def _labelling(rules: RuleSet, drafts: Drafts, layers: Mapping[str, str]) -> Iterator[Row]:
+    """Yield the rules that decide nothing, and leave a label once a call has run."""
+    deciding = {rule.id for rule in rules.rules}
+    for flow in rules.flows:
+        if flow.id not in deciding and (draft := drafts.rules.get(flow.id)) is not None:
+            source, examples = draft.source.source(draft.path), tuple(map(_told, draft.table.match))
+            label = f"label {flow.label}"
+            yield Row("after", None, flow.id, label, _about(draft), layers[draft.source.name], source, examples)
+
+
+def _about(draft: RuleDraft) -> str:
+    """Return the tools and conditions of a rule in a few words."""
+    table = draft.table
+    parts = [", ".join(table.tools or ("every tool",))]
+    for word, conditions in (("", table.when), ("unless ", table.unless)):
+        if conditions is not None:
+            given = conditions.model_dump(exclude_none=True)
+            parts += [f"{word}{name} {_listed(value)}" for name, value in given.items()]
+    if table.budget is not None:
+        given = table.budget.model_dump(exclude_none=True)
+        parts.append("budget " + ", ".join(f"{name} {value}" for name, value in given.items()))
+    return "; ".join(parts)
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else json.dumps(value, default=str)
+
+
+def _told(example: ExampleTable) -> str:
+    given = (example.text, example.command, example.path, example.host, example.tool)
+    return next((text for text in given if text), "{...}")

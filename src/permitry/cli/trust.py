@@ -1,0 +1,111 @@
+"""`permitry trust`: which projects may permit, pinned to the bytes of their rule files."""
+
+import argparse
+import json
+from pathlib import Path
+
+from permitry.cli.main import ExitCode
+from permitry.config.layers import PROJECT_FILE, find_project
+from permitry.config.pin import Pin, Project, ProjectFile, real_path
+from permitry.config.trust import TrustStore
+from permitry.errors import PermitryError
+
+__all__ = ["configure"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry trust`."""
+    parser.add_argument(
+        "folder", nargs="?", type=Path, metavar="DIR",
+        help=f"the folder that holds {PROJECT_FILE}; default: the nearest one, from the current folder upward",
+    )  # fmt: skip
+    doing = parser.add_mutually_exclusive_group()
+    doing.add_argument("--list", action="store_true", help="list the trusted projects, and which have changed since")
+    doing.add_argument("--revoke", action="store_true", help="trust the project no more")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a project, and nothing else")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Trust a project, trust it no more, or list what is trusted."""
+    store = TrustStore()
+    if options.list:
+        return _listed(store, options)
+    return _revoked(store, options) if options.revoke else _trusted(store, options)
+
+
+def _trusted(store: TrustStore, options: argparse.Namespace) -> ExitCode:
+    project = store.trust(_nearest() if options.folder is None else options.folder)
+    print(json.dumps(_as_json(project)) if options.json else _told(project))
+    return ExitCode.OK
+
+
+def _nearest() -> Path:
+    found = find_project(Path())
+    if found is None:
+        raise PermitryError(f"there is no `{PROJECT_FILE}` here or above; name the folder of a project")
+    return found.parent.parent
+
+
+def _revoked(store: TrustStore, options: argparse.Namespace) -> ExitCode:
+    known = [pin.root for pin in store.entries()]
+    # The project's files may be gone, so what is searched upward is a folder that was trusted.
+    here = Path.cwd()
+    near = [folder for folder in (here, *here.parents) if folder in known] if options.folder is None else []
+    root = near[0] if near else real_path(options.folder or here)
+    if not store.revoke(root):
+        raise PermitryError(f"`{root}` is not trusted; `permitry trust --list` shows what is")
+    print(json.dumps({"project": str(root), "trusted": False}) if options.json else _line("revoked", root))
+    return ExitCode.OK
+
+
+def _listed(store: TrustStore, options: argparse.Namespace) -> ExitCode:
+    if options.folder is not None:
+        raise PermitryError("`--list` lists all projects; leave the folder out")
+    for pin in store.entries():
+        trusted = pin.holds()
+        row = {"project": str(pin.root), "digest": pin.digest, "trusted": trusted}
+        print(json.dumps(row) if options.json else _line("trusted" if trusted else "changed", pin.root, pin))
+    return ExitCode.OK
+
+
+def _as_json(project: Project) -> dict[str, object]:
+    files = [
+        {
+            "file": file.name,
+            "sha256": file.digest,
+            "permissions": file.permissions,
+            "templates": file.templates,
+            "tools": file.tools,
+            "restrictions": file.restrictions,
+        }
+        for file in project.files
+    ]
+    return {"project": str(project.root), "digest": project.pin.digest, "trusted": True, "files": files}
+
+
+def _told(project: Project) -> str:
+    return "\n".join([_line("trusted", project.root, project.pin), *map(_file_line, project.files)])
+
+
+def _line(state: str, root: Path, pin: Pin | None = None) -> str:
+    from permitry.cli.render import one_line
+
+    line = f"{state} {one_line(str(root))}"
+    return line if pin is None else f"{line}\n  digest {pin.digest}"
+
+
+def _file_line(file: ProjectFile) -> str:
+    from permitry.cli.render import one_line
+
+    counts = (
+        _count(file.permissions, "permission"),
+        _count(file.templates, "template"),
+        _count(file.tools, "tool"),
+        _count(file.restrictions, "restriction"),
+    )
+    return f"  {one_line(file.name)}: {', '.join(counts)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,32 @@
+"""The policy everything starts from: the built-in rules, and a reader of what calls would do."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from permitry.actions.extract import ReadActions
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import AnyRule
+from permitry.rules import BUILT_IN_RULES
+
+__all__ = ["create_default_authorization_policy"]
+
+
+def create_default_authorization_policy(
+    extra: Iterable[AnyRule] = (),
+    **rest: Any,  # noqa: ANN401 -- AuthorizationPolicy's own keywords
+) -> AuthorizationPolicy:
+    """Return the policy of the six built-in rules, and of the `extra` ones given.
+
+    `rest` is what else `AuthorizationPolicy` takes; without a `reader` it is the one for this machine.
+
+    Source: seed 003, "create_default_authorization_policy()".
+    """
+    return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": ReadActions(_home()), **rest})
+
+
+def _home() -> str | None:
+    try:
+        return str(Path.home())
+    except RuntimeError:
+        return None

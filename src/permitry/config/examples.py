@@ -1,0 +1,122 @@
+"""The examples of a rule: calls it must match, and calls it must not, tried when the file is loaded."""
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+from pydantic import ValidationError
+
+from permitry.actions.extract import ReadActions
+from permitry.config.drafts import RuleDraft
+from permitry.config.locate import KeyPath
+from permitry.config.schema import ExampleTable, RuleTable, WhenTable
+from permitry.config.translate import problems_of
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question, Unsure
+from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.core.template import Template
+from permitry.errors import Problem, UnevaluableError
+from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.arguments import ArgumentCondition
+from permitry.rules.conditions.label import LabelCondition
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.template import TemplateCondition
+
+__all__ = ["example_problems"]
+
+# Folders that are nowhere: an example means the same on every machine.
+_WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
+_READER = ReadActions(_HOME)
+_TOOL = "example"
+_KINDS: Mapping[str, ArgumentRole] = {
+    "command": ArgumentRole.COMMAND, "path": ArgumentRole.WRITE_PATH, "host": ArgumentRole.URL,
+}  # fmt: skip
+_GIVEN: Mapping[str, type[Condition]] = {
+    "mode": ModeCondition, "agent": AgentCondition, "template": TemplateCondition, "label": LabelCondition,
+    "args": ArgumentCondition,
+}  # fmt: skip
+
+
+def example_problems(draft: RuleDraft, scope: Scope, templates: Mapping[str, Template]) -> Iterator[Problem]:
+    """Yield the examples that do not do what they are there to show."""
+    for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
+        for i, given in enumerate(examples):
+            place: KeyPath = (*draft.path, key, i)
+            try:
+                example = _read(given, draft.table)
+            except ValidationError as error:
+                yield from problems_of(draft.source, place, error, ExampleTable)
+                continue
+            if example == ExampleTable():
+                hint = "name a tool, a command, a path, an address or a condition"
+                yield draft.source.problem(place, f"the `{key}` example is empty", hint)
+                continue
+            if example.template is not None and example.template not in templates:
+                continue  # the template's own mistake is reported
+            matches, why = _tried(example, draft.table, scope, templates)
+            if matches is not wanted:
+                does = "does not match" if wanted else "matches" if matches else "may match"
+                hint = why if wanted else "narrow the rule, or move the example to `match`"
+                told = f"the `{key}` example `{_told(example)}` {does} the rule"
+                yield draft.source.problem(place, told, hint)
+
+
+def _read(example: ExampleTable, table: RuleTable) -> ExampleTable:
+    """Return the example with its plain text in the place the rule gives it: a command, a path, an address, a tool."""
+    if example.text is None:
+        return example
+    when = table.when or WhenTable.model_construct()
+    kind = next((kind for kind in _KINDS if getattr(when, kind, None)), "tool")
+    return ExampleTable.model_validate({kind: example.text})
+
+
+def _told(example: ExampleTable) -> str:
+    return next((text for text in (example.command, example.path, example.host, example.tool) if text), "{…}")
+
+
+def _tried(
+    example: ExampleTable, table: RuleTable, scope: Scope, templates: Mapping[str, Template]
+) -> tuple[bool | None, str]:
+    """Return whether the rule matches the example (None: that is not certain), and if not, why."""
+    question = _question(example, templates)
+    if example.tool is not None and not scope.selects(question, is_generous=table.effect != "allow"):
+        return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
+    scope = _asked(scope, example)
+    try:
+        answer = scope.permits(question) if table.effect == "allow" else scope.restricts(question)
+    except UnevaluableError as error:
+        return table.effect != "allow", str(error)
+    if isinstance(answer, Unsure):
+        return None, f"it only may: {answer.reason}"
+    facts = ", ".join(scope.facts(question, is_generous=table.effect != "allow"))
+    return answer, f"the example has {facts}" if facts else "nothing in it fits the conditions"
+
+
+def _asked(scope: Scope, example: ExampleTable) -> Scope:
+    """Return the scope with the conditions the example says something about; the others are taken to hold."""
+    kinds = tuple(kind for name, kind in _GIVEN.items() if getattr(example, name) is not None)
+    has_actions = any(getattr(example, kind) is not None for kind in _KINDS)
+
+    def left(conditions: Conditions) -> Conditions:
+        plain = tuple(each for each in conditions.plain if isinstance(each, kinds))
+        return attrs.evolve(conditions, plain=plain) if has_actions else Conditions(plain)
+
+    unless = None if scope.unless is None else left(scope.unless)
+    if unless == Conditions():
+        unless = None
+    return Scope((), left(scope.when), unless)
+
+
+def _question(example: ExampleTable, templates: Mapping[str, Template]) -> Question:
+    arguments = {kind: getattr(example, kind) for kind in _KINDS if getattr(example, kind) is not None}
+    name = example.tool or _TOOL
+    spec = ToolSpec(name, roles={kind: _KINDS[kind] for kind in arguments}) if arguments else None
+    context = AuthContext(
+        mode="default" if example.mode is None else example.mode,
+        agent="main" if example.agent is None else example.agent,
+        active_template=None if example.template is None else templates[example.template],
+        labels=() if example.label is None else (example.label,),
+        workspace=_WORKSPACE,
+    )
+    return Question(ToolCall(name, {**(example.args or {}), **arguments}), context, spec, _READER)

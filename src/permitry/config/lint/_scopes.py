@@ -1,0 +1,155 @@
+"""Whether what one rule is about is surely part of what another is about.
+
+Patterns are compared by samples: what stands for a pattern in every length its wildcards may have. A sample is made of
+characters that no rule writes, so that only a wildcard of the other pattern fits it.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from permitry.core.action import Place, Roots, Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec
+from permitry.rules.conditions._argv import Token, read_tokens
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.label import LabelCondition
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tools import ToolSelector
+
+__all__ = ["command_samples", "contains", "covers_pattern", "selects_all", "selects_tool"]
+
+Specs: TypeAlias = Mapping[str, ToolSpec]
+
+_ONE, _TWO = "\ue000", "\ue001"
+_ROOTS = Roots(("/w",), ("/h",))
+
+
+def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
+    """Return whether every call in the scope `inner` is surely in the scope `outer`."""
+    return (
+        selects_all(outer.selectors, inner.selectors, specs)
+        and _holds_within(outer.when, inner.when)
+        and outer.unless in (None, inner.unless)
+    )
+
+
+# Tools ------------------------------------------------------------------------------------------------------------
+
+
+def selects_all(outer: Iterable[ToolSelector], inner: tuple[ToolSelector, ...], specs: Specs) -> bool:
+    """Return whether what `inner` selects (nothing: every tool) is surely selected by `outer`."""
+    texts = {selector.text for selector in outer}
+    if not texts or "*" in texts or {"@reads", "@writes"} <= texts:
+        return True
+    return bool(inner) and all(any(_selects(ToolSelector(text), each, specs) for text in texts) for each in inner)
+
+
+def _selects(outer: ToolSelector, inner: ToolSelector, specs: Specs) -> bool:
+    if outer.text == inner.text:
+        return True
+    if inner.text.startswith("@"):
+        return False
+    if outer.text.startswith("@"):
+        return selects_tool(outer, inner.text, specs)
+    return covers_pattern(Pattern(outer.text), inner.text)
+
+
+def selects_tool(selector: ToolSelector, name: str, specs: Specs) -> bool:
+    """Return whether every call of the tool `name` is surely selected; of a shell it depends on the command."""
+    spec = specs.get(name)
+    if spec is None or (spec.is_shell and selector.text not in ("@shell", name)):
+        return False
+    return selector.selects(Question(ToolCall(name), AuthContext(), spec), is_generous=False)
+
+
+def covers_pattern(outer: Pattern, inner: str) -> bool:
+    """Return whether every name that fits the glob `inner` fits `outer`."""
+    return all(
+        outer.matches(inner.replace("?", _ONE).replace("*", fill)) for fill in ("", _TWO * (len(outer.text) + 1))
+    )
+
+
+# Conditions -------------------------------------------------------------------------------------------------------
+
+
+def _holds_within(outer: Conditions, inner: Conditions) -> bool:
+    """Return whether `outer` surely holds wherever `inner` does."""
+    if not all(any(_implies(mine, theirs) for mine in inner.plain) for theirs in outer.plain):
+        return False
+    kinds: tuple[tuple[tuple[Any, ...], tuple[Any, ...], Callable[[Any, Any], bool]], ...] = (
+        (outer.commands, inner.commands, _covers_command),
+        (outer.paths, inner.paths, _covers_path),
+        (outer.hosts, inner.hosts, _covers_host),
+    )
+    # What a condition on commands means depends on those on paths and hosts beside it, so they are compared as one.
+    return not outer.are_about_actions or all(
+        bool(wide) is bool(narrow) and all(any(covers(each, other) for each in wide) for other in narrow)
+        for wide, narrow, covers in kinds
+    )
+
+
+def _implies(inner: Condition, outer: Condition) -> bool:
+    match inner, outer:
+        case ModeCondition(), ModeCondition():
+            return set(inner.modes) <= set(outer.modes)
+        case LabelCondition(), LabelCondition():
+            return set(inner.labels) <= set(outer.labels)
+        case TemplateCondition(), TemplateCondition():
+            return set(inner.templates) <= set(outer.templates)
+        case _:
+            return inner == outer
+
+
+def _covers_command(outer: ArgvPattern, inner: ArgvPattern) -> bool:
+    return all(map(outer.holds, command_samples(inner)))
+
+
+def command_samples(pattern: ArgvPattern) -> Iterator[tuple[Word, ...]]:
+    """Yield command lines that fit the pattern: with each alternative, and with no, one and more further words."""
+    tokens = read_tokens(pattern.text)
+    for number in range(max(1, *(len(token.alternatives) for token in tokens))):
+        for fill, more in (("", ()), (_ONE + _TWO, (_ONE,)), (_ONE, (f"-{_ONE}", _TWO))):
+            texts = (text for token in tokens for text in _texts(token, number, fill, more))
+            yield tuple(Word(text) for text in texts)
+
+
+def _texts(token: Token, number: int, fill: str, more: tuple[str, ...]) -> tuple[str, ...]:
+    if token.is_any:
+        return more
+    text = token.alternatives[number % len(token.alternatives)].text
+    return (text.replace("?", _ONE).replace("*", fill) or _ONE,)
+
+
+def _covers_path(outer: PathPattern, inner: PathPattern) -> bool:
+    if outer == inner:
+        return True
+    # What stands in a set is not known here.
+    return "[" not in inner.text and all(outer.holds(place, _ROOTS) for place in _places(inner.text))
+
+
+def _places(text: str) -> Iterator[Place]:
+    head, names = "", text.replace("?", _ONE).split("/")
+    if names[0] == "~":
+        head, names = "/h", names[1:]
+    elif names[0]:
+        head = "/w"
+    names = [name for name in names if name not in ("", ".")]
+    for deep in ([_ONE], [_ONE, _TWO], []):
+        parts = [deep or [_ONE] * (at == len(names) - 1) if name == "**" else [name] for at, name in enumerate(names)]
+        lexical = "/".join((head, *itertools.chain.from_iterable(parts))).replace("*", _ONE + _TWO)
+        yield Place(lexical, (lexical,), (lexical,))
+
+
+def _covers_host(outer: HostPattern, inner: HostPattern) -> bool:
+    if (outer.scheme, outer.port) != (inner.scheme, inner.port):
+        return False
+    is_below = outer.host.startswith("*.") and inner.host.endswith(outer.host[1:])
+    return outer.host in ("*", inner.host) or is_below

@@ -1,0 +1,108 @@
+"""The finding `covers-interpreter`."""
+
+import itertools
+from collections.abc import Iterator
+
+from permitry.actions.catalogue import catalogue
+from permitry.actions.runners import program_of, unfolded
+from permitry.actions.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS
+from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
+from permitry.core.action import Word
+from permitry.rules.conditions._argv import read_tokens
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["findings"]
+
+_KIND = "covers-interpreter"
+_PROBE = "permitry-probe"
+_RUNS = ("runs a program text", "runs what it is given", "runs commands", "starts other programs", "fetches and runs")
+# What the workspace holds they run by design; these take code from their arguments as well.
+_ARGUMENTS_ARE_CODE = frozenset({"go", "make"})
+_CODE_OPTIONS = ("-c", "-e", "-m", "-r")
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the permissions for commands whose further arguments are programs, or code, that nobody looks at."""
+    for rule in subject.permissions:
+        for pattern in rule.scope.when.commands:
+            shown = _shown(pattern, rule.scope)
+            if shown is not None:
+                reason = f"`{pattern}` also covers {shown}, and with it any code at all"
+                yield finding_in(rule, _KIND, reason, _suggestion(pattern))
+        yield from _shells(rule, subject)
+
+
+def _shells(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
+    if not is_unconditional(rule):
+        return
+    for selector in rule.scope.selectors:
+        spec = subject.specs.get(selector.text)
+        if selector.text == "@shell" or (spec is not None and spec.is_shell):
+            reason = f"`{selector.text}` runs any command there is"
+            yield finding_in(rule, _KIND, reason, "list the commands that may run: `when.command = [...]`")
+
+
+def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
+    """Return a command line with free code in it that the rule permits, or None."""
+    if pattern.text.split() == ["*"]:
+        return "every program"
+    for words in _probes(pattern):
+        if pattern.holds(words) and not _is_excepted(words, scope):
+            return f"`{_told(words)}`"
+    return None
+
+
+def _told(words: tuple[Word, ...]) -> str:
+    texts = (word.text.replace(_PROBE, "...") for word in words)
+    return " ".join(text for text, _ in itertools.groupby(texts))
+
+
+def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
+    return scope.unless is not None and any(each.may_hold(words) for each in scope.unless.commands)
+
+
+def _probes(pattern: ArgvPattern) -> Iterator[tuple[Word, ...]]:
+    """Yield command lines of the programs the pattern names that run what stands at the place of the probe."""
+    for name in _programs(pattern):
+        forms = [tuple(map(Word, (name, *form))) for form in _forms(program_of([Word(name)]))]
+        takes_code = _takes_code(program_of([Word(name)]))
+        yield from (words for words in forms if takes_code or unfolded(words))
+
+
+def _forms(name: str) -> Iterator[tuple[str, ...]]:
+    # Of all options the best known one is shown.
+    yield from (
+        (option, _PROBE) for option in sorted(LISTED_OPTIONS.get(name, ()), key=lambda option: (option != "-c", option))
+    )
+    yield from ((sub, _PROBE, _PROBE) for program, sub in SUBCOMMANDS if program == name)
+    yield (_PROBE, _PROBE, _PROBE)
+    yield from ((option, _PROBE) for option in _CODE_OPTIONS)
+    yield (".", "-exec", _PROBE, ";")
+    yield (_PROBE, "-x", _PROBE)
+    yield (_PROBE, "--", _PROBE)
+    yield (f'BEGIN{{system("{_PROBE}")}}',)
+
+
+def _takes_code(name: str) -> bool:
+    entry = catalogue().get(name)
+    if entry is None:
+        return False
+    return entry.never.startswith(_RUNS) or entry.script == "sed" or name in _ARGUMENTS_ARE_CODE
+
+
+def _programs(pattern: ArgvPattern) -> Iterator[str]:
+    for program in read_tokens(pattern.text)[0].alternatives:
+        if program.is_exact:
+            yield program.text
+        else:
+            yield from (name for name in sorted({*catalogue(), *WRAPPERS}) if program.matches(name))
+
+
+def _suggestion(pattern: ArgvPattern) -> str:
+    names = [program_of([Word(name)]) for name in _programs(pattern)]
+    only = catalogue().get(names[0]) if len(names) == 1 else None
+    if only is None or only.never or only.network or only.wraps or only.shell:
+        return "name what may run: the sub-commands, the scripts, the arguments"
+    return f"name the sub-commands or arguments; where `{names[0]}` only reads, it needs no rule"

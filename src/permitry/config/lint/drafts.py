@@ -1,0 +1,39 @@
+"""The tables that loaded rules were made from: their examples, and where templates stand."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.diagnostics import SourceText
+from permitry.config.drafts import RuleDraft, TemplateDraft
+from permitry.config.load import RuleSet
+from permitry.config.locate import locate
+from permitry.config.schema import RuleFile
+
+__all__ = ["Drafts", "drafts_of"]
+
+
+@attrs.frozen
+class Drafts:
+    """The tables of rule files: of rules by id, of templates by name."""
+
+    rules: Mapping[str, RuleDraft] = attrs.field(factory=dict)
+    templates: Mapping[str, TemplateDraft] = attrs.field(factory=dict)
+
+
+def drafts_of(rules: RuleSet) -> Drafts:
+    """Return the tables in the files of `rules`, which were loaded from them; they are read once more."""
+    in_rules: dict[str, RuleDraft] = {}
+    in_templates: dict[str, TemplateDraft] = {}
+    for name in rules.files:
+        path = shipped_path(name) if name.startswith(PREFIX) else Path(name)
+        text = path.read_text(encoding="utf-8")
+        file, source = RuleFile.model_validate(tomllib.loads(text)), SourceText(name, locate(text))
+        in_rules |= {table.id: RuleDraft(source, ("rule", i), table) for i, table in enumerate(file.rule)}
+        in_templates |= {
+            template: TemplateDraft(source, ("template", template), table) for template, table in file.template.items()
+        }
+    return Drafts(in_rules, in_templates)

@@ -1,0 +1,104 @@
+"""The finding `never-matches`."""
+
+from collections.abc import Iterable, Iterator
+
+from permitry.config.lint._arguments import contradiction
+from permitry.config.lint._scopes import command_samples, selects_all
+from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
+from permitry.core.decision import Verdict
+from permitry.core.pattern import Pattern
+from permitry.rules.conditions.arguments import ArgumentCondition
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.scope import Conditions
+from permitry.rules.conditions.server import ServerCondition
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["findings"]
+
+_KIND = "never-matches"
+_WRITES = (ToolSelector("@writes"),)
+_SHELL = (ToolSelector("@shell"),)
+
+_Why = Iterator[tuple[str, str]]
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the rules that no call meets or that always come too late, and the templates that list nothing."""
+    for rule in subject.rules.rules:
+        for reason, suggestion in (*_in_itself(rule), *_by_tools(rule, subject), *_blocked(rule, subject)):
+            yield finding_in(rule, _KIND, reason, suggestion)
+    for name, draft in subject.drafts.templates.items():
+        table = draft.table
+        if not (table.allow_tools or table.extends or table.exclusive):
+            told = f"the template `{name}` lists no tools, so it allows nothing"
+            yield Finding(_KIND, None, draft.source.source(draft.path), told, "name tools in `allow_tools`")
+
+
+def _in_itself(rule: ConfiguredRule) -> _Why:
+    when, unless = rule.scope.when, rule.scope.unless
+    if unless is not None and _is_decided(rule, unless) and _takes_back(unless, when):
+        yield "`unless` takes back all that `when` asks for", "take the condition out of one of the two"
+    for condition in when.plain:
+        if isinstance(condition, ArgumentCondition) and (why := contradiction(condition)) is not None:
+            yield why, "correct one of the operators"
+
+
+def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
+    """Return whether `unless` is sure wherever `when` may hold; a restriction fires in doubt, and nothing lifts it."""
+    is_plain = not unless.are_about_actions and not any(isinstance(each, ModeCondition) for each in unless.plain)
+    return rule.effect is Verdict.ALLOW or is_plain
+
+
+def _takes_back(unless: Conditions, when: Conditions) -> bool:
+    kinds = ((when.commands, unless.commands), (when.paths, unless.paths), (when.hosts, unless.hosts))
+    has_same = not unless.are_about_actions or all(set(mine) == set(theirs) for mine, theirs in kinds)
+    return set(unless.plain) <= set(when.plain) and has_same
+
+
+def _by_tools(rule: ConfiguredRule, subject: Subject) -> _Why:
+    selectors, when = rule.scope.selectors, rule.scope.when
+    for condition in when.plain:
+        if isinstance(condition, ServerCondition) and selectors and not _meets(selectors, condition):
+            yield "none of its tools belongs to such a server", "name the tools as `mcp:server/tool`, or leave them out"
+    if rule.effect is not Verdict.ALLOW or not selectors:
+        return
+    modes = [set(condition.modes) for condition in when.plain if isinstance(condition, ModeCondition)]
+    if {"plan"} in modes and selects_all(_WRITES, selectors, subject.specs):
+        yield "in plan mode the built-in rule `plan-mode` blocks tools that write", "name another mode, or other tools"
+    if when.hosts and not when.commands and selects_all(_SHELL, selectors, subject.specs):
+        told = "a permission for hosts covers no command, and its tools take nothing else"
+        yield told, 'name the commands too, as in `when.command = ["curl *"]`'
+
+
+def _meets(selectors: Iterable[ToolSelector], condition: ServerCondition) -> bool:
+    return any(_may_be_at(selector.text, condition) for selector in selectors)
+
+
+def _may_be_at(text: str, condition: ServerCondition) -> bool:
+    """Return whether a tool that fits may belong to a server of the condition."""
+    name, _, _ = text.removeprefix("mcp:").partition("/")
+    if text.startswith("mcp:"):
+        return not Pattern(name).is_exact or any(pattern.matches(name) for pattern in condition.servers)
+    if text.startswith("@"):
+        return True
+    return not Pattern(text).is_exact and "mcp:".startswith(text.replace("?", "*").partition("*")[0])
+
+
+def _blocked(rule: ConfiguredRule, subject: Subject) -> _Why:
+    if rule.effect is not Verdict.ALLOW:
+        return
+    for other in subject.restrictions:
+        if other.effect is Verdict.BLOCK and other.scope.unless is None and other.budget is None:
+            is_whole = is_unconditional(other) or _blocks_commands(other, rule)
+            if is_whole and selects_all(other.scope.selectors, rule.scope.selectors, subject.specs):
+                yield f"`{other.id}` ({other.source}) blocks all that it allows", "take one of the two out"
+                return
+
+
+def _blocks_commands(other: ConfiguredRule, rule: ConfiguredRule) -> bool:
+    theirs, mine = other.scope.when, rule.scope.when
+    if theirs != Conditions(commands=theirs.commands) or not mine.commands:
+        return False
+    samples = [words for pattern in mine.commands for words in command_samples(pattern)]
+    return all(any(pattern.may_hold(words) for pattern in theirs.commands) for words in samples)

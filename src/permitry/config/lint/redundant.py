@@ -1,0 +1,64 @@
+"""The finding `redundant`."""
+
+from collections.abc import Iterator
+
+from permitry.config.lint._scopes import contains, selects_all
+from permitry.config.lint._subject import Finding, Subject, finding_in
+from permitry.config.lint.shadowed import shadow_of
+from permitry.core.decision import Verdict
+from permitry.core.pattern import Pattern
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["findings"]
+
+_KIND = "redundant"
+_READS = (ToolSelector("@reads"),)
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the rules without which every call would be decided as it is with them."""
+    for group in (subject.permissions, subject.restrictions):
+        for rule in group:
+            if rule.id not in subject.marking and shadow_of(rule, subject) is None:
+                yield from _built_in(rule, subject)
+                yield from _repeated(rule, group, subject)
+
+
+def _built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
+    if rule.effect is not Verdict.ALLOW:
+        return
+    follows_urls = any(spec.follows_urls for spec in subject.specs.values() if _is_named(rule, spec.name))
+    if rule.scope.selectors and not follows_urls and selects_all(_READS, rule.scope.selectors, subject.specs):
+        reason = "the built-in rule `read-only` already lets tools run that only read"
+        yield finding_in(rule, _KIND, reason, "take the rule out")
+    if any(isinstance(each, ModeCondition) and set(each.modes) <= {"yolo"} for each in rule.scope.when.plain):
+        reason = "the built-in rule `yolo` already lets every call run in that mode"
+        yield finding_in(rule, _KIND, reason, "take the rule out, or name another mode")
+
+
+def _is_named(rule: ConfiguredRule, name: str) -> bool:
+    return any(Pattern(selector.text).matches(name) for selector in rule.scope.selectors)
+
+
+def _repeated(rule: ConfiguredRule, group: tuple[ConfiguredRule, ...], subject: Subject) -> Iterator[Finding]:
+    for other in group:
+        if other is rule or not _stands_for(other, rule, subject):
+            continue
+        # Of two that say the same, the later one is too many.
+        if group.index(other) > group.index(rule) and _stands_for(rule, other, subject):
+            continue
+        reason = f"`{other.id}` ({other.source}) already says the same about everything it is about"
+        yield finding_in(rule, _KIND, reason, f"take `{rule.id}` out, or narrow `{other.id}`")
+        return
+
+
+def _stands_for(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -> bool:
+    has_own_words = rule.effect is not Verdict.ALLOW and rule.message not in (None, other.message)
+    return (
+        other.effect is rule.effect
+        and not has_own_words
+        and other.budget is None
+        and contains(other.scope, rule.scope, subject.specs)
+    )

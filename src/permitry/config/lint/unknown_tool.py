@@ -1,0 +1,54 @@
+"""The finding `unknown-tool`."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from permitry.config.diagnostics import nearest
+from permitry.config.lint._subject import Finding, Subject, finding_in
+from permitry.core.pattern import Pattern
+
+__all__ = ["findings"]
+
+_KIND = "unknown-tool"
+_NEAR = 0.8
+_BUILT_IN = frozenset({"present_plan"})
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the names that no tool has. Without a list of all tools, those that look like a misspelt one."""
+    for rule in subject.rules.rules:
+        texts = (selector.text for selector in rule.scope.selectors if not selector.text.startswith("@"))
+        for reason, suggestion in _unknown(texts, subject):
+            yield finding_in(rule, _KIND, reason, suggestion)
+    for draft in subject.drafts.templates.values():
+        for reason, suggestion in _unknown(draft.table.allow_tools, subject):
+            told = f"the template `{draft.name}`: {reason}"
+            yield Finding(_KIND, None, draft.source.source(draft.path), told, suggestion)
+
+
+def _unknown(texts: Iterable[str], subject: Subject) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        if subject.listed is None:
+            yield from _misspelt(text, subject)
+        else:
+            yield from _missing(text, subject.listed | _BUILT_IN | subject.rules.tools.keys())
+
+
+def _misspelt(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
+    known = _BUILT_IN | subject.specs.keys()
+    if text in known or not Pattern(text).is_exact or text.startswith("mcp:"):
+        return
+    for near in difflib.get_close_matches(text, sorted(known), n=1, cutoff=_NEAR):
+        told = f"write `{near}`; if `{text}` is a tool of yours, say so with `[tool.{_key(text)}]`"
+        yield f"`{text}` is no tool that is known, and looks like `{near}`", told
+
+
+def _missing(text: str, known: frozenset[str]) -> Iterator[tuple[str, str]]:
+    pattern = Pattern(text)
+    if not any(map(pattern.matches, known)):
+        what = "is none of the tools" if pattern.is_exact else "fits none of the tools"
+        yield f"`{text}` {what}", nearest(text, known, otherwise="take it out, or add the tool to the list")
+
+
+def _key(name: str) -> str:
+    return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'

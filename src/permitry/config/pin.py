@@ -1,0 +1,145 @@
+"""A project's rule files, pinned: what trusting them means, and whether they still are what they were."""
+
+import hashlib
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.load import Origin, load_rules
+from permitry.errors import ConfigError, Problem
+
+__all__ = ["PROJECT_FILE", "Pin", "Project", "ProjectFile", "file_digest", "read_project", "real_path"]
+
+PROJECT_FILE = Path(".permitry") / "rules.toml"
+
+_LARGEST = 256 * 1024
+_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@attrs.frozen
+class Pin:
+    """A trusted project: its real folder, and the SHA-256 of its rule files, by their names below the folder."""
+
+    root: Path
+    digests: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 that stands for all files together: another name or another byte, another digest."""
+        return hashlib.sha256(json.dumps(sorted(self.digests.items())).encode()).hexdigest()
+
+    def files(self) -> dict[Path, str]:
+        """Return the digests by real path."""
+        return {self.root / name: digest for name, digest in self.digests.items()}
+
+    def holds(self) -> bool:
+        """Return whether the project's file and all it extends are what they were, and where they were."""
+        files = self.files()
+        # A link that now leads elsewhere shows in the real path, whatever the bytes at its end.
+        return real_path(self.root / PROJECT_FILE) in files and all(
+            real_path(path) == path and file_digest(path) == digest for path, digest in files.items()
+        )
+
+
+@attrs.frozen
+class ProjectFile:
+    """A rule file a project consists of: what it holds, and its SHA-256 unless it is a shipped set."""
+
+    name: str
+    digest: str | None
+    permissions: int
+    templates: int
+    tools: int
+    restrictions: int
+
+
+@attrs.frozen
+class Project:
+    """A project as it is now: its real folder and everything its rules are made of."""
+
+    root: Path
+    files: tuple[ProjectFile, ...]
+
+    @property
+    def pin(self) -> Pin:
+        """What trusting the project remembers."""
+        return Pin(self.root, {file.name: file.digest for file in self.files if file.digest is not None})
+
+
+def read_project(root: Path) -> Project:
+    """Return what trusting the project in `root` would mean. It must load by itself, without any other layer.
+
+    Raises: `ConfigError` when there is no project, its rules do not load, or a file of it lies outside.
+    """
+    real = real_path(root)
+    path = real / PROJECT_FILE
+    if not os.path.lexists(path):
+        hint = "name the folder of a project; without one it is searched from the current folder upward"
+        raise ConfigError([Problem(str(root), 0, 0, 0, f"there is no file `{PROJECT_FILE}` in it", hint)])
+    rules = load_rules([Origin(str(path), root=real)])
+    return Project(real, tuple(_project_file(name, real) for name in rules.files))
+
+
+def file_digest(path: Path) -> str | None:
+    """Return the SHA-256 of a file's bytes, or None for what is no readable file of at most 256 KiB."""
+    content = _content(path)
+    return None if content is None else hashlib.sha256(content).hexdigest()
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        file = os.open(path, _OPEN)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+            return None
+        content = os.read(file, _LARGEST + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+    return content if len(content) == status.st_size else None
+
+
+def _project_file(named: str, root: Path) -> ProjectFile:
+    is_shipped = named.startswith(PREFIX)
+    path = shipped_path(named) if is_shipped else real_path(Path(named))
+    if not is_shipped and not path.is_relative_to(root):
+        hint = "a project extends its own files and shipped sets"
+        raise ConfigError([Problem(named, 0, 0, 0, "the file lies outside the project", hint)])
+    content = path.read_bytes() if is_shipped else _content(path)
+    if content is None:
+        raise _changed(named)
+    try:
+        # The bytes that are counted here, and shown, are those that are pinned.
+        data = tomllib.loads(content.decode())
+        effects = [rule.get("effect") for rule in data.get("rule", ())]
+        templates, tools = (len(data.get(key, ())) for key in ("template", "tool"))
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise _changed(named) from error
+    permissions = effects.count("allow")
+    return ProjectFile(
+        name=named if is_shipped else str(path.relative_to(root)),
+        digest=None if is_shipped else hashlib.sha256(content).hexdigest(),
+        permissions=permissions,
+        templates=templates,
+        tools=tools,
+        restrictions=len(effects) - permissions,
+    )
+
+
+def _changed(named: str) -> ConfigError:
+    return ConfigError([Problem(named, 0, 0, 0, "the file changed while it was read", "try again")])
+
+
+def real_path(path: Path) -> Path:
+    """Return `path` with all links followed, existing or not; a circle of links is left as it stands."""
+    return Path(os.path.realpath(path))

@@ -1,0 +1,187 @@
+"""Hot reload: rule files are compiled beside the policy in force, and swapped in when all of them are sound."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.config.pin import file_digest
+from permitry.core.policy import AuthorizationPolicy
+from permitry.errors import ConfigError, Problem, told
+
+__all__ = ["Loaded", "PolicyReloader"]
+
+# Within a tick of the file system's clock a file can change and keep its times; this is longer than any tick.
+_TICK = 2_000_000_000
+_MOST_TRIES = 5
+
+
+@attrs.frozen
+class Loaded:
+    """The rules in force and their policy; `problems` is why newer files do not count."""
+
+    rules: RuleSet
+    policy: AuthorizationPolicy
+    problems: ConfigError | None = None
+
+
+@attrs.frozen
+class _Mark:
+    """What a file looked like: what the system says of it, its bytes, and whether a change must show in the former."""
+
+    status: tuple[int, ...]
+    digest: str | None
+    is_settled: bool
+
+    def is_same(self, other: "_Mark") -> bool:
+        """Return whether both are of the same bytes; what has none of its own must look the same."""
+        return self.status == other.status if self.digest is None else self.digest == other.digest
+
+
+@attrs.define
+class PolicyReloader:
+    """The policy of rule files that may change while it is in force. Thread-safe.
+
+    `origins` is asked again at every poll, so that layers written later are found:
+    `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer does not go away: when its file is gone,
+    or any file has a mistake, the last good policy stays, and `problems` says why. `on_change` is told of each new
+    policy and of each new problem, in order; it must not raise.
+
+    Raises: `ConfigError` when the first load fails: then there is no policy, and nothing is allowed.
+    """
+
+    _origins: Callable[[], Iterable[Origin]]
+    _on_change: Callable[[Loaded], object] = lambda _: None
+    _clock: Callable[[], int] = attrs.field(default=time.time_ns, kw_only=True)
+    _known: tuple[Origin, ...] = attrs.field(default=(), init=False)
+    _marks: dict[Path, _Mark] = attrs.field(factory=dict, init=False, repr=False)
+    _loaded: Loaded = attrs.field(init=False, repr=False)
+    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        with _as_config_error():
+            self._loaded = self._load(tuple(self._origins()))
+
+    @property
+    def loaded(self) -> Loaded:
+        """Rules, policy and problems that belong together: one value, never half of the next."""
+        return self._loaded
+
+    @property
+    def policy(self) -> AuthorizationPolicy:
+        """The policy in force."""
+        return self._loaded.policy
+
+    @property
+    def problems(self) -> ConfigError | None:
+        """Why the files as they are now do not count, or None when they do."""
+        return self._loaded.problems
+
+    def poll(self) -> bool:
+        """Look at the files, load them when one has changed, and return whether anything is new."""
+        with self._lock:
+            before = self._loaded
+            self._loaded = after = self._next(before)
+            # Told under the lock, so that nobody hears of an older policy after a newer one.
+            if after is not before:
+                self._on_change(after)
+        return after is not before
+
+    @contextlib.contextmanager
+    def watch(self, seconds: float) -> Iterator[None]:
+        """Poll in a thread of its own, every so many seconds, until the block ends."""
+        ended = threading.Event()
+
+        def run() -> None:
+            while not ended.wait(seconds):
+                self.poll()
+
+        thread = threading.Thread(target=run, name="permitry-reload", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _next(self, before: Loaded) -> Loaded:
+        try:
+            with _as_config_error():
+                origins = tuple(self._origins())
+                # While something is broken every poll tries again: the file that is lacking may be one never seen.
+                if before.problems is None and origins == self._known and self._are_unchanged():
+                    return before
+                self._check_complete(origins)
+                return self._load(origins)
+        except ConfigError as error:
+            if before.problems is not None and before.problems.problems == error.problems:
+                return before
+            return attrs.evolve(before, problems=error)
+
+    def _are_unchanged(self) -> bool:
+        for path, mark in self._marks.items():
+            if not (mark.is_settled and mark.status == _status(path)):
+                # The times say nothing, so the bytes are read; they must be those that were loaded.
+                now = self._mark(path)
+                if not mark.is_same(now):
+                    return False
+                self._marks[path] = now
+        return True
+
+    def _check_complete(self, origins: Iterable[Origin]) -> None:
+        # INVARIANT: law 2. Whoever can delete a rule file, or hide it behind a nearer one, does not lift restrictions.
+        names = {origin.name for origin in origins}
+        gone = [origin.name for origin in self._known if origin.name not in names]
+        hint = "put it back, or restart to go on without it"
+        if gone:
+            raise ConfigError([Problem(name, 0, 0, 0, "the file is no layer any more", hint) for name in gone])
+
+    def _load(self, origins: tuple[Origin, ...]) -> Loaded:
+        named = {_path(origin.name) for origin in origins}
+        files = named | set(self._marks)
+        for _ in range(_MOST_TRIES):
+            marks = {path: self._mark(path) for path in files}
+            rules = load_rules(origins)
+            loaded = Loaded(rules, rules.policy())
+            files = named | {_path(name) for name in rules.files}
+            # INVARIANT: the marks are of the bytes that were loaded: no file changed, even to and fro, or was new.
+            if files <= set(marks) and all(marks[path].status == _status(path) for path in files):
+                self._known, self._marks = origins, {path: marks[path] for path in files}
+                return loaded
+        message, hint = "the rule files change faster than they can be read", "wait until they are written"
+        raise ConfigError([Problem("rules", 0, 0, 0, message, hint)])
+
+    def _mark(self, path: Path) -> _Mark:
+        now = self._clock()
+        status = _status(path)
+        return _Mark(status, file_digest(path), is_settled=max(status[-2:]) < now - _TICK)
+
+
+def _path(name: str) -> Path:
+    return shipped_path(name) if name.startswith(PREFIX) else Path(name).absolute()
+
+
+def _status(path: Path) -> tuple[int, ...]:
+    """Return what tells a file from another, links followed; of its times, one cannot be set by hand."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        return (error.errno or 0,)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+@contextlib.contextmanager
+def _as_config_error() -> Iterator[None]:
+    """Make whatever else goes wrong a problem too: no failure to load may cost the policy in force."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except Exception as error:
+        message = f"cannot be loaded: {type(error).__name__}: {told(error)}"
+        raise ConfigError([Problem("rules", 0, 0, 0, message, "check the files")]) from error

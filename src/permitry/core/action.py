@@ -1,0 +1,270 @@
+"""What a call would do to the world, told before it runs: the actions rules judge.
+
+The readers in `permitry.actions` make them; this file only says what they are. Certain actions are what the call does
+when it runs; possible ones are what it might do besides. A permission must cover every certain action, and an
+`Unknown` among them cannot be covered; a restriction looks at both.
+"""
+
+import enum
+import functools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never
+
+import attrs
+
+from permitry.core.pattern import fold
+
+if TYPE_CHECKING:
+    from permitry.core.call import ToolCall
+    from permitry.core.context import AuthContext
+    from permitry.core.spec import ToolSpec
+
+__all__ = [
+    "Access",
+    "Action",
+    "ActionReader",
+    "Actions",
+    "Connect",
+    "Delegate",
+    "Operands",
+    "Place",
+    "Roots",
+    "Run",
+    "Touch",
+    "Unknown",
+    "Word",
+    "phrase",
+]
+
+
+class Access(enum.Enum):
+    """What happens to a file or folder."""
+
+    READ = "read"
+    WRITE = "write"
+    DELETE = "delete"
+
+
+@attrs.frozen
+class Word:
+    """One argument of a program as it is passed, but for expansions that depend on the machine.
+
+    `is_glob`: an unquoted `*`, `?` or `[` stands in it, so it may become other words. `is_home`: its leading tilde is
+    unquoted, and becomes the home folder. `is_open`: an expansion stands in it, so it may become any words at all, and
+    `text` is only how it is written.
+    """
+
+    text: str
+    is_glob: bool = False
+    is_home: bool = False
+    is_open: bool = False
+
+    @property
+    def may_be_option(self) -> bool:
+        """Whether what the program receives can begin with a hyphen: a file name may be anything."""
+        return self.text.startswith("-") or self.is_open or (self.is_glob and self.text[:1] in "*?[")
+
+
+@attrs.frozen
+class Place:
+    """A path as a call names it, and where it may lead.
+
+    `lexical` holds the absolute, normalised names it may stand for (several when the folder it is relative to is not
+    sure); `real` the same with links followed as the kernel follows them, `passed` the names between these where a link
+    leads to a link. `is_certain`: these are all, and each is one
+    file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
+    `is_tree`: what lies below a folder of this name is touched as well. `is_open`: an expansion, or somebody else, says
+    the name or a part of it, so it may lead anywhere.
+    """
+
+    text: str
+    lexical: tuple[str, ...] = ()
+    real: tuple[str, ...] = ()
+    is_certain: bool = True
+    is_tree: bool = False
+    passed: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    is_open: bool = attrs.field(default=False, kw_only=True)
+
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every name it may stand for."""
+        return tuple(dict.fromkeys((*self.lexical, *self.passed, *self.real)))
+
+    @functools.cached_property
+    def folded(self) -> str:
+        """All its names, one a line, without regard to case and composition, for a quick look."""
+        return "\n".join(map(fold, self.names))
+
+
+@attrs.frozen
+class Touch:
+    """Reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human."""
+
+    access: Access
+    place: Place
+    origin: str = ""
+
+
+@attrs.frozen
+class Connect:
+    """Opens a connection. `host` is normalised (lower case, punycode, canonical addresses, `[…]` around IPv6).
+
+    None for what is not known: `host` when the text is no address at all. `port` is the default of the scheme when the
+    text names none. `is_certain`: the text is an address that every reader takes for the same one.
+    """
+
+    text: str
+    scheme: str | None = None
+    host: str | None = None
+    port: int | None = None
+    is_certain: bool = True
+    origin: str = ""
+
+
+@attrs.frozen
+class Delegate:
+    """Hands work to another agent; `agent` is None when the call does not name it."""
+
+    agent: str | None = None
+
+
+@attrs.frozen
+class Unknown:
+    """Something that could not be read with certainty: no permission over actions covers it.
+
+    `reason` is one phrase for a human; `offset` counts characters (0-based) into `text`, where reading stopped. `about`
+    says what it would be if it were known: `path`, `host`, `agent`, or, when empty, anything.
+    """
+
+    text: str
+    reason: str
+    offset: int = 0
+    about: str = ""
+
+
+@attrs.frozen
+class Operands:
+    """What the operands of a program name, as far as the program is known; `is_listed`: these are all."""
+
+    touches: tuple[Touch, ...] = ()
+    connects: tuple[Connect, ...] = ()
+    is_listed: bool = False
+
+
+@attrs.frozen
+class Run:
+    """Runs a program; `words` begin with its name, wrappers such as `timeout` taken off.
+
+    `doubt` is why it may do more than read, None if it only reads. `within` are the constructs around it, outermost
+    first, for a human; `start` and `end` (0-based, in characters) where it stands in the text. What its operands name
+    is read when somebody asks.
+    """
+
+    words: tuple[Word, ...]
+    doubt: str | None = None
+    _read_operands: "Callable[[], Operands]" = attrs.field(default=Operands, repr=False, eq=False, kw_only=True)
+    within: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The arguments as text, program first."""
+        return tuple(word.text for word in self.words)
+
+    @functools.cached_property
+    def operands(self) -> Operands:
+        """What the operands name."""
+        return self._read_operands()
+
+
+Action: TypeAlias = Run | Touch | Connect | Delegate | Unknown
+
+_BRIEF = 60
+
+
+def phrase(action: Action) -> str:
+    """Return an action in a few words for a human, such as `write src/a.py`."""
+    match action:
+        case Run():
+            text = " ".join(action.argv)
+        case Touch():
+            text = f"{action.access.value} {action.place.text}"
+        case Connect():
+            text = f"connect {action.text}"
+        case Delegate():
+            text = f"delegate to {action.agent or 'an agent'}"
+        case Unknown():
+            text = action.text
+        case _:
+            assert_never(action)
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+
+
+@attrs.frozen
+class Roots:
+    """What patterns of paths are relative to: the workspace's names (as given, and real), and the home folder's."""
+
+    workspace: tuple[str, ...] = ()
+    home: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Actions:
+    """The actions of one call.
+
+    `certain` is what it does, in order; `possible` what it may do besides. `guessed` is what the arguments of a tool
+    that nobody declared may be: it can only make a restriction unsure. `doubt` is why the call as a whole may do more
+    than read, None if every certain action only reads.
+    """
+
+    certain: tuple[Action, ...] = ()
+    possible: tuple[Action, ...] = ()
+    guessed: tuple[Action, ...] = ()
+    roots: Roots = Roots()
+    doubt: str | None = None
+
+    @property
+    def unknown(self) -> Unknown | None:
+        """The first thing that could not be read, or None."""
+        return next((action for action in self.certain if isinstance(action, Unknown)), None)
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """What the call touches, connects to and delegates to, as words to count."""
+        touched = {f"path:{name}" for touch in self.touches() for name in touch.place.real or (touch.place.text,)}
+        met = {f"host:{connect.host or connect.text}" for connect in self.connects()}
+        asked = {f"agent:{each.agent}" for each in self.certain if isinstance(each, Delegate)}
+        return frozenset(touched | met | asked)
+
+    def runs(self) -> Iterator[Run]:
+        """Yield every program that runs or may run."""
+        for action in (*self.certain, *self.possible):
+            if isinstance(action, Run):
+                yield action
+
+    def touches(self) -> Iterator[Touch]:
+        """Yield every path that is or may be touched, those of programs included."""
+        for action in (*self.certain, *self.possible):
+            match action:
+                case Touch():
+                    yield action
+                case Run():
+                    yield from action.operands.touches
+
+    def connects(self) -> Iterator[Connect]:
+        """Yield every address that is or may be connected to, those of programs included."""
+        for action in (*self.certain, *self.possible):
+            match action:
+                case Connect():
+                    yield action
+                case Run():
+                    yield from action.operands.connects
+
+
+class ActionReader(Protocol):
+    """Tells what a call would do; never raises for what a model wrote."""
+
+    def __call__(self, call: "ToolCall", context: "AuthContext", spec: "ToolSpec | None") -> Actions:
+        """Return the actions of `call` in `context`."""
+        ...

@@ -1,0 +1,77 @@
+"""Tools that agents have in common, and what their names and arguments mean when no declaration speaks for them."""
+
+from collections.abc import Iterator, Mapping
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+
+__all__ = ["DEFAULT_READ_ONLY_TOOLS", "HARMLESS_ARGUMENTS", "WELL_KNOWN", "well_known"]
+
+_READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
+_WRITES = ToolTraits(read_only=False, destructive=True, open_world=False, spawns_agent=False)
+_RUNS = ToolTraits(read_only=False, destructive=True, open_world=True, spawns_agent=False)
+_FETCHES = ToolTraits(destructive=False, open_world=True, spawns_agent=False)
+_DELEGATES = ToolTraits(read_only=False, spawns_agent=True)
+
+_FILE = "path|file_path|filepath|filename"
+_FOLDER = "path?|dir_path?|directory?|folder?"
+HARMLESS_ARGUMENTS = frozenset(
+    {
+        "description", "explanation", "is_background", "justification", "max_output_chars", "max_output_tokens",
+        "run_in_background", "timeout", "timeout_ms", "timeout_sec", "timeout_seconds", "yield_time_ms",
+    }
+)  # fmt: skip
+"""Arguments that, beside a command, change nothing about what it does."""
+
+_SHELL = {
+    "workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER,
+}
+_SHELLS = (
+    "bash", "exec_command", "local_shell", "run_command", "run_shell", "run_shell_bg", "run_shell_command",
+    "run_terminal_cmd", "shell", "shell_command", "terminal",
+)  # fmt: skip
+
+
+def _specs() -> Iterator[ToolSpec]:
+    for name in ("exit_plan_mode", "react", "think"):
+        yield ToolSpec(name, traits=_READS, roles={})
+    yield ToolSpec("read_file", traits=_READS, roles={_FILE: ArgumentRole.READ_PATH})
+    for name in ("glob", "grep", "list_dir", "list_files", "search_files"):
+        yield ToolSpec(name, traits=_READS, roles={_FOLDER: ArgumentRole.READ_TREE})
+    for name in ("write_file", "edit_file", "hashline_edit", "create_file"):
+        yield ToolSpec(name, traits=_WRITES, roles={_FILE: ArgumentRole.WRITE_PATH})
+    yield ToolSpec("delete_file", traits=_WRITES, roles={_FILE: ArgumentRole.DELETE_PATH})
+    yield ToolSpec("apply_patch", traits=_WRITES, roles={"patch|input": ArgumentRole.PATCH})
+    for name in _SHELLS:
+        yield ToolSpec(name, traits=_RUNS, roles={"command|cmd": ArgumentRole.COMMAND, **_SHELL})
+    for name in ("fetch_url", "web_fetch"):
+        yield ToolSpec(name, traits=_FETCHES, roles={"url|urls[]": ArgumentRole.URL})
+    yield ToolSpec("web_search", traits=_FETCHES, roles={})
+    for name in ("subtask", "execute", "task"):
+        yield ToolSpec(name, traits=_DELEGATES, roles={"agent?|subagent_type?": ArgumentRole.AGENT})
+
+
+WELL_KNOWN: Mapping[str, ToolSpec] = {spec.name: spec for spec in _specs()}
+"""What function tools of these names are, when no `ToolSpec` and no rule file says otherwise."""
+
+_LOCAL_SHELL = ToolSpec(
+    "local_shell", traits=_RUNS, roles={"command": ArgumentRole.ARGV, "type?": ArgumentRole.TEXT, **_SHELL}
+)
+
+DEFAULT_READ_ONLY_TOOLS = frozenset(name for name, spec in WELL_KNOWN.items() if spec.only_reads)
+"""Function tools that count as read-only when no `ToolSpec` speaks for them."""
+
+
+def well_known(call: ToolCall) -> ToolSpec | None:
+    """Return what a call's tool is by its name or kind, or None; a server may name its tools as it likes."""
+    if call.server is not None:
+        return None
+    match call.kind:
+        case PayloadKind.LOCAL_SHELL:
+            return _LOCAL_SHELL
+        case PayloadKind.CUSTOM:
+            return WELL_KNOWN["apply_patch"] if call.name == "apply_patch" else None
+        case PayloadKind.FUNCTION | PayloadKind.UNIFIED_EXEC:
+            return WELL_KNOWN.get(call.name)
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""The conditions of `when` and `unless`: one file each, none of which knows another."""

@@ -1,0 +1,202 @@
+"""The words of a command pattern: how they are read, and what one of them matches."""
+
+import functools
+import itertools
+from collections.abc import Iterator
+
+import attrs
+
+from permitry.core.action import Word
+from permitry.core.pattern import Pattern
+from permitry.errors import RuleError
+
+__all__ = ["Token", "read_tokens"]
+
+MAX_PATTERN = 1_000
+MAX_WORDS = 32
+MAX_ALTERNATIVES = 64
+MAX_CLUSTER = 4
+
+_BLANK = " \t"
+_OPERATORS = "|&;<>\n\r"
+_EXPANSIONS = "$`"
+
+# Words are text and hold no half of a surrogate pair, so these can stand for wildcards that are meant literally.
+_STAR, _MARK = "\ud800", "\ud801"
+_LITERAL = str.maketrans({"*": _STAR, "?": _MARK})
+_WRITTEN = str.maketrans({_STAR: "*", _MARK: "?"})
+
+
+@attrs.frozen
+class Token:
+    """One word of a pattern: the alternatives it may be, or, with none, any number of words."""
+
+    alternatives: tuple[Pattern, ...] = ()
+
+    @property
+    def is_any(self) -> bool:
+        return not self.alternatives
+
+    def is_met_by(self, flags: frozenset[str] | None) -> bool:
+        """Return whether an alternative is a cluster such as `-rf` of these flags; None for flags that may be any."""
+        clusters = [_flags_in(pattern) for pattern in self.alternatives]
+        return any(cluster and (flags is None or cluster <= flags) for cluster in clusters)
+
+    def matches(self, text: str) -> bool:
+        return any(pattern.matches(text.translate(_LITERAL)) for pattern in self.alternatives)
+
+    def may_match(self, word: Word) -> bool:
+        """Return whether a word may become this one; for a word with wildcards its ends are compared."""
+        if not (word.is_glob or word.is_home):
+            return self.matches(word.text)
+        head, tail = _ends_of(word)
+        return any(_may_meet(pattern.text.translate(_WRITTEN), head, tail) for pattern in self.alternatives)
+
+    def may_name(self, word: Word) -> bool:
+        """Return whether a word may name this program: with or without its folder, in any case."""
+        # The name alone is compared on both sides: `/bin/rm`, `./rm` and `RM` may all be `rm`.
+        return self.may_match(word) or self._bare.may_match(Word(_base_name(word.text), word.is_glob))
+
+    @functools.cached_property
+    def _bare(self) -> "Token":
+        return Token(tuple(Pattern(_base_name(pattern.text)) for pattern in self.alternatives))
+
+
+ANY = Token()
+ONE = Token((Pattern("*"),))
+
+
+def _flags_in(pattern: Pattern) -> frozenset[str]:
+    """Return the flags of a short cluster; empty for everything else, words such as `-exec` included."""
+    flags = pattern.text[1:]
+    is_cluster = pattern.is_exact and pattern.text.startswith("-") and flags.isalnum()
+    return frozenset(flags) if is_cluster and len(set(flags)) == len(flags) <= MAX_CLUSTER else frozenset()
+
+
+def _base_name(text: str) -> str:
+    return text.replace("\\", "/").rpartition("/")[2].casefold()
+
+
+def _ends_of(word: Word) -> tuple[str, str]:
+    """Return what a word with wildcards surely begins and ends with."""
+    text = word.text
+    head = "" if word.is_home else _before_wildcard(text)
+    if word.is_home and not word.is_glob:
+        return head, "".join(text.partition("/")[1:])
+    # A bracket may close anywhere, so nothing behind an opening one is sure.
+    return head, "" if "[" in text else _before_wildcard(text[::-1])[::-1]
+
+
+def _before_wildcard(text: str) -> str:
+    return "".join(itertools.takewhile(lambda char: char not in "*?[", text))
+
+
+def _may_meet(pattern: str, head: str, tail: str) -> bool:
+    """Return whether a text may fit `pattern` and also begin with `head` and end with `tail`."""
+    start, end = _before_wildcard(pattern), _before_wildcard(pattern[::-1])[::-1]
+    begins = start.startswith(head) or head.startswith(start)
+    return begins and (end.endswith(tail) or tail.endswith(end))
+
+
+# Reading patterns -------------------------------------------------------------------------------------------------
+
+
+def read_tokens(text: str) -> tuple[Token, ...]:
+    if len(text) > MAX_PATTERN:
+        raise RuleError(f"the pattern of a command has {len(text)} characters; {MAX_PATTERN} are the most")
+    try:
+        tokens = list(_Reader(text).tokens())
+    except RuleError as error:
+        raise RuleError(f"`{text}`: {error}") from error
+    if not tokens:
+        raise RuleError("the pattern of a command is empty; write `*` for any command")
+    if len(tokens) > MAX_WORDS:
+        raise RuleError(f"the pattern of a command has {len(tokens)} words; {MAX_WORDS} are the most")
+    if tokens == [ONE]:
+        return ONE, ANY
+    if tokens[0].is_any:
+        raise RuleError(f"`{text}`: the program stands first; write `*` for any program")
+    tokens[-1] = ANY if tokens[-1] == ONE else tokens[-1]
+    # Two wildcards for any number say no more than one.
+    return tuple(token for at, token in enumerate(tokens) if not (token.is_any and tokens[at - 1].is_any))
+
+
+@attrs.define
+class _Reader:
+    """Splits a pattern into tokens in one pass."""
+
+    text: str
+    at: int = 0
+
+    def tokens(self) -> Iterator[Token]:
+        while True:
+            while self.at < len(self.text) and self.text[self.at] in _BLANK:
+                self.at += 1
+            if self.at == len(self.text):
+                return
+            yield self._token()
+
+    def _token(self) -> Token:
+        start, texts = self.at, [""]
+        while self.at < len(self.text) and self.text[self.at] not in _BLANK:
+            pieces = self._alternatives() if self.text[self.at] == "{" else [self._piece()]
+            texts = [left + right for left in texts for right in pieces]
+            if len(texts) > MAX_ALTERNATIVES:
+                raise RuleError(f"a word has more than {MAX_ALTERNATIVES} alternatives; write several patterns")
+        if self.text[start : self.at] == "**":
+            return ANY
+        if "" in texts and self.at - start > len("''"):
+            raise RuleError("an alternative is empty; write a pattern with the word, and one without it")
+        return Token(tuple(Pattern(text) for text in texts))
+
+    def _alternatives(self) -> list[str]:
+        start, texts = self.at, [""]
+        self.at += 1
+        while self.at < len(self.text) and self.text[self.at] != "}":
+            char = self.text[self.at]
+            if char == "{":
+                raise RuleError("braces inside braces; list all the alternatives in one pair")
+            if char in _BLANK:
+                break
+            if char == ",":
+                texts.append("")
+                self.at += 1
+            else:
+                texts[-1] += self._piece()
+        if self.at == len(self.text) or self.text[self.at] != "}":
+            raise RuleError(f"the brace at character {start + 1} is not closed; quote it if it is meant literally")
+        if len(texts) == 1:
+            raise RuleError(f"the braces at character {start + 1} give no choice; quote them to mean them literally")
+        self.at += 1
+        return texts
+
+    def _piece(self) -> str:
+        """Return the next character or quoted part; wildcards stay, and those meant literally are translated."""
+        char = self.text[self.at]
+        if char in "'\"":
+            return self._quoted(char)
+        if char == "\\":
+            if self.at + 1 == len(self.text):
+                raise RuleError("nothing follows the last backslash; double it if it is meant literally")
+            self.at += 2
+            return self.text[self.at - 1].translate(_LITERAL)
+        self._check(char)
+        self.at += 1
+        return char
+
+    def _quoted(self, quote: str) -> str:
+        end = self.text.find(quote, self.at + 1)
+        if end < 0:
+            raise RuleError(f"the quote at character {self.at + 1} is not closed; put a backslash before a literal one")
+        part = self.text[self.at + 1 : end]
+        self.at = end + 1
+        return part.translate(_LITERAL)
+
+    def _check(self, char: str) -> None:
+        if char in _OPERATORS:
+            shown = "a line break" if char in "\n\r" else f"`{char}`"
+            raise RuleError(f"{shown} joins or redirects commands, and a pattern is for one command; list the commands")
+        if char in _EXPANSIONS:
+            raise RuleError(f"`{char}` begins an expansion, which is never compared; quote it to mean it literally")
+        if char == "}":
+            raise RuleError("a brace is closed that was not opened; quote it if it is meant literally")

@@ -1,0 +1,127 @@
+"""Three-valued comparing of JSON values: true, false, or a text that says why neither can be said."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from permitry.core._json import JsonValue
+from permitry.rules.conditions._regex import Regex
+
+__all__ = [
+    "Truth",
+    "all_of",
+    "among",
+    "any_of",
+    "class_of",
+    "contains",
+    "kind_of",
+    "matches",
+    "negated",
+    "of_text",
+    "ordered",
+    "same",
+    "told_kind",
+]
+
+Truth: TypeAlias = bool | str
+"""True, false, or why it cannot be said."""
+
+
+# Three-valued logic -----------------------------------------------------------------------------------------------
+
+
+def all_of(truths: Iterable[Truth]) -> Truth:
+    return _settled(truths, by=False)
+
+
+def any_of(truths: Iterable[Truth]) -> Truth:
+    return _settled(truths, by=True)
+
+
+def _settled(truths: Iterable[Truth], *, by: bool) -> Truth:
+    doubt = None
+    for truth in truths:
+        if truth is by:
+            return by
+        if isinstance(truth, str):
+            doubt = doubt or truth
+    return not by if doubt is None else doubt
+
+
+def negated(truth: Truth) -> Truth:
+    return truth if isinstance(truth, str) else not truth
+
+
+# What holds -------------------------------------------------------------------------------------------------------
+
+
+def kind_of(value: JsonValue) -> str:
+    """Return the JSON type; `integer` for a number without a fraction."""
+    if value is None:
+        return "null"
+    names = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (tuple, "array"))
+    return next((name for kind, name in names if isinstance(value, kind)), "object")
+
+
+def class_of(value: JsonValue) -> str:
+    """Return the JSON type as comparing sees it: integers are numbers, and true is none."""
+    return kind_of(value).replace("integer", "number")
+
+
+def same(value: JsonValue, operand: JsonValue) -> Truth:
+    if class_of(value) != class_of(operand):
+        return f"is {told_kind(value)}, which cannot be compared with {told_kind(operand)}"
+    if isinstance(value, tuple) and isinstance(operand, tuple):
+        return len(value) == len(operand) and all_of(map(same, value, operand))
+    return value == operand
+
+
+def told_kind(value: JsonValue) -> str:
+    kind = kind_of(value)
+    return kind if value is None else f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
+
+
+def among(value: JsonValue, operands: tuple[JsonValue, ...]) -> Truth:
+    return any_of(same(value, operand) for operand in operands)
+
+
+def ordered(compare: Callable[[Any, Any], bool]) -> Callable[[JsonValue, JsonValue], Truth]:
+    def truth(value: JsonValue, operand: JsonValue) -> Truth:
+        if class_of(value) != class_of(operand):
+            return f"is {told_kind(value)}, which has no order with {told_kind(operand)}"
+        return compare(value, operand)
+
+    return truth
+
+
+def of_text(fits: Callable[[str, str], bool]) -> Callable[[JsonValue, tuple[str, ...]], Truth]:
+    def truth(value: JsonValue, operands: tuple[str, ...]) -> Truth:
+        if not isinstance(value, str):
+            return f"is {told_kind(value)}, not a string"
+        return any(fits(value, operand) for operand in operands)
+
+    return truth
+
+
+def matches(value: JsonValue, regex: Regex) -> Truth:
+    return regex.matches(value) if isinstance(value, str) else f"is {told_kind(value)}, not a string"
+
+
+def contains(value: JsonValue, operands: tuple[JsonValue, ...]) -> Truth:
+    if isinstance(value, tuple):
+        return any_of(_is_element(element, operand) for element in value for operand in operands)
+    return any_of(_is_part(value, operand) for operand in operands)
+
+
+def _is_part(value: JsonValue, operand: JsonValue) -> Truth:
+    if isinstance(value, str) and isinstance(operand, str):
+        return operand in value
+    return f"is {told_kind(value)}, in which {told_kind(operand)} cannot be looked for"
+
+
+def _is_element(element: JsonValue, operand: JsonValue) -> Truth:
+    truth = same(element, operand)
+    # The text "prod-db" contains "prod"; putting it into a list must not lift a restriction.
+    if truth is False and _is_part(element, operand) is True:
+        return f"has an element that contains {json.dumps(operand)} and is not equal to it"
+    return truth

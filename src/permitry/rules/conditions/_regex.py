@@ -1,0 +1,57 @@
+"""Regular expressions without backtracking (RE2): no argument can make a match slow."""
+
+from typing import Protocol
+
+import attrs
+
+from permitry.errors import RuleError
+
+__all__ = ["Regex"]
+
+MAX_PATTERN = 1_000
+# Bounds the size of the automaton, and with it the time: about a second for the longest argument at worst.
+MAX_MEMORY = 1 << 17
+
+
+class _Program(Protocol):
+    def fullmatch(self, text: str) -> object: ...
+
+
+def _compile(regex: "Regex") -> _Program:
+    import re2  # type: ignore[import-untyped]  # noqa: PLC0415 -- untyped, large, and needed only by rules with a regex
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = MAX_MEMORY
+    # A line break must not hide what stands behind it from a restriction; a star of a glob passes it as well.
+    options.dot_nl = True
+    options.never_capture = True
+    if len(regex.text) > MAX_PATTERN:
+        raise RuleError(f"the pattern has {len(regex.text)} characters; {MAX_PATTERN} are the most")
+    try:
+        program: _Program = re2.compile(regex.text, options)
+    except re2.error as error:
+        told = error.args[0]
+        raise RuleError(f"not a pattern RE2 takes: {told.decode() if isinstance(told, bytes) else told}") from error
+    return program
+
+
+@attrs.frozen
+class Regex:
+    """A pattern in RE2's syntax that the whole text must fit; a dot is any character, line breaks included.
+
+    Raises: `RuleError` for a pattern that is invalid, over 1,000 characters, or too large when compiled.
+    """
+
+    text: str
+    _program: _Program = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_compile, takes_self=True))
+
+    def matches(self, text: str) -> bool:
+        """Return whether the whole of `text` fits."""
+        return self._program.fullmatch(text) is not None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __reduce__(self) -> tuple[type["Regex"], tuple[str]]:
+        return Regex, (self.text,)

@@ -1,0 +1,202 @@
+"""One component of a path pattern: `*`, `?` and `[sets]`, matched by splitting at the stars.
+
+The cost is at most the product of both lengths. No component ever matches a `/`: there is none in a name.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import attrs
+
+from permitry.core.pattern import fold
+from permitry.errors import RuleError
+
+__all__ = ["Segment", "align"]
+
+
+@attrs.frozen
+class CharSet:
+    """The characters one place of a name may hold; negated, those it may not."""
+
+    ranges: tuple[tuple[str, str], ...] = ()
+    is_negated: bool = True
+    ignores_case: bool = False
+
+    def __contains__(self, char: str) -> bool:
+        forms = {char, char.lower(), char.upper()} if self.ignores_case else {char}
+        return any(any(low <= form <= high for low, high in self.ranges) is not self.is_negated for form in forms)
+
+
+Unit: TypeAlias = str | CharSet
+Piece: TypeAlias = str | tuple[Unit, ...]
+
+ANY = CharSet()
+
+_MOST_PAIRS = 250_000  # beyond any name a disk can hold; whoever writes more is taken to overlap
+
+
+@attrs.frozen
+class Segment:
+    """A pattern of one component; a star stands between every two pieces."""
+
+    pieces: tuple[Piece, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Segment":
+        """Return the pattern a rule writes.
+
+        Raises:
+            RuleError: a set is not closed, runs backwards, or is a class such as `[:alpha:]`.
+        """
+        return cls(_pieces(text))
+
+    @classmethod
+    def guess(cls, text: str) -> "Segment":
+        """Return a pattern that covers whatever a shell may make of `text`: its sets may be any text."""
+        head, opening, rest = text.partition("[")
+        tail = rest.rpartition("]")[2].replace("[", "?")
+        return cls(_pieces(f"{head}*{tail}" if opening else text))
+
+    @property
+    def literal(self) -> str | None:
+        """The one name that fits, None if there may be more."""
+        first = self.pieces[0]
+        return first if len(self.pieces) == 1 and isinstance(first, str) else None
+
+    @cached_property
+    def folded(self) -> "Segment":
+        """The pattern for folded names."""
+        return Segment(tuple(_folded(piece) for piece in self.pieces))
+
+    def matches(self, name: str) -> bool:
+        """Return whether the whole of `name` fits."""
+        first, *middle = self.pieces
+        if not middle:
+            return len(name) == len(first) and _fits(first, name, 0)
+        *middle, last = middle
+        stop = len(name) - len(last)
+        if stop < len(first) or not _fits(first, name, 0) or not _fits(last, name, stop):
+            return False
+        return _in_order(middle, name, len(first), stop)
+
+    def may_match(self, other: "Segment") -> bool:
+        """Return whether one name may fit both, compared without case, composition and invisible characters."""
+        if other.literal is not None:
+            return self.matches(other.literal) or self.folded.matches(other.folded.literal or "")
+        return _overlap(self, other) or _overlap(self.folded, other.folded)
+
+
+def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, Any], bool]) -> bool:
+    """Return whether both sides can stand for the same: None is any run, anything else one that must meet one.
+
+    Two rows of the table of all pairs are kept, so the cost is the product of both lengths.
+    """
+    row = list(accumulate(right, lambda so_far, there: so_far and there is None, initial=True))
+    for here in left:
+        if True not in row:
+            return False
+        above, row = row, [row[0] and here is None]
+        for at, there in enumerate(right):
+            if here is None or there is None:
+                row.append(above[at + 1] or row[at])
+            else:
+                row.append(above[at] and meet(here, there))
+    return row[-1]
+
+
+def _folded(piece: Piece) -> Piece:
+    if isinstance(piece, str):
+        return fold(piece)
+    units: list[Unit] = []
+    for unit in piece:
+        units += fold(unit) if isinstance(unit, str) else [attrs.evolve(unit, ignores_case=True)]
+    return tuple(units)
+
+
+def _pieces(text: str) -> tuple[Piece, ...]:
+    pieces: list[list[Unit]] = [[]]
+    at = 0
+    while at < len(text):
+        char, at = text[at], at + 1
+        if char == "*":
+            pieces.append([])
+        elif char == "[":
+            unit, at = _read_set(text, at)
+            pieces[-1].append(unit)
+        else:
+            pieces[-1].append(ANY if char == "?" else char)
+    joined = [_joined(piece) for piece in pieces]
+    return tuple(piece for at, piece in enumerate(joined) if piece or at in (0, len(joined) - 1))
+
+
+def _joined(units: list[Unit]) -> Piece:
+    letters = [unit for unit in units if isinstance(unit, str)]
+    return "".join(letters) if len(letters) == len(units) else tuple(units)
+
+
+def _read_set(text: str, at: int) -> tuple[Unit, int]:
+    """Return the set whose `[` stands before `at`, and where it ends."""
+    is_negated = text[at : at + 1] in ("!", "^")
+    start = at + is_negated
+    end = text.find("]", start + 1)
+    if end < 0:
+        raise RuleError(f"the set in `{text}` is never closed; write `[[]` for the character `[`")
+    body = text[start:end]
+    if any(f"[{mark}" in body[:-1] and body.endswith(mark) for mark in ":.="):
+        raise RuleError(f"the set in `{text}` holds a class; write its ranges, such as `[a-z]`")
+    return CharSet(tuple(_ranges(body)), is_negated), end + 1
+
+
+def _ranges(body: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    while at < len(body):
+        is_range = body[at + 1 : at + 2] == "-" and at + 2 < len(body)
+        low, high = body[at], body[at + 2 if is_range else at]
+        if low > high:
+            raise RuleError(f"the range `{low}-{high}` runs backwards, and can never match; write `{high}-{low}`")
+        yield low, high
+        at += 3 if is_range else 1
+
+
+def _overlap(left: Segment, right: Segment) -> bool:
+    ours, theirs = _units(left), _units(right)
+    return len(ours) * len(theirs) > _MOST_PAIRS or align(ours, theirs, _meet)
+
+
+def _units(segment: Segment) -> Sequence[Unit | None]:
+    return [unit for piece in segment.pieces for unit in (None, *piece)][1:]
+
+
+def _in_order(pieces: list[Piece], name: str, at: int, stop: int) -> bool:
+    # Leftmost placement of each piece is enough: a later one could only leave less room for the rest.
+    for piece in pieces:
+        at = _find(piece, name, at, stop)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
+
+
+def _find(piece: Piece, name: str, start: int, stop: int) -> int:
+    if isinstance(piece, str):
+        return name.find(piece, start, stop)
+    places = range(start, stop - len(piece) + 1)
+    return next((at for at in places if _fits(piece, name, at)), -1)
+
+
+def _fits(piece: Piece, name: str, at: int) -> bool:
+    if isinstance(piece, str):
+        return name.startswith(piece, at)
+    return all(map(_meet, piece, name[at : at + len(piece)]))
+
+
+def _meet(left: Unit, right: Unit) -> bool:
+    match left, right:
+        case str(), str():
+            return left == right
+        case (CharSet() as chars, str() as char) | (str() as char, CharSet() as chars):
+            return char in chars
+        case _:
+            return True  # two sets: some character may be in both, and nobody loses by a question too many

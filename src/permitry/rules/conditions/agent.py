@@ -1,0 +1,23 @@
+"""The condition `agent`."""
+
+import attrs
+
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Question
+
+__all__ = ["AgentCondition"]
+
+
+@attrs.frozen
+class AgentCondition:
+    """Holds when the agent that calls fits one of the patterns."""
+
+    agents: tuple[Pattern, ...]
+
+    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the name is always known
+        """Return whether the calling agent is meant."""
+        return any(agent.matches(question.context.agent) for agent in self.agents)
+
+    def fact(self, question: Question) -> str:
+        """Return what is the case instead."""
+        return f"agent = {question.context.agent}"

@@ -1,0 +1,333 @@
+"""The condition `when.args.<path>`: what an argument of the call must be.
+
+Three-valued: a test is true, false, or, as a text that says why, cannot be answered. Several operators in one table
+must all hold, and one that is false settles it whatever the others would say.
+
+A value of another type than the rule expects is no answer, never a plain "no": a restriction that looks for `"prod"`
+must not be lifted by sending `["prod"]`.
+"""
+
+import datetime as dt
+import difflib
+import enum
+import json
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+import attrs
+
+from permitry.core._json import JsonValue, canonical_json
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Question
+from permitry.errors import RuleError, UnevaluableError
+from permitry.rules.conditions._compare import (
+    Truth,
+    all_of,
+    among,
+    any_of,
+    class_of,
+    contains,
+    kind_of,
+    matches,
+    negated,
+    of_text,
+    ordered,
+    same,
+    told_kind,
+)
+from permitry.rules.conditions._regex import Regex
+
+__all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition"]
+
+MAX_NESTING = 8
+_BRIEF = 60
+
+
+class _Absent(enum.Enum):
+    ABSENT = "is missing"
+
+
+_Found: TypeAlias = "JsonValue | _Absent"
+
+
+@attrs.frozen
+class _Check:
+    """One operator and what it compares with."""
+
+    name: str
+    operand: Any
+
+    def truth(self, value: _Found) -> Truth:
+        if self.name == "exists":
+            return (value is not _Absent.ABSENT) is self.operand
+        return value.value if isinstance(value, _Absent) else _OPERATORS[self.name].truth(value, self.operand)
+
+    def __str__(self) -> str:
+        operand = self.operand
+        told = f"({operand})" if isinstance(operand, ArgumentTest | Regex) else json.dumps(operand, ensure_ascii=False)
+        return f"{self.name} {told}"
+
+
+@attrs.frozen
+class ArgumentTest:
+    """What a value must be: every check holds."""
+
+    checks: tuple[_Check, ...]
+
+    def truth(self, value: _Found) -> Truth:
+        """Return whether all checks hold, or why that cannot be said; a check that is false settles it."""
+        return all_of(check.truth(value) for check in self.checks)
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.checks))
+
+
+@attrs.frozen
+class ArgumentCondition:
+    """A test of the argument at `path`, the names of nested objects from the outside in."""
+
+    path: tuple[str, ...]
+    test: ArgumentTest
+
+    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- a test has one answer, or none
+        """Return whether the argument of the call passes the test.
+
+        Raises: `UnevaluableError` when it is missing, or of a type the test does not speak of.
+        """
+        return self.passes(question.call.arguments)
+
+    def fact(self, question: Question) -> str:
+        """Return what is the case instead."""
+        found = _found(question.call.arguments, self.path)
+        told = "missing" if isinstance(found, _Absent) else canonical_json(found)
+        return f"{_dotted(self.path)} = {told if len(told) <= _BRIEF else f'{told[:_BRIEF]}...'}"
+
+    def passes(self, arguments: Mapping[str, JsonValue]) -> bool:
+        """Return whether the argument passes the test.
+
+        Raises: `UnevaluableError` as `holds`.
+        """
+        truth = self.test.truth(_found(arguments, self.path))
+        if isinstance(truth, str):
+            raise UnevaluableError(f"`{_dotted(self.path)}` {truth}")
+        return truth
+
+    def __str__(self) -> str:
+        return f"{_dotted(self.path)} {self.test}"
+
+
+def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCondition:
+    """Return the condition of one entry of `when.args`: a literal to equal, or a table of operators.
+
+    A text `path` is split at its dots; the parts of a tuple are names as they are.
+
+    Raises: `RuleError`.
+    """
+    names = tuple(path.split(".")) if isinstance(path, str) else path
+    if not all(names) or not names:
+        raise RuleError(
+            f"`{_dotted(names)}` has an empty part; a path is names joined by dots, such as `args.filter.id`"
+        )
+    try:
+        return ArgumentCondition(names, _test(raw, 0))
+    except RuleError as error:
+        raise RuleError(f"`{_dotted(names)}`: {error}") from error
+
+
+def _dotted(path: tuple[str, ...]) -> str:
+    return ".".join(("args", *path))
+
+
+def _found(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
+    value: JsonValue = arguments
+    for depth, name in enumerate(path):
+        if not isinstance(value, Mapping):
+            raise UnevaluableError(f"`{_dotted(path[:depth])}` is {told_kind(value)}, where an object is expected")
+        if name not in value:
+            return _Absent.ABSENT
+        value = value[name]
+    return value
+
+
+# What holds of a value as a whole or of its elements --------------------------------------------------------------
+
+
+def _length(value: JsonValue, test: ArgumentTest) -> Truth:
+    if isinstance(value, str | tuple | Mapping):
+        return test.truth(len(value))
+    return f"is {told_kind(value)}, which has no length"
+
+
+def _is_kind(value: JsonValue, name: str) -> bool:
+    return name in (kind_of(value), class_of(value))
+
+
+def _of_elements(
+    settle: Callable[[Iterable[Truth]], Truth],
+) -> Callable[[JsonValue, ArgumentTest], Truth]:
+    def truth(value: JsonValue, test: ArgumentTest) -> Truth:
+        if not isinstance(value, tuple):
+            return f"is {told_kind(value)}, not an array"
+        return settle(map(test.truth, value))
+
+    return truth
+
+
+# How tables are read ----------------------------------------------------------------------------------------------
+
+
+def _test(raw: object, depth: int, known: Iterable[str] | None = None) -> ArgumentTest:
+    if depth > MAX_NESTING:
+        raise RuleError(f"operators are nested more than {MAX_NESTING} deep")
+    if isinstance(raw, list | tuple):
+        raise RuleError(
+            "a list alone can be read in two ways; write `in = [...]` for one of these, `eq = [...]` for this list"
+        )
+    if not isinstance(raw, Mapping):
+        return ArgumentTest((_Check("eq", _value(raw, depth)),))
+    if not raw:
+        raise RuleError("an empty table says nothing; give an operator, such as `le = 100`")
+    if raw.get("exists") is False and len(raw) > 1:
+        raise RuleError("`exists = false` cannot hold together with another operator")
+    names = OPERATORS if known is None else tuple(known)
+    return ArgumentTest(tuple(_check(name, operand, depth, names) for name, operand in raw.items()))
+
+
+def _check(name: object, operand: object, depth: int, known: tuple[str, ...]) -> _Check:
+    if not isinstance(name, str) or name not in known:
+        raise RuleError(f"unknown operator `{name}`; {_nearest(str(name), known)}")
+    if name == "exists" and depth:
+        raise RuleError("`exists` has no meaning for an element of a list, which is always there")
+    try:
+        return _Check(name, _OPERATORS[name].read(operand, depth))
+    except RuleError as error:
+        raise RuleError(f"`{name}`: {error}") from error
+
+
+def _nearest(word: str, known: tuple[str, ...]) -> str:
+    # `lte` is as near to `lt` as to `le`.
+    word = word.replace("te", "e") if word in ("lte", "gte") else word[:40]
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
+
+
+def _value(raw: object, depth: int) -> JsonValue:
+    """Return `raw` as a value to compare with; objects are not, since their parts have paths of their own."""
+    if isinstance(raw, dt.date | dt.time):
+        raise RuleError(f'JSON has no dates, so arguments are texts; quote it: "{raw.isoformat()}"')
+    if isinstance(raw, float) and not math.isfinite(raw):
+        raise RuleError(f"no argument can be {raw}")
+    if isinstance(raw, list | tuple):
+        if depth >= MAX_NESTING:
+            raise RuleError(f"lists are nested more than {MAX_NESTING} deep")
+        return tuple(_value(item, depth + 1) for item in raw)
+    if isinstance(raw, bool | int | float | str):
+        return raw
+    if isinstance(raw, Mapping):
+        raise RuleError("an object is not compared as a whole; compare its parts, such as `args.filter.id`")
+    raise RuleError(f"a `{type(raw).__name__}` is nothing to compare with")
+
+
+def _values(raw: object, depth: int) -> tuple[JsonValue, ...]:
+    if not isinstance(raw, list | tuple):
+        raise RuleError(f"a list of values is needed, not {_shown(raw)}; for one value write `eq` or `ne`")
+    if not raw:
+        raise RuleError("an empty list holds no value to compare with")
+    values = tuple(_value(item, depth) for item in raw)
+    if len(set(map(class_of, values))) > 1:
+        raise RuleError("the values are of several types; write one rule for each type")
+    return values
+
+
+def _order_operand(raw: object, depth: int) -> JsonValue:
+    value = _value(raw, depth)
+    if isinstance(value, bool | tuple):
+        raise RuleError(f"a number or a text is needed, not {_shown(raw)}")
+    return value
+
+
+def _texts(raw: object, depth: int) -> tuple[str, ...]:
+    values = _some(raw, depth)
+    texts = tuple(value for value in values if isinstance(value, str))
+    if len(texts) < len(values):
+        raise RuleError(f"a text or a list of texts is needed, not {_shown(raw)}")
+    return texts
+
+
+def _some(raw: object, depth: int) -> tuple[JsonValue, ...]:
+    """Return one value, or a list of values, as a tuple none of which is empty text."""
+    values = _values(raw if isinstance(raw, list | tuple) else [raw], depth)
+    if "" in values:
+        raise RuleError("an empty text is part of every text; take it out")
+    return values
+
+
+def _regex(raw: object, _: int) -> Regex:
+    if not isinstance(raw, str):
+        raise RuleError(f"a text is needed, not {_shown(raw)}")
+    return Regex(raw)
+
+
+def _length_test(raw: object, depth: int) -> ArgumentTest:
+    test = _test(raw, depth + 1, ("eq", "lt", "le", "gt", "ge"))
+    for check in test.checks:
+        if isinstance(check.operand, bool) or not isinstance(check.operand, int) or check.operand < 0:
+            raise RuleError(f"a length is a whole number from 0 on, not {_shown(check.operand)}")
+    return test
+
+
+def _kind_name(raw: object, _: int) -> str:
+    if not isinstance(raw, str) or raw not in _KINDS:
+        raise RuleError(f"unknown type {_shown(raw)}; {_nearest(str(raw), _KINDS)}")
+    return raw
+
+
+def _flag(raw: object, _: int) -> bool:
+    if not isinstance(raw, bool):
+        raise RuleError(f"true or false is needed, not {_shown(raw)}")
+    return raw
+
+
+def _element_test(raw: object, depth: int) -> ArgumentTest:
+    return _test(raw, depth + 1)
+
+
+def _shown(raw: object) -> str:
+    return f"`{str(raw)[:60]}`"
+
+
+class _Operator(NamedTuple):
+    read: Callable[[object, int], Any]
+    truth: Callable[[JsonValue, Any], Truth]
+
+
+_KINDS = ("string", "number", "integer", "boolean", "array", "object", "null")
+
+_OPERATORS: Mapping[str, _Operator] = MappingProxyType(
+    {
+        "eq": _Operator(_value, same),
+        "ne": _Operator(_value, lambda value, operand: negated(same(value, operand))),
+        "in": _Operator(_values, among),
+        "not_in": _Operator(_values, lambda value, operands: negated(among(value, operands))),
+        "lt": _Operator(_order_operand, ordered(operator.lt)),
+        "le": _Operator(_order_operand, ordered(operator.le)),
+        "gt": _Operator(_order_operand, ordered(operator.gt)),
+        "ge": _Operator(_order_operand, ordered(operator.ge)),
+        "glob": _Operator(_texts, of_text(lambda value, text: Pattern(text).matches(value))),
+        "prefix": _Operator(_texts, of_text(str.startswith)),
+        "suffix": _Operator(_texts, of_text(str.endswith)),
+        "contains": _Operator(_some, contains),
+        "regex": _Operator(_regex, matches),
+        "length": _Operator(_length_test, _length),
+        "type": _Operator(_kind_name, _is_kind),
+        "exists": _Operator(_flag, lambda _, operand: bool(operand)),
+        "any": _Operator(_element_test, _of_elements(any_of)),
+        "all": _Operator(_element_test, _of_elements(all_of)),
+    }
+)
+
+OPERATORS = tuple(_OPERATORS)
+"""The operators of a table, in the order of the documentation."""

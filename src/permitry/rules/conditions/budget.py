@@ -1,0 +1,61 @@
+"""The condition behind `budget`: how much may happen in how much time."""
+
+from typing import Literal, assert_never
+
+import attrs
+
+from permitry.core.history import Ran
+from permitry.core.rule import Question
+from permitry.errors import UnevaluableError
+
+__all__ = ["Budget"]
+
+
+@attrs.frozen
+class Budget:
+    """So many calls, or so many distinct targets, in a sliding window of `seconds` (None: the whole session).
+
+    Counted are the calls that ran and that the rule `rule_id` meant; `by` says whose: of the whole session, of the
+    calling agent, or of the tool that is called.
+    """
+
+    rule_id: str
+    most: int
+    of: Literal["calls", "targets"] = "calls"
+    seconds: float | None = None
+    by: Literal["session", "agent", "tool"] = "session"
+
+    def is_spent(self, question: Question) -> bool:
+        """Return whether one more call, or a target that is new, would go over the budget.
+
+        Raises: `UnevaluableError` for a window in time when the context has no clock.
+        """
+        counted = self._counted(question)
+        if self.of == "calls":
+            return len(counted) >= self.most
+        if question.actions.unknown is not None:
+            raise UnevaluableError("what the call touches is not certain, so its targets cannot be counted")
+        seen = frozenset[str]().union(*(ran.targets for ran in counted))
+        return len(seen | question.targets) > self.most
+
+    def _counted(self, question: Question) -> list[Ran]:
+        context = question.context
+        since = float("-inf")
+        if self.seconds is not None:
+            if context.now is None:
+                raise UnevaluableError("the context has no clock, so the budget cannot be counted")
+            since = context.now - self.seconds
+        return [ran for ran in context.history.latest() if ran.at > since and self._is_meant(ran, question)]
+
+    def _is_meant(self, ran: Ran, question: Question) -> bool:
+        if self.rule_id not in ran.rules:
+            return False
+        match self.by:
+            case "session":
+                return True
+            case "agent":
+                return ran.agent == question.context.agent
+            case "tool":
+                return ran.tool == question.call.tool
+            case _:
+                assert_never(self.by)

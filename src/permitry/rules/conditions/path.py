@@ -1,0 +1,193 @@
+"""The condition `path`: patterns of places, sure for a permission and generous for a restriction."""
+
+import enum
+import functools
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias, assert_never
+
+import attrs
+
+from permitry.core.action import Place, Roots
+from permitry.errors import RuleError
+from permitry.rules.conditions._segment import Segment, align
+
+__all__ = ["PathPattern"]
+
+_LONGEST = 4096
+_MOST_STARS = 16
+_WILDCARDS = frozenset("*?[")
+_STAR = Segment.parse("*")
+
+# None is `**`: any number of components.
+_Parts: TypeAlias = tuple[Segment | None, ...]
+
+
+class _Anchor(enum.Enum):
+    WORKSPACE = enum.auto()
+    HOME = enum.auto()
+    TOP = enum.auto()
+
+
+@attrs.frozen
+class PathPattern:
+    """A pattern of paths: `x` and `./x` below the workspace, `/x` absolute, `~/x` below the home folder.
+
+    `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them. Stars match names
+    that begin with a dot, letters are compared byte by byte, and nothing floats: `.env` is the one of the workspace.
+
+    Raises:
+        RuleError: the text is not such a pattern, or could never match.
+    """
+
+    text: str
+    _anchor: _Anchor = attrs.field(init=False, repr=False, eq=False)
+    _parts: _Parts = attrs.field(init=False, repr=False, eq=False)
+    _needle: str = attrs.field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        anchor, parts = _parse(self.text)
+        literal = [part.folded.literal or "" for part in parts if part is not None]
+        # The longest plain component: a name without it cannot fit, and looking for it costs little.
+        object.__setattr__(self, "_needle", max(literal, key=len, default=""))
+        object.__setattr__(self, "_anchor", anchor)
+        object.__setattr__(self, "_parts", parts)
+
+    def holds(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place surely lies within the pattern: what a permission needs.
+
+        `x/**` is what lies below `x`; for a place that is a tree it is the tree of `x` itself as well, and only a
+        pattern that ends in `**` covers a tree.
+        """
+        if not place.is_certain or not place.real or not self._stays(place, roots):
+            return False
+        is_deep = self._parts[-1:] == (None,)
+        if place.is_tree and not is_deep:
+            return False
+        parts = (*self._parts, _STAR) if is_deep and not place.is_tree else self._parts
+        return all(any(_fits(parts, name, base) for base in self._bases(roots)) for name in place.real)
+
+    def may_hold(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place may lie within the pattern: what a restriction needs.
+
+        Any name will do, without regard to case and composition; a glob fires when it may become a name that fits,
+        and a tree when it surely holds what the pattern names. Without a workspace a relative pattern may be anywhere.
+        """
+        has_wildcards = not place.is_certain and not _WILDCARDS.isdisjoint(place.text)
+        may_fit = has_wildcards or self._needle in place.folded
+        if not (may_fit or place.is_tree):
+            return False
+        bases = [_literal(base) for base in self._bases(roots)] or [(None,)]
+        return any(
+            (may_fit and align((*base, *self._parts), name, Segment.may_match))
+            or (place.is_tree and self._is_below(base, name))
+            for name in _names(place)
+            for base in bases
+        )
+
+    def _bases(self, roots: Roots) -> tuple[str, ...]:
+        match self._anchor:
+            case _Anchor.WORKSPACE:
+                return roots.workspace
+            case _Anchor.HOME:
+                return roots.home
+            case _Anchor.TOP:
+                return ("/",)
+            case _:
+                assert_never(self._anchor)
+
+    def _stays(self, place: Place, roots: Roots) -> bool:
+        # What leaves the workspace by `..` and comes back by a link is not what the author of the rule had in mind.
+        if self._anchor is not _Anchor.WORKSPACE or place.text.startswith(("/", "~")):
+            return True
+        return all(any(_below(name, root) is not None for root in roots.workspace) for name in place.lexical)
+
+    def _is_below(self, base: _Parts, name: _Parts) -> bool:
+        """Return whether walking a folder meets the literal part of the pattern; any folder may meet `**/x`."""
+        spine = self._spine
+        top = name[: name.index(None)] if None in name else name
+        if None in base:
+            return bool(spine)
+        if len(top) > len(base) + len(spine) or (len(top) == len(base) and not spine):
+            return False
+        return align((*base, *spine)[: len(top)], top, Segment.may_match)
+
+    @functools.cached_property
+    def _spine(self) -> _Parts:
+        head = self._parts[: self._parts.index(None)] if None in self._parts else self._parts
+        literal = [at for at, part in enumerate(head, 1) if part is not None and part.literal is not None]
+        return head[: max(literal, default=0)]
+
+
+def _parse(text: str) -> tuple[_Anchor, _Parts]:
+    _check(text)
+    names = text.split("/")
+    anchor = {"": _Anchor.TOP, "~": _Anchor.HOME}.get(names[0], _Anchor.WORKSPACE)
+    rest = names[1:] if anchor is _Anchor.HOME else names
+    return anchor, tuple(None if name == "**" else Segment.parse(name) for name in rest if name not in ("", "."))
+
+
+def _check(text: str) -> None:
+    for is_wrong, why in (
+        (not text, "a path pattern is empty; write `**` for everything in the workspace"),
+        (len(text) > _LONGEST, f"a path pattern has more than {_LONGEST} characters; no path is that long"),
+        ("\\" in text, f"the path pattern `{text}` holds a backslash; write `/` between names, and `[*]` for a star"),
+        (
+            any(unicodedata.category(char) in ("Cc", "Cs") for char in text),
+            f"the path pattern {text!a} holds a control character, and such a path never matches; leave it out",
+        ),
+        (
+            ".." in text.split("/"),
+            f"the path pattern `{text}` holds `..`; name the folder itself, from `/` or `~/` if it is elsewhere",
+        ),
+        (
+            text.startswith("~") and not f"{text}/".startswith("~/"),
+            f"the path pattern `{text}` names the home of a user; write it from `/`, or `./{text}` for a file",
+        ),
+        (
+            text.split("/").count("**") > _MOST_STARS,
+            f"the path pattern `{text[:60]}` holds `**` more than {_MOST_STARS} times; no tree needs that",
+        ),
+        (
+            _has_braces(text),
+            f"the path pattern `{text}` holds a choice in braces; list the patterns one by one",
+        ),
+    ):
+        if is_wrong:
+            raise RuleError(why)
+
+
+def _has_braces(text: str) -> bool:
+    _, opening, rest = text.replace("[{]", "").partition("{")
+    inner, closing, _ = rest.partition("}")
+    return bool(opening and closing) and ("," in inner or ".." in inner)
+
+
+def _below(name: str, root: str) -> str | None:
+    """Return the name relative to a root, None if it lies elsewhere."""
+    if root in (name, "/"):
+        return name[len(root) :]
+    return name[len(root) + 1 :] if name.startswith(root + "/") else None
+
+
+def _fits(parts: _Parts, name: str, base: str) -> bool:
+    rest = _below(name, base)
+    return rest is not None and align(parts, _split(rest), Segment.matches)
+
+
+def _split(name: str) -> list[str]:
+    return [part for part in name.split("/") if part]
+
+
+@functools.lru_cache(maxsize=512)
+def _literal(name: str) -> _Parts:
+    return tuple(Segment((part,)) for part in _split(name))
+
+
+def _names(place: Place) -> Iterator[_Parts]:
+    """Yield every name of the place, once as written and once as the glob it may be."""
+    names: Iterable[str] = dict.fromkeys((*place.lexical, *place.passed, *place.real))
+    for name in names:
+        yield _literal(name)
+        if not place.is_certain and not _WILDCARDS.isdisjoint(place.text):
+            yield tuple(None if part == "**" else Segment.guess(part) for part in _split(name))

@@ -1,0 +1,68 @@
+"""Which tools a rule is about."""
+
+import attrs
+
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Question
+from permitry.errors import RuleError
+
+__all__ = ["TRAIT_SELECTORS", "ToolSelector"]
+
+TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
+"""The selectors that look at what a tool is rather than at its name."""
+
+
+def _known_selector(_: object, __: object, value: str) -> None:
+    if value.startswith("@") and value not in TRAIT_SELECTORS:
+        raise RuleError(f"unknown trait selector `{value}`; known: {', '.join(TRAIT_SELECTORS)}")
+
+
+@attrs.frozen
+class ToolSelector:
+    """One word of a rule's `tools`: a name, a glob, `mcp:server/tool`, or a trait selector.
+
+    `@reads` selects calls known to change nothing, `@writes` all others; `@shell` tools that take a command; `@network`
+    tools that reach the world outside, `@agent` those that start agents: there, a tool of which it is not known is
+    selected by a restriction and not by a permission.
+    """
+
+    text: str = attrs.field(validator=_known_selector)
+    _pattern: Pattern = attrs.field(init=False, repr=False, eq=False)
+
+    @_pattern.default
+    def _compiled(self) -> Pattern:
+        return Pattern(self.text)
+
+    def selects(self, question: Question, *, is_generous: bool) -> bool:
+        """Return whether the call's tool is meant."""
+        match self.text:
+            case "@reads":
+                return question.is_read_only or (is_generous and _may_read(question))
+            case "@writes":
+                return not question.is_read_only
+            case "@shell":
+                return question.tool is not None and question.tool.is_shell
+            case "@network":
+                return _trait(_reaches_out(question), is_generous=is_generous)
+            case "@agent":
+                spawns = None if question.tool is None else question.tool.traits.spawns_agent
+                return _trait(spawns, is_generous=is_generous)
+            case _:
+                return self._pattern.matches(question.call.tool)
+
+
+def _may_read(question: Question) -> bool:
+    # INVARIANT: law 4. A command that is damaged must not escape a restriction on readers.
+    return question.tool is not None and question.tool.is_shell and question.actions.unknown is not None
+
+
+def _trait(value: bool | None, *, is_generous: bool) -> bool:  # noqa: FBT001 -- it is the value that is judged
+    return is_generous if value is None else value
+
+
+def _reaches_out(question: Question) -> bool | None:
+    tool = question.tool
+    if tool is None:
+        return None
+    # A command that only reads opens no connection, whatever its tool could do.
+    return False if tool.is_shell and question.is_read_only else tool.traits.open_world

@@ -1,0 +1,34 @@
+"""The rule `exclusive-template`."""
+
+from typing import ClassVar
+
+import attrs
+
+from permitry.core.decision import Verdict
+from permitry.core.rule import BuiltInRule, Question
+
+__all__ = ["ExclusiveTemplateRule"]
+
+
+@attrs.frozen
+class ExclusiveTemplateRule(BuiltInRule):
+    """Blocks every tool that an exclusive template, while it is active, does not list.
+
+    Phase: restriction, priority 110. In force when a rule file defines a template with `exclusive = true`.
+    """
+
+    id: ClassVar[str] = "exclusive-template"
+    effect: ClassVar[Verdict] = Verdict.BLOCK
+    reason: ClassVar[str] = "the active template allows its own tools and no others"
+    message: ClassVar[str | None] = (
+        "The template that is active allows only its own tools, and this call did not run. Go on with those tools."
+    )
+
+    def priority(self) -> int:
+        """Return 110."""
+        return 110
+
+    def matches(self, question: Question) -> bool:
+        """Return whether an exclusive template is active and does not list the tool."""
+        template = question.context.active_template
+        return template is not None and template.exclusive and not template.allows(question.call.tool)

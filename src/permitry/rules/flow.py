@@ -1,0 +1,28 @@
+"""What calls leave behind: labels on the session, and calls on a budget."""
+
+import attrs
+
+from permitry.core.rule import Question, Unsure
+from permitry.rules.conditions.scope import Scope
+
+__all__ = ["FlowRule"]
+
+
+@attrs.frozen
+class FlowRule:
+    """Marks the session when a call that is in scope has started to run.
+
+    `label` is the label it gets, if any; `counts` says that the call goes on the budget of the rule `id`.
+    """
+
+    id: str
+    scope: Scope
+    label: str | None = None
+    counts: bool = False
+
+    def matches(self, question: Question) -> bool | Unsure:
+        """Return whether the call leaves a mark; asked generously, as for a restriction.
+
+        Raises: `UnevaluableError` when the call gives a condition no answer.
+        """
+        return self.scope.restricts(question)

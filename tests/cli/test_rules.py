@@ -1,0 +1,184 @@
+"""`permitry rules`: the table of what is in force."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from permitry.cli._tables import rule_table
+from permitry.cli.rules import Row
+from permitry.config.layers import find_layers
+
+Outcome = tuple[int, str, str]
+Objects = Callable[[str], list[dict[str, Any]]]
+
+RULES = """schema = 1
+extends = ["permitry:base"]
+
+[[rule]]
+id = "late"
+effect = "allow"
+priority = 320
+tools = ["send_mail"]
+
+[[rule]]
+id = "logs"
+effect = "allow"
+tools = ["@shell"]
+when.command = ["git log *", "git show *"]
+unless.agent = "guest"
+budget = { calls = 3, per = "1h" }
+match = ["git log -3", { command = "git show" }]
+
+[[rule]]
+id = "marks"
+tools = ["web_fetch"]
+taint = "web"
+
+[[rule]]
+id = "args"
+effect = "confirm"
+tools = ["search"]
+when.args.limit = { gt = 100 }
+match = [{ args = { limit = 101 } }]
+"""
+KEYS = ["rule", "phase", "priority", "effect", "about", "layer", "source", "examples"]
+BUILT_IN = ["present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"]
+
+
+@pytest.fixture
+def listed(
+    cli: Callable[..., Outcome], objects: Objects, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], list[dict[str, Any]]]:
+    """Return a function that lists `RULES` as JSON."""
+    monkeypatch.chdir(workspace)
+    Path("rules.toml").write_text(RULES, encoding="utf-8")
+
+    def run() -> list[dict[str, Any]]:
+        code, out, err = cli("rules", "--rules", "rules.toml", "--json")
+        assert (code, err) == (0, "")
+        return objects(out)
+
+    return run
+
+
+def test_rules_stand_in_the_order_of_evaluation(listed: Callable[[], list[dict[str, Any]]]) -> None:
+    """All rules of the policy are there, built-in ones included, by phase and priority."""
+    rows = [row for row in listed() if row["priority"] is not None]
+    assert [row["priority"] for row in rows] == sorted(row["priority"] for row in rows)
+    assert [row["rule"] for row in rows if row["source"] == "built-in"] == BUILT_IN
+    assert {row["phase"] for row in rows} == {"override", "restriction", "permission"}
+    assert [row["rule"] for row in rows][-4:] == ["logs", "yolo", "ignore-list", "late"]
+
+
+def test_a_rule_is_told_in_full(listed: Callable[[], list[dict[str, Any]]]) -> None:
+    """A machine gets what the rule is about, where it stands and its examples."""
+    (row,) = (row for row in listed() if row["rule"] == "logs")
+    about = "@shell; command git log *, git show *; unless agent guest; budget calls 3, per 1h, by session"
+    assert list(row) == KEYS
+    assert row == {
+        "rule": "logs", "phase": "permission", "priority": 250, "effect": "allow", "about": about,
+        "layer": "rules.toml", "source": "rules.toml:10", "examples": ["git log -3", "git show"],
+    }  # fmt: skip
+
+
+def test_conditions_on_arguments_are_told(listed: Callable[[], list[dict[str, Any]]]) -> None:
+    """A table of operators is shown as it is."""
+    (row,) = (row for row in listed() if row["rule"] == "args")
+    assert row["about"] == 'search; args {"limit": {"gt": 100}}'
+    assert row["examples"] == ["{...}"]
+
+
+def test_a_rule_that_only_labels_is_there(listed: Callable[[], list[dict[str, Any]]]) -> None:
+    """It decides nothing, so it stands behind the others, without a priority."""
+    row = listed()[-1]
+    assert (row["rule"], row["phase"], row["priority"], row["effect"]) == ("marks", "after", None, "label web")
+    assert row["source"] == "rules.toml:19"
+
+
+def test_the_rules_of_shipped_sets_say_so(listed: Callable[[], list[dict[str, Any]]]) -> None:
+    """What a file extends stands in its own layer when it is shipped."""
+    rows = {row["rule"]: row["layer"] for row in listed()}
+    assert (rows["money-asks"], rows["late"], rows["yolo"]) == ("shipped", "rules.toml", "built-in")
+
+
+def test_every_rule_of_the_layers_has_its_layer(
+    cli: Callable[..., Outcome], objects: Objects, workspace: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without names the layers are listed, each rule with its own; a file counts for who extends it."""
+    monkeypatch.chdir(workspace)
+    text = 'schema = 1\n[[rule]]\nid = "{0}"\neffect = "block"\ntools = ["{0}"]\n'
+    for name, path in (
+        ("mine", home / "permitry/rules.toml"),
+        ("more", home / "permitry/more.toml"),
+        ("theirs", workspace / ".permitry/rules.toml"),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(("" if name != "mine" else 'extends = ["more.toml"]\n') + text.format(name), encoding="utf-8")
+    (workspace / "admin.toml").write_text(text.format("admins"), encoding="utf-8")
+    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    monkeypatch.setattr(
+        "permitry.cli.rules.find_layers", lambda folder: find_layers(folder, admin_file=workspace / "admin.toml")
+    )
+    rows = {row["rule"]: row["layer"] for row in objects(cli("rules", "--json")[1])}
+    assert [rows[name] for name in ("mine", "more", "theirs", "admins", "money-asks")] == [
+        "user", "user", "project", "admin", "shipped",
+    ]  # fmt: skip
+
+
+def test_what_was_dropped_is_told_below(
+    cli: Callable[..., Outcome], objects: Objects, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A permission of a project that is not trusted is not in force, and the notice says so."""
+    monkeypatch.chdir(workspace)
+    Path(".permitry").mkdir()
+    text = 'schema = 1\n[[rule]]\nid = "wish"\neffect = "allow"\ntools = ["x"]\n'
+    Path(".permitry/rules.toml").write_text(text, encoding="utf-8")
+    *rows, last = objects(cli("rules", "--json")[1])
+    assert "wish" not in [row["rule"] for row in rows]
+    assert list(last) == ["notice"]
+    assert "permission `wish` dropped" in last["notice"]
+    assert "permission `wish` dropped" in cli("rules")[1].splitlines()[-1]
+
+
+def test_the_table_has_a_line_a_rule(cli: Callable[..., Outcome]) -> None:
+    """What goes to another program is not folded."""
+    code, out, _ = cli("rules", "--rules", "permitry:coding-agent")
+    head, *lines = out.splitlines()
+    assert code == 0
+    assert head.split() == ["phase", "priority", "id", "effect", "about", "layer", "source", "examples"]
+    assert [line.split()[2] for line in lines] == [
+        json.loads(line)["rule"] for line in cli("rules", "--rules", "permitry:coding-agent", "--json")[1].splitlines()
+    ]
+
+
+def test_rules_that_do_not_load_are_refused(cli: Callable[..., Outcome]) -> None:
+    """There is no policy to show."""
+    assert cli("rules", "--rules", "nowhere.toml")[0] == 4
+
+
+def _drawn(row: Row, width: int) -> str:
+    stream = io.StringIO()
+    rule_table(Console(file=stream, width=width, force_terminal=True, color_system=None), [row], [])
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("width", "told"), [(150, "2: first, second"), (100, "2"), (80, "2")])
+def test_a_wide_terminal_shows_examples(width: int, told: str) -> None:
+    """A narrow one shows how many there are, and folds names instead of cutting them."""
+    row = Row("permission", 250, "a-rule", "allow", "x" * 200, "user", "rules.toml:1", ("first", "second"))
+    drawn = _drawn(row, width)
+    lines = drawn.splitlines()
+    assert lines[1].rstrip().endswith(told)
+    assert ("first" in drawn) is (width == 150)
+    assert max(map(len, lines)) <= width
+
+
+def test_invisible_characters_in_the_table_are_shown() -> None:
+    """A rule file must not steer the terminal."""
+    row = Row("permission", 250, "a-rule", "allow", "a\x1bb", "a\x1bc", "a\x1bd:1", ("a\x1be",))
+    assert "\x1b" not in _drawn(row, 200)

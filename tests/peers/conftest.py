@@ -1,0 +1,96 @@
+"""What the tests against published cases of peers share: the cases, and rule files made from rules of theirs."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from permitry.config.load import load_rules
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = ROOT / ".." / "shared" / "cases"
+NOTE = ROOT / "docs" / "design" / "2026-11-20-where-peers-read-shell-otherwise.md"
+
+Published: TypeAlias = Callable[[str], dict[str, Any]]
+Decide: TypeAlias = Callable[..., tuple[Verdict, str | None]]
+
+
+@pytest.fixture(scope="session")
+def published() -> Published:
+    """Return a reader of a peer's file of cases."""
+
+    def read(name: str) -> dict[str, Any]:
+        if not (CASES / name).exists():
+            pytest.skip("the folder `shared` is not beside this checkout")
+        content: dict[str, Any] = json.loads((CASES / name).read_text(encoding="utf-8"))
+        return content
+
+    return read
+
+
+def _toml(rules: Sequence[Mapping[str, object]]) -> str:
+    """Return a rule file; the text of JSON is that of TOML for what stands in rules here."""
+    lines = ["schema = 1"]
+    for number, rule in enumerate(rules):
+        lines += ["[[rule]]", f'id = "rule-{number}"', *(f"{k} = {json.dumps(v)}" for k, v in rule.items())]
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def decide(tmp_path: Path) -> Decide:
+    """Return a function that decides a call under rules: the verdict, and the rule of the file that decided.
+
+    A rule is a mapping of the keys of a rule file. Without `has_built_in` the rules of the file stand alone.
+    """
+
+    def decided(
+        rules: Sequence[Mapping[str, object]],
+        call: ToolCall | str,
+        *,
+        has_built_in: bool = True,
+        **context: Any,  # noqa: ANN401 -- the fields of a context
+    ) -> tuple[Verdict, str | None]:
+        file = tmp_path / "rules.toml"
+        file.write_text(_toml(rules), encoding="utf-8")
+        loaded = load_rules([file])
+        policy = loaded.policy()
+        if not has_built_in:
+            policy = AuthorizationPolicy(loaded.rules, reader=policy.reader)
+        call = ToolCall("run_shell_command", {"command": call}) if isinstance(call, str) else call
+        decision = policy.decide(call, AuthContext(workspace=str(tmp_path), **context))
+        return decision.verdict, decision.rule_id
+
+    return decided
+
+
+@pytest.fixture(scope="session")
+def stricter() -> Callable[[Mapping[str, tuple[Verdict, Verdict]]], set[str]]:
+    """Return a function that takes pairs of a peer's verdict and ours: the cases where ours is stricter.
+
+    It fails where ours is looser.
+    """
+
+    def compared(answers: Mapping[str, tuple[Verdict, Verdict]]) -> set[str]:
+        looser = {name for name, (theirs, ours) in answers.items() if ours < theirs}
+        assert looser == set()
+        return {name for name, (theirs, ours) in answers.items() if ours > theirs}
+
+    return compared
+
+
+@pytest.fixture(scope="session")
+def noted() -> set[str]:
+    """Return the cases the note on differences names; it writes `peer-001`, `-002` for two of one peer."""
+    names: set[str] = set()
+    peer = ""
+    for named, number in re.findall(r"`([a-z]*)-(\d{3})`", NOTE.read_text(encoding="utf-8")):
+        peer = named or peer
+        names.add(f"{peer}-{number}")
+    return names

@@ -1,0 +1,245 @@
+"""What four more agents say about commands, against the same rules of ours.
+
+Claude Code and opencode match text: a star at the end of a pattern stands for any further words here, one before it for
+any number. What Claude Code has built in is written out as a rule. OpenHands rates what it sees, and asks about what
+is risky or unknown: a rule set of ours names what it looks for. Roo Code flags substitutions.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import pytest
+
+from permitry.actions.strict import read_strictly
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.decision import Verdict
+
+Case: TypeAlias = dict[str, Any]
+Rule: TypeAlias = dict[str, Any]
+Published: TypeAlias = Callable[[str], dict[str, Any]]
+Decide: TypeAlias = Callable[..., tuple[Verdict, str | None]]
+Stricter: TypeAlias = Callable[[Mapping[str, tuple[Verdict, Verdict]]], set[str]]
+
+STRICTER = {
+    **dict.fromkeys(
+        ("claude-065", "claude-066"),
+        "`builtin` and `noglob` are not taken off: the call needs a permission that names them",
+    ),
+    "claude-068": "what a variable does to a program is the program's affair; only a few are known to be harmless",
+    "claude-071": "`xargs` adds words nobody has seen, so no pattern can cover them",
+    "claude-199": "what a substitution puts into a command is not known, so a restriction cannot be sure it is not met",
+    "opencode-116": "a restriction is a floor; a narrower permission does not lift it",
+    **dict.fromkeys(
+        ("openhands-002", "openhands-003"),
+        "a letter that looks like another is no way to name a program; OpenHands lists it as something it should see",
+    ),
+    **dict.fromkeys(
+        ("openhands-014", "openhands-015", "openhands-019", "openhands-020", "openhands-111"),
+        "it is no command that bash would run as it stands, and what cannot be read is asked about",
+    ),
+    **dict.fromkeys(
+        ("openhands-086", "openhands-087"),
+        "a shell is asked to run a file, and what the file does is not known",
+    ),
+    **dict.fromkeys(
+        ("openhands-102", "openhands-103"),
+        "a restriction compares flags generously, behind `--` as well: not every program heeds it",
+    ),
+    **dict.fromkeys(("openhands-104", "openhands-105"), "a variable may hold the flag that is restricted"),
+    "openhands-109": "more shells stand inside each other than the strict reader follows",
+    **dict.fromkeys(("roo-001", "roo-002", "roo-003", "roo-007"), "arrays are not read by the strict reader"),
+}
+"""Calls a peer lets run and we do not, with the reason why ours is the safer answer."""
+
+PRECISE = {
+    "claude-077": "without a command `flock` runs nothing; what it runs otherwise needs a permission of its own",
+    "openhands-017": "bash runs three commands on three lines, and none of them deletes anything",
+}
+"""Calls a peer asks about and we do not, as nothing that is restricted runs."""
+
+BESIDE = {
+    "openhands-025": "the risk stands in the model's reasoning, not in the command",
+    "openhands-035": "words meant for a model, which are no command",
+    "openhands-036": "words meant for a model, which are no command",
+}
+"""Cases that are not about commands."""
+
+
+def _pattern(text: str) -> str:
+    """Return a pattern over text as one over words."""
+    words = re.sub(r":\*$", " *", text).split()
+    last = len(words) - 1
+    wide = ["**" if word == "*" and 0 < at < last else word for at, word in enumerate(words)]
+    if last and wide[0] == "*":
+        wide.insert(1, "**")
+    return " ".join([*wide, "*"] if wide[-1].endswith("*") and wide[-1] != "*" else wide)
+
+
+def _on_commands(effect: str, *patterns: str) -> Rule:
+    return {"effect": effect, "when.command": list(patterns)}
+
+
+# Claude Code -----------------------------------------------------------------------------------------------------
+
+_EFFECTS = {"allow": "allow", "ask": "confirm", "deny": "block"}
+_ABOUT_COMMANDS = re.compile(r"Bash(?:\((?!\w+:\w)(?P<command>.*)\))?|(?:Read|Edit)\((?P<path>.+)\)")
+_ATTENDED = {"default": "default", "bypassPermissions": "yolo", "plan": "plan"}
+_CRITICAL = {"effect": "confirm", "when.command": ["rm *"], "when.path": ["/", "~"]}
+_FINDS = ["find ** {-delete,-exec,-execdir,-ok,-okdir} **"]
+
+
+def _claude_rules(lists: Mapping[str, list[str]]) -> Iterator[Rule]:
+    yield _CRITICAL
+    for kind, texts in lists.items():
+        for found in filter(None, map(_ABOUT_COMMANDS.fullmatch, texts)):
+            if found["path"] is not None:
+                yield {"effect": _EFFECTS[kind], "when.path": [found["path"]]}
+                continue
+            pattern = _pattern(found["command"] or "*")
+            is_broad = kind == "allow" and pattern == "find *"
+            yield {**_on_commands(_EFFECTS[kind], pattern), **({"unless.command": _FINDS} if is_broad else {})}
+
+
+def _is_about_commands(case: Case) -> bool:
+    """Return whether a case is about a command, in a session that asks, and under rules about commands or paths."""
+    if case["tool_call"]["tool"] != "Bash" or "command" not in case["tool_call"]["input"]:
+        return False
+    if case.get("kind") == "hook_if":
+        return True
+    lists = case.get("config", {}).get("permissions")
+    if lists is None or "hook_decision" in case or case["mode"] not in _ATTENDED:
+        return False
+    return all(_ABOUT_COMMANDS.fullmatch(text) for texts in lists.values() for text in texts)
+
+
+def _claude_expects(case: Case) -> Verdict:
+    expected = case["expected"]
+    if "decision" in expected:
+        return Verdict(_EFFECTS[expected["decision"]])
+    if "hook_runs" in expected:
+        return Verdict.CONFIRM if expected["hook_runs"] else Verdict.ALLOW
+    return Verdict.ALLOW if expected["rule_matches"] else Verdict.CONFIRM
+
+
+def _claude_decided(case: Case, decide: Decide) -> Verdict:
+    """Return our verdict; without the built-in rules where the question is whether a rule applies."""
+    command = case["tool_call"]["input"]["command"]
+    if case.get("kind") == "hook_if":
+        rules = [_on_commands("confirm", _pattern(case["if"][len("Bash(") : -1])), _on_commands("allow", "*")]
+        return decide(rules, command, has_built_in=False)[0]
+    rules = list(_claude_rules(case["config"]["permissions"]))
+    mode, has_built_in = _ATTENDED[case["mode"]], "decision" in case["expected"]
+    return decide(rules, command, has_built_in=has_built_in, mode=mode)[0]
+
+
+def test_claude_code_decides_alike(published: Published, decide: Decide, stricter: Stricter) -> None:
+    """Every decision on a command is the documented one, or a stricter one for a reason that is listed."""
+    cases = [c for c in published("claude_code.json")["cases"] if "tool_call" in c and _is_about_commands(c)]
+    answers = {c["id"]: (_claude_expects(c), _claude_decided(c, decide)) for c in cases if c["id"] not in PRECISE}
+    assert len(answers) == 108
+    assert stricter(answers) == _listed("claude")
+
+
+@pytest.mark.parametrize("command", ["flock x rm y", "flock -x y -c 'rm z'"])
+def test_what_flock_runs_needs_a_permission(decide: Decide, command: str) -> None:
+    """A permission for `flock` lets it run alone, and with a command only what may run anyway."""
+    rules = [_on_commands("allow", "flock *")]
+    assert decide(rules, "flock x")[0] is Verdict.ALLOW
+    assert decide(rules, command)[0] is Verdict.CONFIRM
+
+
+# opencode --------------------------------------------------------------------------------------------------------
+
+
+def _opencode_answers(cases: Iterable[Case], decide: Decide) -> Iterator[tuple[str, Verdict, Verdict]]:
+    for case in cases:
+        call: ToolCall | str = ""
+        match case["kind"]:
+            case "wildcard_all_structured":
+                rules, wanted = case["patterns"], case["expected"]["value"] or "ask"
+                call = ToolCall("local_shell", {"command": case["command"]}, kind=PayloadKind.LOCAL_SHELL)
+            case "ask":
+                rules = {rule["pattern"]: rule["action"] for rule in case["config"]["rules"]}
+                call, wanted = " && ".join(case["tool_call"]["patterns"]), case["expected"]["decision"]
+            case _:
+                rules, call = {case["pattern"]: "allow"}, case["string"]
+                wanted = "allow" if case["expected"]["match"] else "ask"
+        translated = [_on_commands(_EFFECTS[effect], _pattern(pattern)) for pattern, effect in rules.items()]
+        yield case["id"], Verdict(_EFFECTS[wanted]), decide(translated, call, has_built_in=False)[0]
+
+
+def test_opencode_decides_alike(published: Published, decide: Decide, stricter: Stricter) -> None:
+    """Every decision on words, chains and wildcards is opencode's, or a stricter one for a reason that is listed."""
+    cases = [
+        case
+        for case in published("opencode.json")["cases"]
+        if case["kind"] == "wildcard_all_structured"
+        or (case["kind"] == "ask" and case["tool_call"]["permission"] == "bash")
+        or (case["kind"] == "wildcard_match" and re.match("ls|git", case["string"]))
+    ]
+    answers = {name: (theirs, ours) for name, theirs, ours in _opencode_answers(cases, decide)}
+    assert len(answers) == 27
+    assert stricter(answers) == _listed("opencode")
+
+
+def test_opencode_finds_the_same_commands(published: Published) -> None:
+    """What opencode asks about is what the strict reader finds; it leaves out `cd`, and keeps redirections as text."""
+    cases = [case for case in published("opencode.json")["cases"] if case["kind"] == "shell_request"]
+    compared = [case for case in cases if not re.search("^cd |>", case["command"])]
+    assert len(compared) == 6
+    for case in compared:
+        found = [" ".join(command.argv) for command in read_strictly(case["command"])]
+        assert found == case["computed_request"]["patterns"], case["id"]
+
+
+# OpenHands -------------------------------------------------------------------------------------------------------
+
+_RISKY = [
+    _on_commands("confirm", "{rm,RM} -{rf,Rf,RF} *", "rm --recursive --force *", "sudo rm *"),
+    _on_commands("confirm", "mkfs* *", "dd ** of=/dev/* *", "{bash,sh}"),
+    _on_commands("allow", "*"),
+]
+
+
+def test_openhands_asks_alike(published: Published, decide: Decide, stricter: Stricter) -> None:
+    """What OpenHands asks about, however it is quoted, spelled or wrapped, is asked about."""
+    answers = {}
+    for case in published("openhands.json")["cases"]:
+        if case["id"] not in {*PRECISE, *BESIDE}:
+            asks = case["expected"]["risk"] in ("HIGH", "UNKNOWN")
+            ours = decide(_RISKY, case["action"]["arguments"]["command"], has_built_in=False)[0]
+            answers[case["id"]] = (Verdict.CONFIRM if asks else Verdict.ALLOW, ours)
+    assert len(answers) == 107
+    assert stricter(answers) == _listed("openhands")
+
+
+def test_a_command_on_three_lines_is_three(published: Published) -> None:
+    """The case we do not ask about is one in which the flags are commands of their own."""
+    (case,) = (case for case in published("openhands.json")["cases"] if case["id"] in PRECISE)
+    assert [len(command.words) for command in read_strictly(case["action"]["arguments"]["command"])] == [1, 1, 1]
+
+
+# Roo Code --------------------------------------------------------------------------------------------------------
+
+
+def test_roo_code_decides_alike(published: Published, decide: Decide, stricter: Stricter) -> None:
+    """No substitution that Roo Code flags is covered by a permission for every program."""
+    answers = {}
+    for case in published("roo_code.json")["cases"]:
+        command, programs = (*case["args"], ["*"])[:2]
+        runs = case["expected"] in (False, "auto_approve")
+        rules = [_on_commands("allow", "*" if program == "*" else f"{program} *") for program in programs]
+        theirs = Verdict.ALLOW if runs else Verdict.CONFIRM
+        answers[case["id"]] = (theirs, decide(rules, command, has_built_in=False)[0])
+    assert len(answers) == 19
+    assert stricter(answers) == _listed("roo")
+
+
+def test_the_note_names_every_difference(noted: set[str]) -> None:
+    """A case in a list here is explained in the note on the design."""
+    assert {*STRICTER, *PRECISE, *BESIDE} <= noted
+
+
+def _listed(peer: str) -> set[str]:
+    return {name for name in STRICTER if name.startswith(f"{peer}-")}

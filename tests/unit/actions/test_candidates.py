@@ -1,0 +1,62 @@
+"""What a word may name."""
+
+import time
+
+import pytest
+
+from permitry.actions.candidates import UNSEEN, globbed, hosts_in, hosts_of_git, paths_in
+from permitry.core.action import Word
+
+
+def test_the_home_folder_stays_in_front_of_a_colon() -> None:
+    """The shell expands a tilde only at the beginning of a word."""
+    found = {word.text: word.is_home for word in paths_in(Word("~/a:~/b", is_home=True), "x")}
+    assert (found["~/a"], found["~/b"]) == (True, False)
+
+
+def test_too_many_parts_are_a_name_nobody_has_seen() -> None:
+    """What is not looked at is not nothing."""
+    assert UNSEEN in set(hosts_in(Word("--x=" + "a.b," * 1000), is_network=True))
+    assert UNSEEN in set(paths_in(Word("'a'" * 1000), "awk"))
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("http://a.b/{c,d}", {"http://a.b/{c,d}"}),
+        ("{http://a/,http://b/}", {"http://a/", "http://b/"}),
+        ("http://[a-c].b", {"http://a.b", "http://b.b", "http://c.b"}),
+        ("http://[01-02].b/x", {"http://01.b/x", "http://02.b/x"}),
+        ("http://[::1]/", {"http://[::1]/"}),
+    ],
+)
+def test_braces_and_ranges_are_expanded(text: str, addresses: set[str]) -> None:
+    """As curl does; what stands behind the host is left alone."""
+    assert {word.text for word in globbed(Word(text))} == addresses
+
+
+def test_too_many_addresses_are_an_open_one() -> None:
+    """It may lead anywhere."""
+    assert [word.is_open for word in globbed(Word("http://[1-9][1-9]"))] == [True]
+
+
+def test_only_programs_of_the_network_have_bare_hosts() -> None:
+    """Elsewhere a word needs the look of an address."""
+    assert list(hosts_in(Word("a.b"), is_network=False)) == []
+    assert {word.text for word in hosts_in(Word("a.b"), is_network=True)} == {"a.b"}
+    assert [word.text for word in hosts_in(Word('"/inet/tcp/0/a.b/80"'), is_network=False)] == ["a.b"]
+
+
+def test_a_repository_may_be_on_any_machine() -> None:
+    """Where git expects one, a name without a dot is a machine as well."""
+    assert [word.text for word in hosts_of_git(tuple(map(Word, ("git", "fetch", "host:a", "b:c"))))] == ["host"]
+
+
+@pytest.mark.parametrize("text", ['"\\' * 30_000, "{" * 60_000, "[a-" * 20_000, "w" * 60_000, "a@" * 30_000])
+def test_long_words_take_no_time(text: str) -> None:
+    """The processor is measured, as the machine may be busy."""
+    begin = time.process_time()
+    for program in ("awk", "sed", "vim"):
+        list(paths_in(Word(text), program))
+    list(hosts_in(Word(text), is_network=True))
+    assert time.process_time() - begin < 8

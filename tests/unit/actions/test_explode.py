@@ -1,0 +1,78 @@
+"""A command is taken apart until nothing runs anything else."""
+
+import time
+
+import pytest
+
+from permitry.actions.explode import explode, explode_words
+from permitry.core.action import Word
+
+HIDDEN = (
+    "echo 'rm x' | sh", "printf 'rm x\\n' | bash -s", "echo 'rm x' | sudo sh", "cat <<E | sh\nrm x\nE",
+    "echo rm x | ssh h",
+    "bash <<E\nrm x\nE", "bash <<<'rm x'", "sudo bash -s <<E\nrm x\nE", "xargs -0 sh -c 'rm x'", "eval 'ls; rm x'",
+    "nice nohup timeout 3 sudo env A=b rm x", "bash -c \"bash -c 'rm x'\"", "busybox sh -c 'rm x'", "/bin/rm x",
+    "/usr/bin/env rm x", "time { rm x; }", "GIT_SSH_COMMAND='rm x' git fetch", "LESSOPEN='|rm x' less f",
+    "read 'a[$(rm x)]'", "find . -execdir sh -c 'rm x' \\;", "docker exec -it c sh -c 'rm x'",
+    "awk 'BEGIN{system(\"ls;rm x\")}'", "su <<<'rm x'", "echo 'rm x' | sudo -s", ". /dev/stdin <<<'rm x'",
+    "export PAGER='rm x'; git log", "env PAGER='rm x' git log", "GIT_CONFIG_VALUE_0='!rm x' git p",
+    "printf 'a:\\n\\trm x' | make -f -",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_the_hidden_command_is_found(text: str) -> None:
+    """Through every program that runs another."""
+    assert ("rm", "x") in {command.argv for command in explode(text).commands}
+
+
+def test_what_is_only_printed_runs_nothing() -> None:
+    """Without a shell behind it, a text is a text."""
+    assert ("rm", "x") not in {command.argv for command in explode("echo 'rm x' | cat").commands}
+
+
+def test_words_are_taken_apart_like_text() -> None:
+    """A tool that takes an argv is no way around."""
+    words = tuple(map(Word, ("sudo", "bash", "-c", "ls; rm x")))
+    assert ("rm", "x") in {command.argv for command in explode_words(words).commands}
+
+
+def test_the_way_to_a_command_is_told() -> None:
+    """Programs stand among the constructs."""
+    found = {command.argv: command.within for command in explode("(sudo sh -c 'rm x')").commands}
+    assert found["rm", "x"] == ("(…)", "sudo", "sh")
+
+
+def test_too_many_programs_around_another_are_said() -> None:
+    """Behind the limit nothing is found, and the reading says so."""
+    assert explode("sudo " * 8 + "rm x").is_complete
+    assert not explode("sudo " * 9 + "rm x").is_complete
+
+
+def test_an_alias_in_the_environment_is_a_command_of_git() -> None:
+    """Its name stands in another variable; any value may be one."""
+    found = {command.argv for command in explode("GIT_CONFIG_VALUE_0=push git p").commands}
+    assert ("git", "push") in found
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "sudo -x ",
+        "sh -c '",
+        "eval ",
+        "xargs ",
+        "echo a|sh;",
+        "find -exec ",
+        "/bin/x;",
+        "a=b ",
+        "env -S ",
+        "pwsh -c ",
+        "pee 'a b' ",
+    ],
+)
+def test_time_is_bounded(piece: str) -> None:
+    """No repetition makes it slow; the processor is measured, as the machine may be busy."""
+    begin = time.process_time()
+    explode((piece * 65536)[:65536])
+    assert time.process_time() - begin < 8

@@ -1,0 +1,430 @@
+"""What the operands of programs are."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from permitry.actions.catalogue import Entry, Shape, catalogue
+from permitry.actions.operands import Operands, touches_of
+from permitry.actions.programs import Judged, judged, why_not_reading
+from permitry.actions.strict import Command, read_strictly
+from permitry.actions.words import UnreadableError
+from permitry.core.action import Access, Word
+
+LISTED = {
+    # Programs that read what they are given.
+    "cat a b": "r:a r:b",
+    "cat -n -- -a": "r:-a",
+    "cat - a": "r:a",
+    "cat ~/x": "r:~/x",
+    "cat src/*.py": "r:src/*.py",
+    "head -n 5 a": "r:a",
+    "tail -5 a b": "r:a r:b",
+    "wc -l a": "r:a",
+    "ls": "r:.",
+    "ls -la src": "r:src",
+    "ls -R": "r:.+",
+    "tree": "r:.+",
+    "tree -L 2 src -o out": "w:out r:src+",
+    "du -sh a": "r:a+",
+    "stat -c %s a": "r:a",
+    "file -m magic a": "r:magic r:a",
+    "diff -u a b": "r:a+ r:b+",
+    "cmp a b": "r:a r:b",
+    "sha256sum a": "r:a",
+    "cut -d: -f1 a": "r:a",
+    "sort -k 2 a": "r:a",
+    "join -t , a b": "r:a r:b",
+    "xxd -l 8 a": "r:a",
+    "gzip -dc a.gz": "r:a.gz",
+    "strings a": "r:a",
+    # Programs with an expression or a script before the files.
+    "grep foo": "",
+    "grep foo a b": "r:a r:b",
+    "grep -rn foo": "r:.+",
+    "grep -r foo src": "r:src+",
+    "grep -e foo a": "r:a",
+    "grep -f pats a": "r:pats r:a",
+    "grep --file=pats --include='*.py' a": "r:pats r:a",
+    "egrep -c x a": "r:a",
+    "rg foo": "r:.+",
+    "rg foo src": "r:src+",
+    "rg --files src": "r:src+",
+    "fd": "r:.+",
+    "fd x src": "r:src+",
+    "sed -n 5p a": "r:a",
+    "sed -e p -e d a": "r:a",
+    "sed -i s/a/b/ a": "r:a w:a",
+    "awk -F: '{print}' a": "r:a",
+    "jq -r .x a": "r:a",
+    "jq --arg a b . c": "r:c",
+    "jq --slurpfile a b . c": "r:b r:c",
+    "find": "r:.+",
+    "find src -name '*.py'": "r:src+",
+    "find . \\( -name a -o -newer b \\)": "r:b r:.+",
+    "find a -name b -delete": "r:a+ d:a+",
+    "find a -fprint b": "w:b r:a+",
+    "test -f a": "r:a",
+    "[ -d a -o -s b ]": "r:a r:b",
+    "[ a = b ]": "",
+    # Programs whose words are no paths.
+    "echo /etc/passwd": "",
+    "printf %s a": "",
+    "basename /a/b": "",
+    "date -d yesterday +%F": "",
+    "date -r a": "r:a",
+    "tr a b": "",
+    "true": "",
+    "seq 1 3": "",
+    "cd /tmp": "",
+    "echo src/*": "r:src/*",
+    "grep a* b c": None,
+    # Programs that write, copy, move and delete.
+    "cp a b": "r:a w:b+",
+    "cp -r a b c": "r:a+ r:b+ w:c+",
+    "cp -t d a b": "w:d+ r:a r:b",
+    "cp -td a": "w:d+ r:a",
+    "cp src/* d": "r:src/* w:d+",
+    "mv a b": "r:a+ d:a+ w:b+",
+    "ln -s a b": "r:a w:b+",
+    "install -m 644 a b": "r:a w:b+",
+    "install -d a b": "w:a w:b",
+    "rm a b": "d:a d:b",
+    "rm -rf a": "d:a+",
+    "rmdir a": "d:a",
+    "unlink a": "d:a",
+    "shred -u a": "w:a d:a",
+    "touch -r a b": "r:a w:b",
+    "mkdir -p a/b": "w:a/b",
+    "tee -a a": "w:a",
+    "truncate -s 0 a": "w:a",
+    "chmod 644 a": "w:a",
+    "chmod -R 755 a": "w:a+",
+    "chmod --reference=a b": "r:a w:b",
+    "chown -R me:me a": "w:a+",
+    "dd if=a of=b bs=1": "r:a w:b",
+    "sort -o a b": "w:a r:b",
+    "sort -oa b": "w:a r:b",
+    "uniq a b": "r:a w:b",
+    "tar xzf a -C b": "r:a w:b+",
+    "tar xf a": "r:a w:.+",
+    "tar -czf a b c": "w:a r:b+ r:c+",
+    "unzip -l a": "r:a",
+    "unzip a": "r:a w:.+",
+    "unzip -d b a": "w:b+ r:a",
+    # Programs of the network.
+    "curl https://example.com/a": "h:https://example.com/a",
+    "curl -sSL -o a https://example.com": "w:a h:https://example.com",
+    "curl -O example.com/a": "h:example.com/a w:.+",
+    "curl -d @a https://example.com": "r:a h:https://example.com",
+    "curl -d a=b https://example.com": "h:https://example.com",
+    "curl -T a --url https://example.com": "r:a h:https://example.com",
+    "wget -q https://example.com/a": "h:https://example.com/a w:.+",
+    "wget -O a https://example.com": "w:a h:https://example.com",
+    "wget -P a https://example.com": "w:a+ h:https://example.com",
+    "scp a me@example.com:b": "r:a h:example.com",
+    "scp '[::1]:a' b": "h:[::1] w:b+",
+    "rsync -a example.com:a b": "h:example.com w:b+",
+    "rsync -a --delete a/ b": "r:a/+ w:b+ d:b+",
+    "ping -c 1 example.com": "h:example.com",
+    "dig +short example.com": "h:example.com",
+    "nc -z example.com 80": "h:example.com",
+}
+"""Commands whose operands are all known, and what they are: `+` for a tree; None if they must not be known."""
+
+TOLD = {
+    "git add a b": "r:a+ r:b+",
+    "git --no-pager add -A": "r:.+",
+    "git rm -r a": "d:a+",
+    "git mv a b": "r:a+ d:a+ w:b+",
+    "git clone https://example.com/a": "h:https://example.com/a w:.+",
+    "git clone git@example.com:a b": "h:example.com w:b+",
+    "git clone a b": "r:a+ w:b+",
+    "ssh -p 22 me@example.com ls /": "h:example.com r:ls w:ls r:/ w:/",
+    "python x.py": "r:x.py",
+    "python -u x.py a": "r:x.py r:a w:a",
+    "gzip a": "r:a w:a d:a",
+    "less a": "r:a",
+    "ldd a": "r:a",
+    "kill 1": "",
+    "hostname a": "",
+    "tar tf a x": "r:a",
+    "date 0101": "",
+    "printf -v a b": "",
+}
+"""Commands whose operands are known, but that do or may do more than these tell."""
+
+UNLISTED = (
+    *("./x a", "unknown a", "sudo ls", "make", "npm test", "python -c x", "node -e x", "patch a", "xargs cat"),
+    *("grep --unknown x a", "sort --outp=a b", "sort --files0-from=a", "cat *.py", "rm *", "sha256sum -c a", "cp a"),
+    *(
+        "sed -i.bak p a",
+        "sed -f x a",
+        "sed 'w x' a",
+        "awk -f x a",
+        "awk '{print > \"x\"}' a",
+        "jq 'import \"a\" as b; .'",
+    ),
+    *("curl -b a https://example.com", "curl -K a", "curl file:///a", "curl -o '#1' https://example.com"),
+    *(
+        "tar -tf host:a",
+        "tar -cf a -C b c",
+        "tar a",
+        "gzip a",
+        "xxd a* b",
+        "xxd a -r b",
+        "git add ':!a'",
+        "git rm '*.py'",
+    ),
+    *("find . -exec cat {} +", "find . -fprintf a b", "dd a", "mv a", "ls a b --unknown", "git log a", "git st", "git"),
+    *(
+        "fd --search-path a x",
+        "split a b",
+        "mountpoint a b",
+        "docker ps",
+        "zip a b",
+        "sort -o a* b",
+        "uniq a -c",
+        "scp -r a h:b",
+        "grep -R x",
+        "find -L a",
+        "cp -Lr a b",
+        "diff -r a b",
+        "rg -L x",
+        "cp a* b* c*",
+        "rsync -e sh a b",
+    ),
+)
+"""Commands that may touch more than their words tell."""
+
+SIGNS = {Access.READ: "r", Access.WRITE: "w", Access.DELETE: "d"}
+
+
+def operands(text: str) -> Operands:
+    """Return the operands of one command."""
+    (command,) = read_strictly(text)
+    return touches_of(command.words)
+
+
+def named(found: Operands) -> set[str]:
+    """Return paths and hosts in the notation of the list."""
+    paths = {f"{SIGNS[access]}:{word.text}{'+' * is_tree}" for access, word, is_tree in found.paths}
+    return paths | {f"h:{host.text}" for host in found.hosts}
+
+
+@pytest.mark.parametrize(("text", "expected"), LISTED.items())
+def test_operands_that_are_known(text: str, expected: str | None) -> None:
+    """Every operand and every value of an option comes out as what the program does with it, and nothing else."""
+    found = operands(text)
+    assert found.is_listed == (expected is not None)
+    assert expected is None or named(found) == set(expected.split())
+
+
+@pytest.mark.parametrize(("text", "expected"), TOLD.items())
+def test_operands_that_are_known_but_not_all(text: str, expected: str) -> None:
+    """What runs a program, or does something that is no path and no host, is nothing a permission may rely on."""
+    found = operands(text)
+    assert not found.is_listed
+    assert named(found) == set(expected.split())
+
+
+@pytest.mark.parametrize("text", UNLISTED)
+def test_operands_that_are_not_known(text: str) -> None:
+    """What is not known about a command makes every word of it a possible path, and no permission may rely on it."""
+    found = operands(text)
+    assert not found.is_listed
+    words = read_strictly(text)[0].words[1:]
+    assert {word.text for word in words} <= {word.text for _, word, _ in found.paths} | {""}
+
+
+def test_everything_an_unknown_program_is_given_may_be_a_path() -> None:
+    """A word may be read and written, and so may what is attached to an option or stands behind a sign."""
+    found = operands("unknown -f/etc/a --file=b if=c me@d -- e")
+    for text in ("-f/etc/a", "/etc/a", "b", "c", "d", "if=c", "e"):
+        assert {access for access, word, _ in found.paths if word.text == text} == {Access.READ, Access.WRITE}
+    assert "--" not in {word.text for _, word, _ in found.paths}
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("ssh -o ProxyJump=a.example,me@b.example:22 c", {"a.example", "b.example", "c"}),
+        ("ssh -L 80:a.example:80 c", {"a.example", "c"}),
+        ("openssl s_client -connect a.example:443", {"a.example"}),
+        ("psql 'host=a.example port=5'", {"a.example"}),
+        ("wget -e http_proxy=a.example:80 c", {"a.example", "c"}),
+    ],
+)
+def test_every_part_of_a_word_may_be_a_host(text: str, hosts: set[str]) -> None:
+    """To a program of the network; it may be more than these."""
+    assert hosts <= {host.text for host in operands(text).hosts}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "docker run -v ~/.ssh:/x a",
+            "docker run --mount type=bind,source='~/.ssh',target=/x a",
+            "sed -n 'r ~/.ssh' x",
+        ),
+        *("sed '1w ~/.ssh' x", "sed 's/a/b/gw ~/.ssh' x", "awk 'BEGIN{while((getline l < \"~/.ssh\")>0) print l}'"),
+        *("vim -c 'e ~/.ssh'",),
+    ],
+)
+def test_a_path_within_a_word_is_seen(text: str) -> None:
+    """In a pair with a colon, in a list, and in a script."""
+    assert "~/.ssh" in {word.text for _, word, _ in operands(text).paths}
+
+
+def test_a_message_names_no_path() -> None:
+    """A text with blanks is one operand."""
+    assert ".env" not in {word.text for _, word, _ in operands("git commit -m 'update .env handling'").paths}
+
+
+def test_of_too_many_names_some_are_told() -> None:
+    """The rest is a name that nobody has seen, and no permission may rely on the list."""
+    found = operands("cat " + " ".join(map(str, range(9000))))
+    assert not found.is_listed
+    assert found.paths[-1][1] == Word("", is_open=True)
+
+
+@pytest.mark.parametrize("text", ["curl", "curl --unknown"])
+def test_of_too_many_hosts_some_are_told(text: str) -> None:
+    """One that stands often counts once."""
+    many = operands(f"{text} " + " ".join(f"{number}.example" for number in range(2000)))
+    assert many.hosts[-1] == Word("", is_open=True)
+    twice = operands(f"{text} " + "a.example " * 2000 + "b.example")
+    assert "b.example" in {host.text for host in twice.hosts}
+
+
+def test_a_command_that_only_reads_writes_nothing() -> None:
+    """Where operands are not known, a command that certainly only reads is no possible writer."""
+    for text in ("cat *.py", "git diff -- a", "git show HEAD:a", "xargs cat"):
+        assert {access for access, _, _ in operands(text).paths} == {Access.READ}
+    assert "r:a" in named(operands("git show HEAD:a"))
+    assert operands("xargs grep https://example.com").hosts == ()
+
+
+def test_a_program_that_deletes_may_delete() -> None:
+    """Of a program that deletes, every word may be deleted when an option is not known, and what lies below it."""
+    assert {"d:a+", "w:a+", "r:a+"} <= named(operands("rm --unknown a"))
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("pip install git+https://example.com/a", ["git+https://example.com/a"]),
+        ("unknown --from=a=https://x.com,http://y.com", ["https://x.com,", "http://y.com"]),
+        ("git fetch https://example.com/a", ["https://example.com/a"]),
+        ("git push git@example.com:a/b", ["example.com"]),
+        ("git fetch example.com:a", ["example.com"]),
+        ("git push origin main:main", []),
+        ("git -c http.proxy=example.com fetch", ["example.com"]),
+        ("export http_proxy=http://example.com", ["http://example.com"]),
+        ("curl 'http://{a,b}.example/c[1-2]'", ["http://b.example/c[1-2]", "http://a.example/c[1-2]"]),
+        ("mysql -hexample.com", ["example.com"]),
+        ("docker build . /a ~/b c=/d", ["build", "c"]),
+        ("unknown a@b c:d e/f@g:h", []),
+        ("ssh -J a b", ["a", "b"]),
+        ("socat - tcp:example.com:80", ["tcp:example.com:80", "tcp", "example.com"]),
+    ],
+)
+def test_hosts_of_programs_that_are_not_known(text: str, hosts: list[str]) -> None:
+    """What looks like an address may be connected to; for a program of the network every word may."""
+    assert [host.text for host in operands(text).hosts] == hosts
+
+
+def test_words_keep_what_the_shell_may_make_of_them() -> None:
+    """A home folder stays one as an operand or the next word, and is none where it is attached."""
+    assert [word.is_home for _, word, _ in operands("sort -o ~/a ~/b").paths] == [True, True]
+    assert [word.is_home for _, word, _ in operands("sort -o~/a").paths] == [False]
+    assert [word.is_glob for _, word, _ in operands("cp a/* b").paths] == [True, False]
+
+
+@pytest.mark.parametrize("text", ["cat", "cp a", "grep x", "sed p", "sort -k", "curl", "git", "find -newer", "test -f"])
+def test_an_open_word_is_never_known(text: str) -> None:
+    """An expansion may become an option or several words: nothing may rely on what stands there."""
+    words = (*read_strictly(text)[0].words, Word("$x", is_open=True))
+    assert not touches_of(words).is_listed
+    assert words[-1] in {word for _, word, _ in touches_of(words).paths}
+
+
+def stored(name: str) -> Iterator[tuple[str, Command]]:
+    """Yield the commands of a file beside this one that are readable, their wrappers taken off."""
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+        try:
+            found = judged(read_strictly(line.replace("⏎", "\n")))
+        except UnreadableError:
+            continue
+        yield from ((line, each.command) for each in found if isinstance(each, Judged))
+
+
+def test_what_only_reads_names_nothing_else() -> None:
+    """A command that only reads writes nothing, deletes nothing and connects to nothing, whatever its words are."""
+    for line, command in stored("commands_reading.txt"):
+        found = touches_of(command.words)
+        assert {access for access, _, _ in found.paths} <= {Access.READ}, line
+        assert found.hosts == (), line
+
+
+def test_what_does_more_than_read_says_so_or_is_not_listed() -> None:
+    """A permission over paths and hosts never covers a doubt that is neither."""
+    for line, command in stored("commands_dangerous.txt"):
+        found = touches_of(command.words)
+        does = found.hosts or {access for access, _, _ in found.paths} - {Access.READ}
+        assert does or not found.is_listed or why_not_reading(attrs.evolve(command, redirections=())) is None, line
+
+
+def test_a_program_that_is_not_sure_is_not_known() -> None:
+    """A program named by an expansion is none of those that are known, whatever it is written like."""
+    found = touches_of((Word("cat", is_open=True), Word("a")))
+    assert not found.is_listed
+    assert named(found) == {"r:a", "w:a"}
+
+
+def entries() -> Iterator[tuple[str, Entry]]:
+    """Yield every entry of the data, those of sub-commands as well."""
+    for name, entry in catalogue().items():
+        yield name, entry
+        yield from ((f"{name} {inner}", command) for inner, command in entry.commands.items())
+
+
+def test_the_data_says_what_most_operands_are() -> None:
+    """At least 120 programs are classified."""
+    assert sum(bool(entry.shapes) for entry in catalogue().values()) >= 120
+
+
+def test_shapes_name_options_that_are_known() -> None:
+    """Every option that has a meaning stands in the lists of the program, and every role is one."""
+    fields = ("when", "instead", "reads", "writes", "at", "folders", "connects", "trees", "unsure")
+    for name, entry in entries():
+        kinds = attrs.astuple(entry.known, recurse=False)
+        known = frozenset().union(*(kind for kind in kinds if isinstance(kind, frozenset)), ("*", "if", "of"))
+        for shape in entry.shapes:
+            used = {option.removesuffix("=") for field in fields for option in getattr(shape, field)}
+            assert used <= known, name
+            assert all(roles(shape)), name
+
+
+def roles(shape: Shape) -> Iterator[bool]:
+    """Yield whether each role of a shape is known."""
+    known = {"read", "write", "delete", "any", "into", "host", "text", "pair", "none"}
+    for role in shape.operands:
+        yield set(role.rstrip("*+?").split("/")) <= known
+    yield shape.here in ("", "read", "write", "trees")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x " + "a=" * 30_000, "x " + "a://" * 16_000, "rg " + "-i " * 20_000, "x " + "b " * 30_000, "x " + "a" * 65_000],
+)
+def test_long_commands_take_no_time(text: str) -> None:
+    """The operands of 64 KiB are told without an explosion."""
+    words = read_strictly(text)[0].words
+    begin = time.process_time()
+    touches_of(words)
+    assert time.process_time() - begin < 8

@@ -1,0 +1,121 @@
+"""What programs run besides themselves, as far as their words say it."""
+
+import pytest
+
+from permitry.actions.lenient import read_leniently
+from permitry.actions.runners import program_of, reads_commands, unfolded
+from permitry.actions.running import Inner
+from permitry.core.action import Word
+
+RUNS = (
+    "sudo rm x", "sudo -u bob -E rm x", "sudo --user bob rm x", "sudo -- rm x", "doas rm x", "env A=1 rm x",
+    "env -i -u B rm x", "nice -n 5 rm x", "nice -5 rm x", "nohup rm x", "timeout -s KILL 5 rm x",
+    "timeout --signal KILL 5 rm x", "time -p rm x", "stdbuf -o L rm x", "setsid -w rm x", "ionice -c 3 rm x",
+    "chrt -r 5 rm x", "taskset -c 0 rm x", "flock l rm x", "watch -n 1 rm x", "xargs -n 1 rm x", "parallel rm x ::: a",
+    "find . -exec rm x \\;", "fd -x rm x", "exec -a n rm x", "command -p rm x", "builtin rm x", "busybox rm x",
+    "ssh -p 22 host rm x", "docker run --rm -it img rm x", "docker exec -it c rm x", "kubectl exec pod -n ns -- rm x",
+    "git bisect run rm x", "git submodule foreach --recursive rm x", "chroot / rm x", "coproc rm x", "bash rm x",
+    "bash -c '\"$@\"' _ rm x", "sudo $OPTS rm x", "uv run rm x", "screen -dm rm x", "gosu root rm x", "su-exec a rm x",
+    "setuidgid a rm x", "dumb-init rm x", "tini -- rm x", "chronic rm x", "bunx rm x", "bun x rm x",
+    "adb -s a shell rm x",
+    "tmux -L s splitw -h rm x", "/lib64/ld-linux-x86-64.so.2 --library-path d rm x", "ld-musl-x86_64.so.1 rm x",
+    "ld.so rm x", "env -i -S rm x",
+)  # fmt: skip
+READS = (
+    "eval rm x", "sh -c 'rm x'", "bash -lc 'rm x'", "bash -ec 'rm x'", "bash -o pipefail -c 'rm x'",
+    "bash -c -- 'rm x'",
+    "fish --command='rm x'", "su -c 'rm x'", "su - bob -c 'rm x'", "script -qc 'rm x' f", "flock l -c 'rm x'",
+    "watch rm x", "ssh host rm x", "parallel ::: 'rm x'", "git -c alias.q='!rm x' q", "git -c core.pager='rm x' log",
+    "git submodule foreach 'rm x'", "git rebase --exec 'rm x' HEAD", "git rebase -x 'rm x' HEAD",
+    "tar xf a --to-command='rm x'", "tar --to-com='rm x' -xf a", "tar cf a --checkpoint-action=exec='rm x' b",
+    "awk 'BEGIN{system(\"rm x\")}'", "awk '{\"rm x\" | getline}'", "trap 'rm x' EXIT", "alias l='rm x'",
+    "mapfile -C 'rm x' -c 1 a", "readarray -C 'rm x' a", "complete -C 'rm x' a", "compgen -C 'rm x'",
+    "bind -x '\"a\":rm x'", "fish -C 'rm x'", "pwsh -Command rm x", "powershell /C 'rm x'", "sg g -c 'rm x'",
+    "pee ls 'rm x'",
+    "concurrently ls 'rm x'", "hyperfine -w 3 'rm x'", "nodemon -x 'rm x'", "adb shell rm x",
+    "rg --pre 'rm x' f", "ssh -o ProxyCommand='rm x' h", "more '+!rm x' f", "sort --compress-prog='rm x' f",
+)  # fmt: skip
+
+
+def words_of(text: str) -> tuple[Word, ...]:
+    """Return the words of the first command of a text."""
+    return read_leniently(text).commands[0].words
+
+
+@pytest.mark.parametrize("text", RUNS)
+def test_the_words_behind_a_program_are_found(text: str) -> None:
+    """Options and their values are stepped over."""
+    assert ("rm", "x") in {tuple(word.text for word in inner.words) for inner in unfolded(words_of(text))}
+
+
+@pytest.mark.parametrize("text", READS)
+def test_the_text_for_a_shell_is_found(text: str) -> None:
+    """It comes out as it will be read."""
+    assert "rm x" in {(inner.text or "").strip() for inner in unfolded(words_of(text))}
+
+
+@pytest.mark.parametrize("option", ["-S 'rm x'", "-S'rm x'", "-iS 'rm x'", "--split-string='rm x'"])
+def test_env_splits_a_text(option: str) -> None:
+    """In every spelling of the option."""
+    assert "rm x" in {(inner.text or "").strip() for inner in unfolded(words_of(f"env {option}"))}
+
+
+@pytest.mark.parametrize("text", ["ls -la", "command -v rm", "echo rm x", "git push", "find . -name rm", "grep sudo f"])
+def test_a_plain_command_runs_nothing_else(text: str) -> None:
+    """Most programs run only themselves."""
+    assert unfolded(words_of(text)) == ()
+
+
+def test_git_is_reported_without_its_options() -> None:
+    """A pattern about `git push` meets `git -C d push`."""
+    assert ("git", "push") in {
+        tuple(word.text for word in inner.words) for inner in unfolded(words_of("git -C d push"))
+    }
+
+
+def test_what_xargs_adds_is_open() -> None:
+    """The arguments come from its input."""
+    assert any(inner.words[-1].is_open for inner in unfolded(words_of("xargs git push")))
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        *(("sh", True), ("bash -s a", True), ("bash -", True), ("sh f", False), ("bash -c x", False)),
+        *(("bash -eo posix", True), ("bash -o posix f", False), ("bash --rcfile f", True), ("bash /dev/fd/3", True)),
+        *(("ssh h", True), ("ssh h ls", False), ("at now", True), ("crontab -", True), ("crontab f", False)),
+        *(("su", True), ("su - bob", True), ("su -c x", False), ("script f", True), ("script -qc x f", False)),
+        *(("sudo -s", True), ("sudo -u bob -i", True), ("sudo --user bob --shell", True), ("doas -s", True)),
+        *(("sudo", False), ("sudo -s ls", False), ("sudo ls -i", False)),
+        *((". /dev/stdin", True), ("source -", True), (". /dev/./fd/0", True), (". /proc/self/fd/0", True)),
+        *((". $x", True), (". -- -", True), (". ./f $x", False)),
+        *(("xargs sh", True), ("xargs -I% sh -c %", True), ("xargs bash -c", True), ("xargs ls", False)),
+        *(("chroot d", True), ("chroot --userspec a d", True), ("chroot d ls", False), ("unshare -r", True)),
+        *(("make -f -", True), ("make -f/dev/stdin", True), ("make -f Makefile", False), ("cat", False)),
+    ],
+)
+def test_a_shell_without_a_script_reads_commands(text: str, *, reads: bool) -> None:
+    """From its standard input, whatever feeds it."""
+    assert reads_commands(words_of(text)) is reads
+
+
+def test_what_hash_puts_behind_a_name_is_run() -> None:
+    """With whatever words that name is called with."""
+    [inner] = unfolded(words_of("hash -p /bin/rm foo"))
+    assert (inner.words[0].text, inner.words[1].is_open) == ("/bin/rm", True)
+
+
+def test_the_mark_of_xargs_is_whatever_it_says() -> None:
+    """A word that holds it becomes one that nobody knows."""
+    for text in ("xargs -I% rm a%", "xargs -I % rm a%", "xargs --replace=% rm a%", "xargs rm a{}"):
+        assert any(inner.words[1:2] and inner.words[1].is_open for inner in unfolded(words_of(text)))
+
+
+def test_env_splits_options_as_well() -> None:
+    """What is split is read by `env` again."""
+    assert Inner("env", text="env -i rm x") in unfolded(words_of("env -S '-i rm x'"))
+
+
+def test_a_program_is_named_without_its_folder() -> None:
+    """`/bin/rm` is `rm`, and nothing is the name of no words."""
+    assert (program_of((Word("/bin/rm"),)), program_of(())) == ("rm", "")

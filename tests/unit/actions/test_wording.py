@@ -1,0 +1,51 @@
+"""The words of one command come out as bash would pass them."""
+
+import pytest
+
+from permitry.actions.wording import read_wording
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("'a'\"b\"c\\ d", ["abc d"]),
+        ("$'a\\n\\x41\\u0042\\103\\cA\\'' b", ["a\nABC\x01'", "b"]),
+        ("$'a\\0b'", ["a"]),
+        ("a{b,c{d,e}}f", ["abf", "acdf", "acef"]),
+        ("{,rm} x'{a,b}'", ["rm", "x{a,b}"]),
+        ("{1..3}", ["1", "2", "3"]),
+        ("a '' b", ["a", "", "b"]),
+        ('"a\\$b\\c"', ["a$b\\c"]),
+        ("a 'b c", ["a", "b c"]),
+        ("a#b # c", ["a#b"]),
+    ],
+)
+def test_words_are_unquoted(text: str, words: list[str]) -> None:
+    """Quotes, escapes, codes and braces are taken off."""
+    assert [word.text for word in read_wording(text).words] == words
+
+
+def test_patterns_and_homes_are_marked() -> None:
+    """Only where they are not quoted."""
+    words = read_wording("~/a* '~/a*'").words
+    assert [(word.is_glob, word.is_home) for word in words] == [(True, True), (False, False)]
+
+
+def test_too_many_braces_make_a_word_open() -> None:
+    """Nobody expands a bomb."""
+    (word,) = read_wording("{a,b}" * 10).words
+    assert word.is_open
+
+
+def test_redirections_are_taken_out() -> None:
+    """A duplicated descriptor is no file."""
+    wording = read_wording("<in ls 2>&1 >>out &>all {fd}>x -a")
+    assert ([word.text for word in wording.words], wording.reads) == (["ls", "-a"], ("in",))
+    assert wording.writes == ("out", "all", "x")
+
+
+def test_assignments_stand_before_the_words() -> None:
+    """Behind the program they are arguments."""
+    wording = read_wording("A=1 b+=2 env C=3")
+    assert wording.assignments == (("A", "1"), ("b", "2"))
+    assert [word.text for word in wording.words] == ["env", "C=3"]

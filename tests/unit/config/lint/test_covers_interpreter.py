@@ -1,0 +1,68 @@
+"""The finding `covers-interpreter`."""
+
+from collections.abc import Callable
+
+import pytest
+
+from permitry.config.lint import Finding
+
+Linted = Callable[..., tuple[Finding, ...]]
+Kinds = Callable[..., list[tuple[str, str | None]]]
+Rule = Callable[..., str]
+
+FOUND = [("covers-interpreter", "a")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python *", "python3 -m *", "/usr/bin/python *", "bash *", "bash -c *", "sh *", "node *", "node -e *", "perl *",
+        "ruby *", "php *", "env *", "git *", "git -c *", "sudo *", "xargs *", "find *", "find . -exec *", "make *",
+        "npm *", "npm exec *", "npx *", "docker *", "docker run *", "ssh *", "awk *", "sed *", "*", "kubectl *",
+        "timeout *", "eval *", "rg *", "tar *", "vim *", "go *", "uv run *", "{ls,perl} *", "py* *", "watch *", "fd *",
+    ],
+)  # fmt: skip
+def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command: str) -> None:
+    """Nobody looks at the code in the arguments, so the permission is one for everything."""
+    assert kinds(rule("a", "allow", f'when.command = ["{command}"]')) == FOUND
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git log *", "git status", "git commit *", "npm run {test,lint}", "npm install *", "python -m pytest *",
+        "python scripts/build.py *", "make test", "pytest *", "cargo build *", "go test *", "mypy *", "ls *", "cat *",
+        "grep *", "mkdir *", "cp *", "curl *", "uv run pytest *", "docker ps *", "echo *", "head *", "jq *", "bash",
+    ],
+)  # fmt: skip
+def test_programs_whose_arguments_are_no_code(kinds: Kinds, rule: Rule, command: str) -> None:
+    """A permission that names the program, the script or the sub-command is as it should be."""
+    assert kinds(rule("a", "allow", f'when.command = ["{command}"]')) == []
+
+
+def test_an_example_and_a_way_out_are_told(linted: Linted, rule: Rule) -> None:
+    """The reader sees which command slips in, and that reading needs no rule."""
+    (found,) = linted(rule("a", "allow", 'when.command = ["git *"]'))
+    assert found.reason == "`git *` also covers `git -c ...`, and with it any code at all"
+    assert found.suggestion.endswith("where `git` only reads, it needs no rule")
+    (found,) = linted(rule("a", "allow", 'when.command = ["perl *"]'))
+    assert "needs no rule" not in found.suggestion
+
+
+def test_what_is_excepted_is_not_covered(kinds: Kinds, rule: Rule) -> None:
+    """An exception for every option that runs programs closes the hole."""
+    command = 'when.command = ["rg *"]'
+    assert kinds(rule("a", "allow", command, 'unless.command = ["rg --pre *"]')) == FOUND
+    assert kinds(rule("a", "allow", command, 'unless.command = ["rg --pre *", "rg --hostname-bin *"]')) == []
+
+
+def test_a_restriction_may_cover_them(kinds: Kinds, rule: Rule) -> None:
+    """Asking about interpreters is the right thing to do."""
+    assert kinds(rule("a", "confirm", 'when.command = ["python *"]')) == []
+
+
+@pytest.mark.parametrize("tool", ["run_shell", "@shell", "bash"])
+def test_a_shell_without_conditions(kinds: Kinds, rule: Rule, tool: str) -> None:
+    """A tool that takes commands runs any."""
+    assert kinds(rule("a", "allow", f'tools = ["{tool}"]')) == FOUND
+    assert kinds(rule("a", "allow", f'tools = ["{tool}"]', 'when.agent = "x"')) == []

@@ -1,0 +1,150 @@
+"""The finding `never-matches`."""
+
+from collections.abc import Callable
+
+import pytest
+
+from permitry.config.lint import Finding
+
+Linted = Callable[..., tuple[Finding, ...]]
+Kinds = Callable[..., list[tuple[str, str | None]]]
+Rule = Callable[..., str]
+
+FOUND = [("never-matches", "a")]
+
+
+@pytest.mark.parametrize(
+    ("effect", "lines"),
+    [
+        ("block", ('when.agent = "x"', 'unless.agent = "x"')),
+        ("block", ('when.agent = "x"', 'when.template = "t"', 'unless.agent = "x"')),
+        ("allow", ('when.path = ["x"]', 'unless.path = ["x"]')),
+        ("allow", ('when.mode = "review"', 'unless.mode = "review"')),
+    ],
+)
+def test_unless_that_takes_all_back(kinds: Kinds, rule: Rule, effect: str, lines: tuple[str, ...]) -> None:
+    """What `when` asks for is what `unless` excludes."""
+    template = '[template.t]\nallow_tools = ["grep"]\n'
+    assert kinds(template + rule("a", effect, 'tools = ["write_file"]', *lines)) == FOUND
+
+
+@pytest.mark.parametrize(
+    "lines", [('when.path = ["x"]', 'unless.path = ["x"]'), ('when.mode = "m"', 'unless.mode = "m"')]
+)
+def test_a_restriction_still_fires_in_doubt(kinds: Kinds, rule: Rule, lines: tuple[str, ...]) -> None:
+    """A path that may fit fires, and only one that surely fits is excepted; so with modes."""
+    assert kinds(rule("a", "block", 'tools = ["write_file"]', *lines)) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('when.agent = "x"', 'unless.agent = "y"'),
+        ('when.agent = "x"', 'unless.agent = "x"', 'unless.mode = "plan"'),
+        ('when.path = ["x/**"]', 'unless.path = ["x/y"]'),
+        ('when.agent = "x"', 'unless.agent = "x"', 'unless.path = ["x"]'),
+    ],
+)
+def test_unless_that_leaves_something(kinds: Kinds, rule: Rule, lines: tuple[str, ...]) -> None:
+    """An exception is there to be narrower."""
+    assert kinds(rule("a", "block", 'tools = ["write_file"]', *lines)) == []
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "{ lt = 5, gt = 10 }", "{ le = 5, gt = 5 }", "{ lt = 5, ge = 5 }", '{ eq = "c", in = ["a", "b"] }',
+        '{ in = ["a", "b"], not_in = ["b", "a"] }', "{ eq = 7, le = 5 }", '{ in = ["a"], prefix = "b" }',
+        '{ gt = 1, lt = "b" }',
+    ],
+)  # fmt: skip
+def test_operators_that_exclude_each_other(linted: Linted, rule: Rule, test: str) -> None:
+    """No value passes, so no call is ever meant."""
+    (found,) = linted(rule("a", "block", 'tools = ["x"]', f"when.args.n = {test}"))
+    assert found.kind == "never-matches"
+    assert found.reason.startswith("no value passes `args.n ")
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["{ ge = 5, le = 5 }", '{ eq = "a", in = ["a", "b"] }', '{ in = ["a", "b"], ne = "b" }', "{ gt = 1, lt = 2 }"],
+)
+def test_operators_that_some_value_passes(kinds: Kinds, rule: Rule, test: str) -> None:
+    """One value is enough."""
+    assert kinds(rule("a", "block", 'tools = ["x"]', f"when.args.n = {test}")) == []
+
+
+@pytest.mark.parametrize("tools", ["send_mail", "send_*", "mcp:mail/*"])
+def test_a_server_that_none_of_the_tools_belongs_to(kinds: Kinds, rule: Rule, tools: str) -> None:
+    """An own tool belongs to no server, and a server's tool to its own."""
+    assert kinds(rule("a", "block", f'tools = ["{tools}"]', 'when.server = "docs"')) == FOUND
+
+
+@pytest.mark.parametrize("tools", ["mcp:docs/*", "mcp:*/find", "*", "*_mail", "m*", "?cp*", "@reads"])
+def test_a_server_that_a_tool_may_belong_to(kinds: Kinds, rule: Rule, tools: str) -> None:
+    """A glob may fit the name of a server's tool."""
+    assert kinds(rule("a", "block", f'tools = ["{tools}"]', 'when.server = "docs"')) == []
+
+
+@pytest.mark.parametrize(
+    ("effect", "tools", "mode", "is_found"),
+    [
+        ("allow", "write_file", "plan", True),
+        ("allow", "@writes", "plan", True),
+        ("allow", "run_shell", "plan", False),
+        ("allow", "my_tool", "plan", False),
+        ("allow", "write_file", "review", False),
+        ("confirm", "write_file", "plan", False),
+    ],
+)
+def test_plan_mode_blocks_what_writes(
+    kinds: Kinds, rule: Rule, effect: str, tools: str, mode: str, *, is_found: bool
+) -> None:
+    """A permission for plan mode comes too late for a tool that is known to write."""
+    conditions = (f'when.mode = "{mode}"', "when.args.n = 1")
+    found = kinds(rule("a", effect, f'tools = ["{tools}"]', *conditions))
+    assert (found == FOUND) is is_found
+
+
+def test_hosts_alone_cover_no_command(kinds: Kinds, rule: Rule) -> None:
+    """A permission for hosts does not permit the programs that connect."""
+    host = 'when.host = ["example.com"]'
+    assert kinds(rule("a", "allow", 'tools = ["@shell"]', host)) == FOUND
+    assert kinds(rule("a", "allow", 'tools = ["run_shell"]', host)) == FOUND
+    assert kinds(rule("a", "allow", 'tools = ["run_shell"]', host, 'when.command = ["curl *"]')) == []
+    assert kinds(rule("a", "allow", 'tools = ["run_shell", "web_fetch"]', host)) == []
+    assert kinds(rule("a", "block", 'tools = ["run_shell"]', host)) == []
+
+
+def test_a_template_that_lists_nothing(linted: Linted) -> None:
+    """Activating it changes nothing; an exclusive one blocks everything, which may be meant."""
+    (found,) = linted("[template.t]\n\n[template.none]\nexclusive = true\n\n[template.heir]\nextends = ['t']\n")
+    assert (found.kind, found.rule_id, found.source) == ("never-matches", None, "rules.toml:2")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "blocked", "is_found"),
+    [
+        ('tools = ["send_mail"]', 'tools = ["send_*"]', True),
+        ('tools = ["write_file"]\nwhen.path = ["src/**"]', 'tools = ["@writes"]', True),
+        ('when.command = ["git push origin *"]', 'when.command = ["git push *"]', True),
+        ('tools = ["send_mail", "read_mail"]', 'tools = ["send_*"]', False),
+        ('tools = ["send_mail"]', 'tools = ["send_*"]\nwhen.agent = "x"', False),
+        ('tools = ["send_mail"]', 'tools = ["send_*"]\nunless.agent = "x"', False),
+        ('tools = ["my_tool"]', 'tools = ["@writes"]', False),
+        ('when.command = ["cargo publish *"]', 'when.command = ["cargo publish *"]\nunless.agent = "x"', False),
+        ('when.command = ["git push origin *", "ls *"]', 'when.command = ["git push *"]', False),
+        ('when.command = ["git push origin *"]', 'when.command = ["git push --force *"]', False),
+    ],
+)
+def test_a_permission_for_what_is_blocked(
+    kinds: Kinds, rule: Rule, allowed: str, blocked: str, *, is_found: bool
+) -> None:
+    """A block comes first, so a permission for nothing else permits nothing."""
+    found = kinds(rule("a", "allow", allowed) + rule("b", "block", blocked))
+    assert (FOUND[0] in found) is is_found
+
+
+def test_what_is_only_asked_about_can_match(kinds: Kinds, rule: Rule) -> None:
+    """Only a block makes a permission pointless for good: the confirmation may be narrowed by a mode elsewhere."""
+    assert kinds(rule("a", "allow", 'tools = ["send_mail"]') + rule("b", "confirm", 'tools = ["send_*"]')) == []

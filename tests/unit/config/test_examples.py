@@ -1,0 +1,197 @@
+"""The examples of a rule: calls it must match, and calls it must not."""
+
+from collections.abc import Callable
+
+import pytest
+
+from permitry.errors import Problem
+
+Load = Callable[[str], tuple[Problem, ...]]
+
+
+def _rule(effect: str, *lines: str) -> str:
+    return "\n".join(["schema = 1", "[[rule]]", 'id = "r"', f'effect = "{effect}"', *lines])
+
+
+@pytest.fixture
+def told(problems_of: Load) -> Callable[..., list[str]]:
+    """Return a function from the effect and lines of a rule to what is wrong with it, without the examples' names."""
+
+    def found(effect: str, *lines: str) -> list[str]:
+        return [problem.message for problem in problems_of(_rule(effect, *lines))]
+
+    return found
+
+
+# What a plain string is -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("when", "match", "no_match"),
+    [
+        ('when.command = "rm *"', '"rm x"', '"ls"'),
+        ('when.command = "rm *"', '"ls; sudo rm x"', '"echo rm x"'),
+        ('when.path = "src/**"', '"src/a"', '"lib/a"'),
+        ('when.path = "~/.ssh/**"', '"~/.ssh/id"', '"src/a"'),
+        ('when.host = "example.com"', '"http://example.com/a"', '"https://other.com"'),
+        ('tools = ["x*"]', '"xy"', '"y"'),
+        ('tools = ["x"]\nwhen.mode = "plan"', '"x"', '"y"'),
+        ('tools = ["x"]\nwhen.path = "src/**"', '"src/a"', '"lib/a"'),
+    ],
+)
+def test_a_plain_string_is_what_the_rule_is_about(
+    told: Callable[..., list[str]], when: str, match: str, no_match: str
+) -> None:
+    """A command, a path, an address, or else a tool; and each way round it is a mistake."""
+    assert told("block", when, f"match = [{match}]", f"no_match = [{no_match}]") == []
+    assert len(told("block", when, f"match = [{no_match}]", f"no_match = [{match}]")) == 2
+
+
+def test_the_first_condition_on_actions_says_what_a_string_is(told: Callable[..., list[str]]) -> None:
+    """A command, in a rule on commands and paths; a table can say otherwise."""
+    when = 'when.command = "cat *"\nwhen.path = "a"'
+    assert told("block", when, 'match = ["cat a"]', 'no_match = ["cat b", "ls a", { path = "a" }]') == []
+
+
+@pytest.mark.parametrize(
+    ("example", "message"),
+    [
+        ('""', "the name of the tool is empty"),
+        ('"x*"', "the example `x*` is a pattern"),
+        ('"@shell"', "the example `@shell` is a pattern"),
+        ('{ text = "x" }', "unknown key `text`"),
+        ('{ toll = "x" }', "unknown key `toll`"),
+        ('{ mode = "plna" }', "unknown mode `plna`"),
+    ],
+)
+def test_an_example_that_is_no_call_is_told(told: Callable[..., list[str]], example: str, message: str) -> None:
+    """Once, and it is not tried."""
+    assert told("block", 'tools = ["x"]', f"match = [{example}]") == [message]
+
+
+def test_a_plain_string_is_checked_as_what_it_is(told: Callable[..., list[str]]) -> None:
+    """A command may hold what the name of a tool may not, but not nothing."""
+    when = 'when.command = "rm *"'
+    assert told("block", when, 'match = ["rm *"]') == []
+    assert told("block", when, 'match = [" "]') == ["the text is empty"]
+
+
+# What an example says ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        '"rm x"',
+        '{ command = "rm x" }',
+        '{ tool = "bash", command = "rm x" }',
+        '{ command = "rm x", mode = "plan" }',
+        '{ command = "rm x", agent = "sub" }',
+        '{ command = "rm x", label = "web" }',
+        '{ command = "rm x", args = { limit = 9 } }',
+        '{ tool = "bash" }',
+        '{ mode = "plan" }',
+        '{ tool = "bash", args = { limit = 9 } }',
+    ],
+)
+def test_what_an_example_does_not_say_is_taken_to_hold(told: Callable[..., list[str]], example: str) -> None:
+    """Also the actions, in one that says nothing about them."""
+    lines = (
+        *('tools = ["bash"]', 'when.command = "rm *"', 'when.mode = "plan"', 'when.agent = "sub"'),
+        *('when.label = "web"', "when.args.limit.gt = 5", "when.repeat = 3", 'when.server = "x"'),
+    )
+    assert told("block", *lines, f"match = [{example}]") == []
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        '"ls"',
+        '{ tool = "sh", command = "rm x" }',
+        '{ command = "rm x", mode = "default" }',
+        '{ command = "rm x", agent = "main" }',
+        '{ command = "rm x", label = "mail" }',
+        '{ command = "rm x", args = { limit = 5 } }',
+        '{ path = "rm" }',
+    ],
+)
+def test_one_thing_that_does_not_hold_is_enough(told: Callable[..., list[str]], example: str) -> None:
+    """Whatever else the example says."""
+    lines = (
+        *('tools = ["bash"]', 'when.command = "rm *"', 'when.mode = "plan"', 'when.agent = "sub"'),
+        *('when.label = "web"', "when.args.limit.gt = 5"),
+    )
+    assert told("block", *lines, f"no_match = [{example}]") == []
+
+
+def test_an_exception_is_tried_as_far_as_the_example_says_something(told: Callable[..., list[str]]) -> None:
+    """One about something else does not hold."""
+    lines = ('tools = ["x"]', 'unless.mode = "plan"')
+    examples = ('match = ["x", { tool = "x", mode = "default" }]', 'no_match = [{ tool = "x", mode = "plan" }]')
+    assert told("block", *lines, *examples) == []
+
+
+def test_an_exception_over_actions_is_tried_with_the_actions(told: Callable[..., list[str]]) -> None:
+    """As for a real call."""
+    lines = ('when.path = "src/**"', 'unless.path = "src/gen/**"')
+    assert told("block", *lines, 'match = ["src/a"]', 'no_match = ["src/gen/a", "lib/a"]') == []
+
+
+# What is not certain ----------------------------------------------------------------------------------------------
+
+
+def test_a_restriction_that_only_may_match_is_told_so(problems_of: Load) -> None:
+    """As a match and as none: the call would be asked about."""
+    lines = ('when.path = "src/**"', 'match = [{ command = "ls; f() { g; }" }]', 'no_match = [{ command = "time (" }]')
+    one, two = problems_of(_rule("block", *lines))
+    assert one.message == "the `match` example `ls; f() { g; }` does not match the rule"
+    assert one.hint.startswith("it only may: ")
+    assert two.message == "the `no_match` example `time (` may match the rule"
+
+
+def test_a_permission_that_is_not_certain_does_not_match(told: Callable[..., list[str]]) -> None:
+    """Law 2: doubt permits nothing."""
+    lines = ('when.command = "ls *"', 'match = ["ls -l"]', 'no_match = ["ls $(id)", "ls > a", "ls && rm x"]')
+    assert told("allow", *lines) == []
+
+
+def test_an_argument_that_cannot_be_compared_counts_against_the_call(told: Callable[..., list[str]]) -> None:
+    """Law 2: a restriction matches, a permission does not."""
+    lines = ('tools = ["x"]', "when.args.limit.gt = 5")
+    example = '[{ tool = "x", args = { limit = "a" } }]'
+    assert told("block", *lines, f"match = {example}") == []
+    assert told("allow", *lines, f"no_match = {example}") == []
+
+
+# What is told -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("effect", "lines", "hint"),
+    [
+        ("block", ('tools = ["x", "@agent"]', 'match = ["bash"]'), "its tools are `x`, `@agent`"),
+        (
+            "block",
+            ('tools = ["x"]', 'when.mode = "plan"', 'match = [{ tool = "x", mode = "review" }]'),
+            "the example has mode = review",
+        ),
+        ("block", ('when.command = "rm *"', 'match = ["ls"]'), "nothing in it fits the conditions"),
+        ("allow", ('when.command = "ls *"', 'match = ["ls", "ls; rm x"]'), "`rm x` is not covered"),
+        (
+            "allow",
+            ('tools = ["x"]', "when.args.n.gt = 5", 'match = [{ tool = "x", args = { n = "a" } }]'),
+            "`args.n` is a string, which has no order with an integer",
+        ),
+        ("block", ('tools = ["x"]', 'no_match = ["x"]'), "narrow the rule, or move the example to `match`"),
+    ],
+)
+def test_a_failing_example_says_why(problems_of: Load, effect: str, lines: tuple[str, ...], hint: str) -> None:
+    """The fact that keeps the rule from matching."""
+    [problem] = problems_of(_rule(effect, *lines))
+    assert problem.hint.endswith(hint)
+
+
+def test_an_example_without_a_name_is_told_all_the_same(told: Callable[..., list[str]]) -> None:
+    """Its place says which one it is."""
+    lines = ('tools = ["x"]', 'when.mode = "plan"', 'match = [{ mode = "review" }]')
+    assert told("block", *lines) == ["the `match` example `{…}` does not match the rule"]

@@ -1,0 +1,443 @@
+"""Rules change while they are in force: sound ones are swapped in whole, broken or vanished ones change nothing."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+
+from permitry.config.layers import PROJECT_FILE, find_layers
+from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.config.reload import Loaded, PolicyReloader
+from permitry.config.trust import TrustStore
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.errors import ConfigError
+
+BROKEN = "schema = 2\n"
+GONE = "the file is no layer any more"
+
+
+def _rules(effect: str, *extends: str) -> str:
+    names = ", ".join(f'"{name}"' for name in extends)
+    return f'schema = 1\nextends = [{names}]\n[[rule]]\nid = "r-{effect}"\neffect = "{effect}"\ntools = ["tool"]\n'
+
+
+@attrs.frozen
+class House:
+    """The layers of a project, and what is told of their changes."""
+
+    folder: Path
+    told: list[Loaded]
+
+    @property
+    def user(self) -> Path:
+        """The user's file."""
+        return self.folder / "user" / "rules.toml"
+
+    @property
+    def project(self) -> Path:
+        """The project's file."""
+        return self.folder / "outer" / "work" / PROJECT_FILE
+
+    @property
+    def trust(self) -> TrustStore:
+        """The user's trust."""
+        return TrustStore(self.folder / "state" / "trust.json")
+
+    def write(self, path: Path, text: str) -> Path:
+        """Write a rule file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def layers(self) -> list[Origin]:
+        """Return the layers in force in the project."""
+        work, none = self.project.parents[1], self.folder / "none"
+        return find_layers(work, user_file=self.user, admin_file=none, trust=self.trust)
+
+    def reloader(self, clock: Callable[[], int] = time.time_ns) -> PolicyReloader:
+        """Return a reloader of the layers."""
+        return PolicyReloader(self.layers, self.told.append, clock=clock)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    """Return a house with a user's file that permits."""
+    made = House(tmp_path, [])
+    made.project.parents[1].mkdir(parents=True)
+    made.write(made.user, _rules("allow"))
+    return made
+
+
+def _verdict(reloader: PolicyReloader) -> str:
+    return reloader.policy.decide(ToolCall("tool"), AuthContext()).verdict.value
+
+
+def _problems(reloader: PolicyReloader) -> list[tuple[str, str]]:
+    assert reloader.problems is not None
+    return [(problem.path, problem.message) for problem in reloader.problems.problems]
+
+
+def _counting(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return a list that grows with every load."""
+    loads: list[object] = []
+
+    def counted(origins: tuple[Origin, ...]) -> RuleSet:
+        loads.append(origins)
+        time.sleep(0.02)
+        return load_rules(origins)
+
+    monkeypatch.setattr("permitry.config.reload.load_rules", counted)
+    return loads
+
+
+def test_the_first_policy_is_there_at_once(house: House) -> None:
+    """Nobody has to poll first, and nobody is told of it."""
+    reloader = house.reloader()
+    assert (_verdict(reloader), reloader.problems, house.told) == ("allow", None, [])
+
+
+def test_a_first_load_that_fails_raises(house: House) -> None:
+    """Without a policy nothing is allowed."""
+    house.write(house.user, BROKEN)
+    with pytest.raises(ConfigError):
+        house.reloader()
+
+
+def test_whatever_fails_at_first_is_a_config_error(house: House) -> None:
+    """Also what nobody thought of."""
+
+    def fail() -> list[Origin]:
+        raise RuntimeError("oh")
+
+    with pytest.raises(ConfigError, match="cannot be loaded: RuntimeError: oh"):
+        PolicyReloader(fail, house.told.append)
+
+
+def test_a_changed_file_counts_after_the_next_poll(house: House) -> None:
+    """Not before it, and it is told once."""
+    reloader = house.reloader()
+    house.write(house.user, _rules("block"))
+    assert _verdict(reloader) == "allow"
+    assert reloader.poll()
+    assert _verdict(reloader) == "block"
+    assert not reloader.poll()
+    assert house.told == [reloader.loaded]
+
+
+def test_unchanged_files_are_not_loaded_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A poll only looks."""
+    reloader = house.reloader()
+    loads, before = _counting(monkeypatch), reloader.policy
+    assert not reloader.poll()
+    assert reloader.policy is before
+    assert loads == []
+
+
+def test_settled_files_are_not_even_read(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times that are old tell every change; only young ones may hide one."""
+    reloader = house.reloader(lambda: time.time_ns() + 3_600_000_000_000)
+    monkeypatch.setattr("permitry.config.reload.file_digest", pytest.fail)
+    assert not reloader.poll()
+
+
+def test_a_file_touched_and_not_changed_is_not_loaded_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes decide."""
+    reloader = house.reloader(lambda: time.time_ns() + 3_600_000_000_000)
+    loads = _counting(monkeypatch)
+    os.utime(house.user, (1, 1))
+    assert not reloader.poll()
+    assert loads == []
+
+
+def test_a_change_that_keeps_size_and_times_is_seen(house: House) -> None:
+    """Setting a file's time back does not hide that it was changed."""
+    text = _rules("allow").replace("r-allow", "r-other")
+    reloader = house.reloader(lambda: time.time_ns() + 3_600_000_000_000)
+    before = house.user.stat()
+    house.write(house.user, text)
+    os.utime(house.user, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert house.user.stat().st_size == before.st_size
+    assert reloader.poll()
+    assert "r-other" in {rule.id for rule in reloader.loaded.rules.rules}
+
+
+def test_a_change_within_one_tick_of_the_clock_is_seen(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a file is young its bytes are compared, whatever the system says of it."""
+    monkeypatch.setattr("permitry.config.reload._status", lambda _: (0, 0, 0, 10, 10))
+    reloader = house.reloader(lambda: 11)
+    house.write(house.user, _rules("block"))
+    assert reloader.poll()
+    assert _verdict(reloader) == "block"
+
+
+def test_a_file_swapped_by_a_link_is_seen(house: House) -> None:
+    """Links are followed, at any place on the way."""
+    house.user.parent.rename(house.folder / "one")
+    house.user.parent.symlink_to("one")
+    reloader = house.reloader()
+    house.write(house.folder / "two" / "rules.toml", _rules("block"))
+    house.user.parent.unlink()
+    house.user.parent.symlink_to("two")
+    assert reloader.poll()
+    assert _verdict(reloader) == "block"
+
+
+def test_an_extended_file_that_changes_is_seen(house: House) -> None:
+    """All files that were read are looked at."""
+    more = house.write(house.user.with_name("more.toml"), "schema = 1\n")
+    house.write(house.user, _rules("allow", "more.toml"))
+    reloader = house.reloader()
+    house.write(more, _rules("block"))
+    assert reloader.poll()
+    assert _verdict(reloader) == "block"
+
+
+def test_a_layer_written_later_counts(house: House) -> None:
+    """A project's file that was not there at the start restricts from the next poll on."""
+    reloader = house.reloader()
+    house.write(house.project, _rules("block"))
+    assert reloader.poll()
+    assert _verdict(reloader) == "block"
+
+
+def test_a_broken_file_keeps_the_last_good_policy(house: House) -> None:
+    """It is told once, with its place, and nothing of it counts."""
+    reloader = house.reloader()
+    before = reloader.policy
+    house.write(house.user, BROKEN)
+    assert [reloader.poll(), reloader.poll()] == [True, False]
+    assert reloader.policy is before
+    assert _problems(reloader) == [(str(house.user), "`schema` is 2; this version reads 1")]
+    assert [event.problems for event in house.told] == [reloader.problems]
+
+
+def test_another_mistake_is_told_again(house: House) -> None:
+    """Whoever repairs a file sees how far it is."""
+    reloader = house.reloader()
+    house.write(house.user, BROKEN)
+    reloader.poll()
+    house.write(house.user, "schema = 3\n")
+    assert reloader.poll()
+    assert _problems(reloader) == [(str(house.user), "`schema` is 3; this version reads 1")]
+
+
+def test_a_repaired_file_counts(house: House) -> None:
+    """And the problems are gone."""
+    reloader = house.reloader()
+    house.write(house.user, BROKEN)
+    assert reloader.poll()
+    house.write(house.user, _rules("block"))
+    assert reloader.poll()
+    assert (_verdict(reloader), reloader.problems) == ("block", None)
+
+
+def test_a_lacking_file_put_in_place_repairs_what_extends_it(house: House) -> None:
+    """Also a file that was never seen before."""
+    reloader = house.reloader()
+    house.write(house.user, _rules("allow", "more.toml"))
+    reloader.poll()
+    assert _problems(reloader)
+    house.write(house.user.with_name("more.toml"), _rules("block"))
+    assert reloader.poll()
+    assert (_verdict(reloader), reloader.problems) == ("block", None)
+
+
+@pytest.mark.parametrize("layer", ["user", "project"])
+def test_a_layer_that_vanishes_stays_in_force(house: House, layer: str) -> None:
+    """Deleting a file lifts no restriction."""
+    house.user.unlink()
+    path = house.write(getattr(house, layer), _rules("block"))
+    reloader = house.reloader()
+    path.unlink()
+    assert reloader.poll()
+    assert (_verdict(reloader), _problems(reloader)) == ("block", [(str(path), GONE)])
+    house.write(path, _rules("confirm"))
+    assert reloader.poll()
+    assert (_verdict(reloader), reloader.problems) == ("confirm", None)
+
+
+def test_a_layer_added_later_stays_in_force_too(house: House) -> None:
+    """What was in force once is."""
+    reloader = house.reloader()
+    house.write(house.project, _rules("block"))
+    reloader.poll()
+    house.project.unlink()
+    assert reloader.poll()
+    assert (_verdict(reloader), _problems(reloader)) == ("block", [(str(house.project), GONE)])
+
+
+def test_a_nearer_project_does_not_hide_the_one_in_force(house: House) -> None:
+    """Writing an empty rule file below it lifts no restriction."""
+    outer = house.write(house.project.parents[2] / PROJECT_FILE, _rules("block"))
+    reloader = house.reloader()
+    house.write(house.project, "schema = 1\n")
+    assert reloader.poll()
+    assert (_verdict(reloader), _problems(reloader)) == ("block", [(str(outer), GONE)])
+
+
+def test_while_a_layer_is_gone_nothing_else_counts(house: House) -> None:
+    """All files are sound together, or the last good policy stays."""
+    house.write(house.project, _rules("block"))
+    reloader = house.reloader()
+    house.project.unlink()
+    house.write(house.user, _rules("confirm"))
+    reloader.poll()
+    assert "r-allow" in {rule.id for rule in reloader.loaded.rules.rules}
+
+
+def test_a_named_or_extended_file_that_vanishes_is_broken(house: House) -> None:
+    """Files named by the user, and what they extend, are there or nothing changes."""
+    more = house.write(house.user.with_name("more.toml"), _rules("block"))
+    house.write(house.user, _rules("allow", "more.toml"))
+    reloader = PolicyReloader(lambda: [Origin(str(house.user))])
+    for path in (more, house.user):
+        path.rename(path.with_suffix(".away"))
+        assert reloader.poll()
+        assert _verdict(reloader) == "block"
+        assert reloader.problems is not None
+
+
+def test_whatever_fails_later_keeps_the_last_good_policy(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what nobody thought of, in the search for layers as well."""
+    reloader = house.reloader()
+
+    def fail(*_: object) -> Origin:
+        raise IndexError("oh")
+
+    monkeypatch.setattr(TrustStore, "origin", fail)
+    house.write(house.project, _rules("block"))
+    assert reloader.poll()
+    assert _verdict(reloader) == "allow"
+    assert _problems(reloader) == [("rules", "cannot be loaded: IndexError: oh")]
+
+
+def test_trust_given_and_taken_counts_at_the_next_poll(house: House) -> None:
+    """Also when not a byte of the rules has changed."""
+    house.user.unlink()
+    house.write(house.project, _rules("allow"))
+    reloader = house.reloader()
+    assert _verdict(reloader) == "confirm"
+    house.trust.trust(house.project.parents[1])
+    assert reloader.poll()
+    assert _verdict(reloader) == "allow"
+    house.trust.revoke(house.project.parents[1])
+    assert reloader.poll()
+    assert _verdict(reloader) == "confirm"
+
+
+def test_a_trusted_project_that_changes_loses_its_permissions(house: House) -> None:
+    """The new restrictions count, the new permissions do not, and the notice says why."""
+    house.user.unlink()
+    house.write(house.project, _rules("allow"))
+    house.trust.trust(house.project.parents[1])
+    reloader = house.reloader()
+    house.write(house.project, _rules("allow").replace('"tool"', '"*"'))
+    assert reloader.poll()
+    assert _verdict(reloader) == "confirm"
+    assert [notice.split(": ")[-1] for notice in house.told[-1].rules.notices] == [
+        "the project has changed since it was trusted"
+    ]
+
+
+def test_a_file_changed_to_and_fro_while_it_is_read_is_loaded_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is in force is what stands in the files afterwards."""
+    reloader = house.reloader()
+    house.write(house.user, _rules("block"))
+    turns = iter(["allow"])
+
+    def swapped(origins: tuple[Origin, ...]) -> RuleSet:
+        for effect in turns:
+            house.write(house.user, _rules(effect))
+            rules = load_rules(origins)
+            house.write(house.user, _rules("block"))
+            return rules
+        return load_rules(origins)
+
+    monkeypatch.setattr("permitry.config.reload.load_rules", swapped)
+    reloader.poll()
+    assert _verdict(reloader) == "block"
+
+
+def test_a_file_that_never_rests_is_a_problem(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody keeps the others waiting for ever."""
+    reloader = house.reloader()
+    house.write(house.user, _rules("block"))
+
+    def restless(origins: tuple[Origin, ...]) -> RuleSet:
+        rules = load_rules(origins)
+        house.user.write_text(f"{house.user.read_text()}#")
+        return rules
+
+    monkeypatch.setattr("permitry.config.reload.load_rules", restless)
+    assert reloader.poll()
+    assert _verdict(reloader) == "allow"
+    assert _problems(reloader) == [("rules", "the rule files change faster than they can be read")]
+
+
+def test_two_pollers_load_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second waits, and finds that all is done."""
+    reloader = house.reloader()
+    house.write(house.user, _rules("block"))
+    loads, start, found = _counting(monkeypatch), threading.Barrier(8), []
+
+    def poll() -> None:
+        start.wait()
+        found.append(reloader.poll())
+
+    threads = [threading.Thread(target=poll) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (sorted(found), len(loads), len(house.told)) == ([False] * 7 + [True], 1, 1)
+
+
+def test_a_reader_never_sees_half_a_policy(house: House) -> None:
+    """Rules and policy belong together at every moment, and every policy is one of the two written."""
+    reloader = house.reloader()
+    seen, ended = set(), threading.Event()
+
+    def read() -> None:
+        while not ended.is_set():
+            loaded = reloader.loaded
+            assert loaded.policy.rules[-len(loaded.rules.rules) :] == loaded.rules.rules
+            seen.add(loaded.policy.version)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    versions = {reloader.policy.version}
+    for effect in ("block", "allow") * 5:
+        house.write(house.user, _rules(effect))
+        assert reloader.poll()
+        versions.add(reloader.policy.version)
+    ended.set()
+    reader.join()
+    assert len(versions) == 2
+    assert seen <= versions
+
+
+def test_a_call_back_may_ask_and_poll(house: House) -> None:
+    """It finds the new policy in force."""
+    seen = []
+    reloader = PolicyReloader(house.layers, lambda _: seen.append((_verdict(reloader), reloader.poll())))
+    house.write(house.user, _rules("block"))
+    assert reloader.poll()
+    assert seen == [("block", False)]
+
+
+def test_a_watched_policy_changes_by_itself(house: House) -> None:
+    """Until the block ends."""
+    changed = threading.Event()
+    reloader = PolicyReloader(house.layers, lambda _: changed.set())
+    with reloader.watch(0.01):
+        house.write(house.user, _rules("block"))
+        assert changed.wait(20)
+    assert _verdict(reloader) == "block"
+    assert "permitry-reload" not in {thread.name for thread in threading.enumerate()}

@@ -1,0 +1,118 @@
+"""From tables of conditions to what a rule is about."""
+
+import pytest
+
+from permitry.config.diagnostics import SourceText
+from permitry.config.drafts import RuleDraft
+from permitry.config.locate import locate
+from permitry.config.schema import RuleTable, WhenTable
+from permitry.config.scopes import build_scope, condition_problems, has_condition
+from permitry.core.pattern import Pattern
+from permitry.errors import RuleError
+from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.digest import DigestCondition
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.label import LabelCondition
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.repeat import RepeatCondition
+from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.server import ServerCondition
+from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tools import ToolSelector
+
+
+def _table(**keys: object) -> RuleTable:
+    return RuleTable.model_validate({"id": "r", "effect": "block", **keys})
+
+
+def _when(**keys: object) -> Conditions:
+    return build_scope(_table(when=keys)).when
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "condition"),
+    [
+        ("mode", ["plan", "review"], ModeCondition(("plan", "review"))),
+        ("agent", "sub-*", AgentCondition((Pattern("sub-*"),))),
+        ("template", "reader", TemplateCondition(("reader",))),
+        ("server", ["docs", "m*"], ServerCondition((Pattern("docs"), Pattern("m*")))),
+        ("label", "web", LabelCondition(("web",))),
+        ("digest", "0" * 64, DigestCondition(("0" * 64,))),
+        ("repeat", 3, RepeatCondition(3)),
+        ("args", {"n": 7}, argument_condition("n", 7)),
+        ("args", {"n": {"gt": 7}}, argument_condition("n", {"gt": 7})),
+    ],
+)
+def test_every_plain_condition_becomes_one(key: str, value: object, condition: Condition) -> None:
+    """One word or a list of them."""
+    assert _when(**{key: value}) == Conditions((condition,))
+
+
+def test_every_condition_on_actions_becomes_patterns() -> None:
+    """Of each kind as many as there are."""
+    conditions = _when(command=["ls", "rm *"], path="src/**", host="Example.com:8080")
+    assert conditions.commands == (ArgvPattern("ls"), ArgvPattern("rm *"))
+    assert conditions.paths == (PathPattern("src/**"),)
+    assert conditions.hosts == (HostPattern("Example.com:8080", None, "example.com", 8080),)
+
+
+@pytest.mark.parametrize(
+    ("args", "paths"),
+    [
+        ({"a": {"b": {"eq": 1}}}, ["a.b"]),
+        ({"a": {"b": {"c": {"eq": 1}}, "d": {"gt": 2}}}, ["a.b.c", "a.d"]),
+        ({"a": 1, "b": "x"}, ["a", "b"]),
+        ({"a": {"any": {"eq": 1}}}, ["a"]),
+    ],
+)
+def test_tables_of_tables_are_nested_arguments(args: dict[str, object], paths: list[str]) -> None:
+    """Until one that holds an operator."""
+    found = [".".join(getattr(each, "path")) for each in _when(args=args).plain]  # noqa: B009 -- of a class of its own
+    assert found == paths
+
+
+def test_tools_and_exceptions_belong_to_the_scope() -> None:
+    """Left out, they are no selectors and no exception."""
+    scope = build_scope(_table(tools=["x", "@reads"], when={"mode": "plan"}, unless={"path": "a"}))
+    selectors = (ToolSelector("x"), ToolSelector("@reads"))
+    assert scope == Scope(selectors, Conditions((ModeCondition(("plan",)),)), Conditions(paths=(PathPattern("a"),)))
+    assert build_scope(_table()) == Scope()
+
+
+@pytest.mark.parametrize(
+    ("keys", "has"),
+    [({}, False), ({"args": {}}, False), ({"repeat": 2}, True), ({"args": {"n": 1}}, True), ({"path": "a"}, True)],
+)
+def test_an_empty_table_names_no_condition(*, keys: dict[str, object], has: bool) -> None:
+    """Nor does one of empty tables."""
+    assert has_condition(WhenTable.model_validate(keys)) is has
+
+
+@pytest.mark.parametrize(
+    ("line", "keys", "place"),
+    [
+        ('when.command = ["ls", "a{b"]', {"when": {"command": ["ls", "a{b"]}}, '"a{b"'),
+        ('when.path = ["ok", "a\\\\b"]', {"when": {"path": ["ok", "a\\b"]}}, '"a\\\\b"'),
+        ('when.host = "a/b"', {"when": {"host": "a/b"}}, '"a/b"'),
+        ("when.args.n = { gtt = 1 }", {"when": {"args": {"n": {"gtt": 1}}}}, "{ gtt"),
+        ('unless.args.a.b = { regex = "(" }', {"unless": {"args": {"a": {"b": {"regex": "("}}}}}, "{ regex"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_is_told_at_its_place(line: str, keys: dict[str, object], place: str) -> None:
+    """With a hint of its own where there is one, and build refuses it."""
+    draft = RuleDraft(SourceText("r.toml", locate(f"[[rule]]\n{line}\n")), ("rule", 0), _table(**keys))
+    [problem] = condition_problems(draft)
+    assert (problem.line, problem.column) == (2, line.index(place) + 1)
+    assert "; " not in problem.message
+    with pytest.raises(RuleError):
+        build_scope(draft.table)
+
+
+def test_every_condition_that_cannot_be_read_is_told() -> None:
+    """Not only the first."""
+    table = _table(when={"path": ["a\\b", "ok", "c\\d"]}, unless={"command": "a{b"})
+    draft = RuleDraft(SourceText("r.toml", locate("[[rule]]\n")), ("rule", 0), table)
+    assert len(list(condition_problems(draft))) == 3

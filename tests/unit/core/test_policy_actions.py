@@ -1,0 +1,331 @@
+"""Laws 3 and 4, one case at a time: what permissions cover together, what a restriction does in doubt, and children."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.core.action import Access, Action, Actions, Connect, Delegate, Place, Run, Touch, Unknown, Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, RuleOutcome, Verdict
+from permitry.core.policy import AuthorizationPolicy, Marks
+from permitry.core.rule import Question, Unsure
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+CALL = ToolCall("bash", {"command": "x"})
+LS, RM = Run((Word("ls"),)), Run((Word("rm"),), "it removes")
+READ, WRITE = (Touch(access, Place("a", ("/w/a",), ("/w/a",))) for access in (Access.READ, Access.WRITE))
+UNREADABLE = Unknown("$x", "an expansion")
+
+
+def _reader(*certain: Action, **rest: Any) -> Callable[..., Actions]:  # noqa: ANN401 -- passed on to the actions
+    return lambda *_: Actions(certain, **rest)
+
+
+def _broken(call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG001 -- the protocol's
+    raise RuntimeError("the reader broke")
+
+
+@attrs.frozen
+class _Rule:
+    """A permission that covers, or a restriction that answers, what it is told to."""
+
+    id: str
+    answer: object = False
+    covered: object = frozenset[int]()
+    effect: Verdict = ALLOW
+    priority_number: int = 250
+    reason: str = "why"
+    message: str | None = "what to do"
+    source: str | None = None
+
+    def priority(self) -> int:
+        return self.priority_number
+
+    def matches(self, _: Question) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def covers(self, _: Question) -> Any:  # noqa: ANN401 -- as above
+        if isinstance(self.covered, Exception):
+            raise self.covered
+        return self.covered
+
+    def near_miss(self, _: Question) -> str | None:
+        return "nearly"
+
+
+def _covering(name: str, *indices: int) -> _Rule:
+    return _Rule(name, covered=frozenset(indices))
+
+
+def _restriction(answer: object, effect: Verdict = BLOCK) -> _Rule:
+    return _Rule("restriction", answer, effect=effect, priority_number=150)
+
+
+def _decide(*rules: _Rule, certain: tuple[Action, ...] = (LS, RM), call: ToolCall = CALL) -> Decision:
+    return AuthorizationPolicy(rules, reader=_reader(*certain)).decide(call, AuthContext())
+
+
+# What permissions cover together ----------------------------------------------------------------------------------
+
+
+def test_permissions_permit_a_call_together() -> None:
+    """When not one action is left, the rule that covers the last of them decides."""
+    decision = _decide(_covering("a", 0), _covering("b", 1), _covering("c", 0, 1))
+    assert (decision.verdict, decision.rule_id, decision.phase) == (ALLOW, "b", Phase.PERMISSION)
+
+
+@pytest.mark.parametrize("covered", [(), (0,), (1,), (0, 2, 7)])
+def test_an_action_that_is_left_is_not_permitted(covered: tuple[int, ...]) -> None:
+    """Every certain action needs a permission; an index too many stands for nothing."""
+    assert _decide(_covering("a", *covered)).verdict is CONFIRM
+
+
+@pytest.mark.parametrize("certain", [(LS, UNREADABLE), (UNREADABLE, RM)])
+def test_what_cannot_be_read_is_never_covered(certain: tuple[Action, ...]) -> None:
+    """Whatever a rule claims, an unknown action is not its to permit."""
+    assert _decide(_covering("a", 0, 1), certain=certain).verdict is CONFIRM
+
+
+def test_a_call_without_actions_is_covered_by_nobody() -> None:
+    """All of nothing is no permission."""
+    assert _decide(_covering("a", 0), certain=()).verdict is CONFIRM
+
+
+@pytest.mark.parametrize("call", [ToolCall("unheard_of"), ToolCall("web_search")])
+def test_a_tool_of_which_nothing_is_declared_has_no_parts(call: ToolCall) -> None:
+    """Without roles nobody knows what the actions of a call are."""
+    assert _decide(_covering("a", 0, 1), call=call).verdict is CONFIRM
+
+
+def test_a_restriction_is_a_floor_for_what_is_covered() -> None:
+    """Law 1 holds for permissions by parts too."""
+    decision = _decide(_covering("a", 0, 1), _restriction(answer=True))
+    assert (decision.verdict, decision.rule_id) == (BLOCK, "restriction")
+
+
+def test_a_rule_that_cannot_say_what_it_covers_covers_nothing() -> None:
+    """Law 2: the failure is on record, and another rule may still cover."""
+    failing = _Rule("failing", covered=KeyError("x"))
+    decision = _decide(failing, _covering("a", 0))
+    assert (decision.verdict, [error.rule_id for error in decision.errors]) == (CONFIRM, ["failing"])
+    assert _decide(failing, _covering("a", 0, 1)).verdict is ALLOW
+
+
+def test_a_permission_that_fails_covers_nothing() -> None:
+    """Law 2: what cannot say whether it permits a call permits no part of it, and fails once."""
+    decision = _decide(_Rule("failing", KeyError("x"), frozenset({0, 1})))
+    assert (decision.verdict, len(decision.errors)) == (CONFIRM, 1)
+
+
+def test_an_explanation_tells_what_is_covered_in_part() -> None:
+    """A rule that covers an action is among the matches, and says what keeps it from the whole."""
+    policy = AuthorizationPolicy([_covering("a", 0), _covering("none")], reader=_reader(LS, RM))
+    part, none = policy.explain(CALL, AuthContext()).rules
+    assert (part.outcome, part.near_miss) == (RuleOutcome.COVERED, "nearly")
+    assert none.outcome is RuleOutcome.NOT_MATCHED
+
+
+def test_an_explanation_tells_a_failure_to_cover() -> None:
+    """Law 9: every error of the decision is told of its rule."""
+    explanation = AuthorizationPolicy([_Rule("a", covered=KeyError("x"))], reader=_reader(LS, RM)).explain(
+        CALL, AuthContext()
+    )
+    (error,), (trace,) = explanation.decision.errors, explanation.rules
+    assert (trace.outcome, trace.error) == (RuleOutcome.FAILED, error.error)
+
+
+# What is not certain ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+def test_a_restriction_that_is_unsure_asks(effect: Verdict) -> None:
+    """It confirms, above every permission, and says why; the model is told to wait for the user."""
+    decision = _decide(_restriction(Unsure("an expansion"), effect), _Rule("yes", answer=True))
+    assert (decision.verdict, decision.rule_id, decision.phase) == (CONFIRM, "restriction", Phase.RESTRICTION)
+    assert decision.reason == "why (not certain: an expansion)"
+    assert decision.message == "This call needs the user's confirmation before it runs."
+    assert decision.errors == ()
+
+
+def test_a_block_is_stricter_than_an_unsure_one() -> None:
+    """Doubt in one restriction takes nothing from another."""
+    sure = attrs.evolve(_restriction(answer=True), id="sure", priority_number=190)
+    assert _decide(_restriction(Unsure("x")), sure).rule_id == "sure"
+
+
+@pytest.mark.parametrize("priority", [50, 250])
+def test_a_permission_that_is_unsure_does_not_match(priority: int) -> None:
+    """Neither does an override; doubt is no failure."""
+    decision = _decide(_Rule("doubtful", Unsure("x"), priority_number=priority))
+    assert (decision.verdict, decision.rule_id, decision.errors) == (CONFIRM, None, ())
+
+
+def test_an_explanation_tells_the_doubt() -> None:
+    """An unsure restriction is a match; its phrase stands where an error would."""
+    policy = AuthorizationPolicy([_restriction(Unsure("an expansion"))])
+    (trace,) = policy.explain(CALL, AuthContext()).matches
+    assert (trace.outcome, trace.error, trace.near_miss) == (RuleOutcome.UNSURE, "an expansion", None)
+
+
+# The reader -------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_reader_nothing_is_covered() -> None:
+    """What nobody reads is unknown, and no shell call only reads."""
+    question = Question(CALL, AuthContext())
+    assert question.actions.unknown is not None
+    assert not question.is_read_only
+    assert AuthorizationPolicy([_covering("a", 0, 1)]).decide(CALL, AuthContext()).verdict is CONFIRM
+
+
+def test_a_reader_is_asked_once_and_only_when_needed() -> None:
+    """Rules about names cost no reading."""
+    asked: list[object] = []
+
+    def read(call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG001 -- the protocol's
+        asked.append(call)
+        return Actions((LS, RM))
+
+    AuthorizationPolicy([_Rule("yes", answer=True)], reader=read).decide(CALL, AuthContext())
+    assert asked == []
+    AuthorizationPolicy([_covering("a", 0), _covering("b", 1)], reader=read).decide(CALL, AuthContext())
+    assert asked == [CALL]
+
+
+def test_a_reader_that_breaks_permits_nothing_and_breaks_nothing() -> None:
+    """Law 2: a decision is made, an explanation of it too, and the call counts against every budget."""
+    policy = AuthorizationPolicy([_covering("a", 0, 1), _Rule("b")], reader=_broken, flows=(_Flow("f"),))
+    assert policy.decide(CALL, AuthContext()).verdict is CONFIRM
+    assert policy.explain(CALL, AuthContext()).decision == policy.decide(CALL, AuthContext())
+    assert policy.marks(CALL, AuthContext()).rules == {"f"}
+
+
+# Each action alone ------------------------------------------------------------------------------------------------
+
+
+def test_an_explanation_decides_every_action_alone() -> None:
+    """Certain ones in order, then those that are only possible; each with the decision it would get by itself."""
+
+    @attrs.frozen
+    class _OnlyReads(_Rule):
+        def matches(self, question: Question) -> bool:
+            return question.actions.doubt is None
+
+    certain = (LS, RM, READ, WRITE, UNREADABLE, Connect("h"), Delegate())
+    reader = _reader(*certain, possible=(RM,), doubt="it does more")
+    traces = AuthorizationPolicy([_OnlyReads("reads")], reader=reader).explain(CALL, AuthContext()).actions
+    assert [trace.action for trace in traces] == [*certain, RM]
+    assert [trace.is_certain for trace in traces] == [True] * len(certain) + [False]
+    verdicts = [trace.decision.verdict for trace in traces]
+    assert verdicts == [ALLOW, CONFIRM, ALLOW, CONFIRM, CONFIRM, CONFIRM, CONFIRM, CONFIRM]
+
+
+def test_a_tool_without_roles_has_no_actions_to_tell() -> None:
+    """What its arguments may be is a guess, and no part of an explanation."""
+    explanation = AuthorizationPolicy(reader=_reader(LS)).explain(ToolCall("unheard_of"), AuthContext())
+    assert explanation.actions == ()
+
+
+# Sub-agents -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _BlocksAgent(_Rule):
+    """Blocks, or permits, the calls of one agent."""
+
+    def matches(self, question: Question) -> bool:
+        return question.context.agent == self.answer
+
+
+def test_a_child_is_held_by_a_restriction_on_its_parent() -> None:
+    """The strictest decision of the lineage counts, and the explanation says in whose context it fell."""
+    rules = [_BlocksAgent("no", "main", effect=BLOCK, priority_number=150), _Rule("yes", answer=True)]
+    policy, context = AuthorizationPolicy(rules), AuthContext().child("low").child("lower")
+    assert policy.decide(CALL, context).verdict is BLOCK
+    explanation = policy.explain(CALL, context)
+    assert (explanation.decision.rule_id, explanation.agent) == ("no", "main")
+
+
+def test_a_child_needs_the_permission_of_its_parent() -> None:
+    """What only the child may do is not permitted either."""
+    policy = AuthorizationPolicy([_BlocksAgent("yes", "low")])
+    assert policy.decide(CALL, AuthContext(agent="low")).verdict is ALLOW
+    decision = policy.decide(CALL, AuthContext().child("low"))
+    assert (decision.verdict, decision.rule_id) == (CONFIRM, None)
+
+
+def test_of_equal_decisions_the_childs_own_counts() -> None:
+    """Nothing is blamed on the parent that holds for the child as well."""
+    policy = AuthorizationPolicy([_Rule("yes", answer=True)])
+    assert policy.explain(CALL, AuthContext().child("low")).agent == "low"
+
+
+# What calls leave behind, and what tools are ----------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Flow:
+    id: str
+    label: str | None = None
+    counts: bool = True
+    answer: object = True
+
+    def matches(self, _: Question) -> Any:  # noqa: ANN401 -- what a flow answers is up to it
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [True, Unsure("x"), KeyError("x")])
+def test_doubt_and_failure_count_as_left(answer: object) -> None:
+    """Law 2: only a sure no leaves nothing behind."""
+    flows = (_Flow("a", "web", counts=False, answer=answer), _Flow("b", answer=answer), _Flow("c", "no", answer=False))
+    policy = AuthorizationPolicy(flows=flows, reader=_reader(Connect("h", host="h")))
+    assert policy.marks(CALL, AuthContext()) == Marks(frozenset({"web"}), frozenset({"b"}), frozenset({"host:h"}))
+
+
+def test_a_call_without_targets_is_its_own() -> None:
+    """A budget of targets counts what touches nothing by the very call; without a budget nothing is counted."""
+    counting = AuthorizationPolicy(flows=(_Flow("a"),), reader=_reader())
+    assert counting.marks(CALL, AuthContext()).targets == {f"call:{CALL.digest}"}
+    labelling = AuthorizationPolicy(flows=(_Flow("a", "web", counts=False),), reader=_reader())
+    assert labelling.marks(CALL, AuthContext()).targets == frozenset()
+
+
+def test_a_rule_file_completes_what_a_spec_leaves_open() -> None:
+    """The tool's own traits and roles stand; where it says nothing, the declaration speaks, for its name only."""
+    declared = ToolSpec("t", traits=ToolTraits(read_only=True, open_world=True), roles={"url": ArgumentRole.URL})
+    policy = AuthorizationPolicy(declared={"t": declared})
+    own = ToolSpec("t", traits=ToolTraits(read_only=False))
+    completed = policy.question(ToolCall("t"), AuthContext(), own).spec
+    assert completed is not None
+    assert (completed.traits, completed.roles) == (ToolTraits(read_only=False, open_world=True), declared.roles)
+    silent = attrs.evolve(own, roles={})
+    kept = policy.question(ToolCall("t"), AuthContext(), silent).spec
+    assert kept is not None
+    assert kept.roles == {}
+    assert policy.question(ToolCall("t"), AuthContext()).spec is declared
+    assert policy.question(ToolCall("u"), AuthContext()).spec is None
+
+
+def test_a_policy_travels_with_all_it_knows() -> None:
+    """A copy has the rules, the reader, the declarations and the flows, and so the version."""
+    rules, declared = (_covering("a", 0),), {"t": ToolSpec("t", roles={})}
+    policy = AuthorizationPolicy(rules, reader=_broken, declared=declared, flows=(_Flow("f"),))
+    twin = copy.deepcopy(policy)
+    assert twin == policy
+    assert (twin.reader, twin.version) == (_broken, policy.version)
+
+
+def test_the_version_stands_for_rules_flows_and_tools() -> None:
+    """Another flow or declaration makes another policy."""
+    one = AuthorizationPolicy(flows=(_Flow("a"),), declared={"t": ToolSpec("t")})
+    versions = {AuthorizationPolicy().version, AuthorizationPolicy(flows=(_Flow("a"),)).version, one.version}
+    assert len(versions) == 3

@@ -1,0 +1,125 @@
+"""Budgets: so many calls or targets, in a window, of the session, an agent or a tool."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import attrs
+import pytest
+
+from permitry.core.action import Actions, Connect, Unknown
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.history import History, Ran
+from permitry.core.rule import Question
+from permitry.errors import UnevaluableError
+from permitry.rules.conditions.budget import Budget
+
+CALL = ToolCall("fetch_url", {"url": "https://a"})
+A, B = (Actions((Connect(host, host=host),)) for host in ("a", "b"))
+RAN = Ran(100.0, "fetch_url", "main", "d", frozenset({"web"}), frozenset({"host:a"}))
+
+
+def _question(ran: Iterable[Ran] = (), actions: Actions = A, **context: Any) -> Question:  # noqa: ANN401 -- passed on
+    return Question(CALL, AuthContext(history=History.of(ran), **context), reader=lambda *_: actions)
+
+
+# Calls ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ran", "is_spent"), [(0, False), (1, False), (2, True), (3, True)])
+def test_a_budget_of_calls_is_spent_when_as_many_ran(*, ran: int, is_spent: bool) -> None:
+    """The call that is asked about is the one too many."""
+    assert Budget("web", 2).is_spent(_question([RAN] * ran)) is is_spent
+
+
+def test_only_calls_the_rule_meant_are_counted() -> None:
+    """What other rules counted is not on this budget."""
+    other = attrs.evolve(RAN, rules=frozenset({"mail", "webs"}))
+    assert not Budget("web", 1).is_spent(_question([other, attrs.evolve(RAN, rules=frozenset())]))
+    assert Budget("web", 1).is_spent(_question([attrs.evolve(RAN, rules=frozenset({"mail", "web"}))]))
+
+
+@pytest.mark.parametrize(
+    ("by", "field", "counted"),
+    [
+        ("session", "agent", True),
+        ("session", "tool", True),
+        ("agent", "agent", False),
+        ("agent", "tool", True),
+        ("tool", "tool", False),
+        ("tool", "agent", True),
+    ],
+)
+def test_a_budget_counts_for_whom_it_says(
+    *, by: Literal["session", "agent", "tool"], field: str, counted: bool
+) -> None:
+    """Of an agent, what others ran is not counted; of a tool, what other tools did is not."""
+    changed: dict[str, Any] = {field: "another"}
+    other = attrs.evolve(RAN, **changed)
+    budget = Budget("web", 1, by=by)
+    assert budget.is_spent(_question([RAN]))
+    assert budget.is_spent(_question([other])) is counted
+
+
+# Windows ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("now", "is_spent"), [(100.0, True), (159.0, True), (160.0, False), (1000.0, False)])
+def test_what_ran_a_window_ago_is_free_again(*, now: float, is_spent: bool) -> None:
+    """Sixty seconds after the call its place is free."""
+    assert Budget("web", 1, seconds=60).is_spent(_question([RAN], now=now)) is is_spent
+
+
+def test_what_ran_after_now_is_counted() -> None:
+    """A clock that was set back frees nothing."""
+    assert Budget("web", 1, seconds=60).is_spent(_question([RAN], now=50.0))
+
+
+def test_a_window_without_a_clock_cannot_be_counted() -> None:
+    """Law 2 says what that means to a restriction and to a permission."""
+    with pytest.raises(UnevaluableError, match="no clock"):
+        Budget("web", 1, seconds=60).is_spent(_question())
+
+
+def test_the_whole_session_needs_no_clock() -> None:
+    """Without a window everything counts, however long ago."""
+    ancient = attrs.evolve(RAN, at=-1e12)
+    assert Budget("web", 1).is_spent(_question([ancient], now=None))
+
+
+# Targets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("most", "ran", "actions", "is_spent"),
+    [
+        (1, (), A, False),
+        (1, (RAN, RAN, RAN), A, False),
+        (1, (RAN,), B, True),
+        (2, (RAN,), B, False),
+        (1, (), Actions((*A.certain, *B.certain)), True),
+        (1, (), Actions(A.certain, B.certain), True),
+        (1, (RAN,), Actions(), True),
+        (1, (), Actions(), False),
+    ],
+)
+def test_a_budget_of_targets_is_spent_by_one_that_is_new(
+    *, most: int, ran: tuple[Ran, ...], actions: Actions, is_spent: bool
+) -> None:
+    """A known target is free; a call may need several at once, and one without any is a target of its own."""
+    assert Budget("web", most, "targets").is_spent(_question(ran, actions)) is is_spent
+
+
+def test_targets_that_cannot_be_read_cannot_be_counted() -> None:
+    """Law 2 again: what the call touches is not certain."""
+    unreadable = Actions((Unknown("$x", "an expansion"),))
+    with pytest.raises(UnevaluableError, match="targets cannot be counted"):
+        Budget("web", 9, "targets").is_spent(_question(actions=unreadable))
+    assert not Budget("web", 9).is_spent(_question(actions=unreadable))
+
+
+def test_targets_of_calls_outside_the_window_are_forgotten() -> None:
+    """The window holds for targets as for calls."""
+    budget = Budget("web", 1, "targets", seconds=60)
+    assert budget.is_spent(_question([RAN], B, now=110.0))
+    assert not budget.is_spent(_question([RAN], B, now=500.0))

@@ -1,0 +1,214 @@
+"""Patterns over argv; that what holds may hold too is a law in `tests/property/test_conditions.py`."""
+
+import pickle
+import shlex
+
+import pytest
+
+from permitry.core.action import Word
+from permitry.errors import RuleError
+from permitry.rules.conditions.command import ArgvPattern
+
+
+def words(command: str) -> list[Word]:
+    """Return words; `…` marks one that is open, `*` in it a glob, a tilde before it the home folder."""
+    return [
+        Word(text, is_glob="*" in text or "[" in text, is_home=text.startswith("~"), is_open="…" in text)
+        for text in shlex.split(command)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm", "rm"),
+        ("git log *", "git log"),
+        ("git log *", "git log --oneline -- a"),
+        ("git log *", "git log *.py ~/x"),
+        ("git log **", "git log a b"),
+        ("*", "anything at all"),
+        ("*", "anything"),
+        ("* --version", "python --version"),
+        ("npm run {test,lint}", "npm run lint"),
+        ("npm run {test,lint}:{a,b}", "npm run test:b"),
+        ("pytest tests/test_*", "pytest tests/test_a/b.py"),
+        ("git show --depth=?", "git show --depth=3"),
+        ("docker * ls", "docker volume ls"),
+        ("cp ** /tmp/x", "cp -a b c /tmp/x"),
+        ("cp ** /tmp/x", "cp /tmp/x"),
+        ("cp ** /tmp/x", "cp *.py /tmp/x"),
+        ("a ** b ** c *", "a b b x c c"),
+        ("echo 'a b' \"c|d\"", "echo 'a b' 'c|d'"),
+        ("echo a\\ b", "echo 'a b'"),
+        ("echo ''", "echo ''"),
+        ("{ls,dir} *", "dir x"),
+        ("echo {'a,b',c}", "echo 'a,b'"),
+        ("[ -f *", "'[' -f x"),
+    ],
+)
+def test_a_pattern_holds(pattern: str, command: str) -> None:
+    """A permission covers what its pattern describes, and a restriction sees it as well."""
+    made = [Word("[") if word.text == "[" else word for word in words(command)]
+    assert ArgvPattern(pattern).holds(made)
+    assert ArgvPattern(pattern).may_hold(made)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm", "rm x"),
+        ("git log *", "git"),
+        ("git log *", "git -c a=b log"),
+        ("git log *", "/usr/bin/git log"),
+        ("git log *", "./git log"),
+        ("git log *", "GIT log"),
+        ("git log *", "git log $x…"),
+        ("git log *", "git lo* x"),
+        ("cat ~/x", "cat ~/x"),
+        ("cat a*", "cat a*"),
+        ("cat *", "$x… y"),
+        ("*", "r* x"),
+        ("docker * ls", "docker ls"),
+        ("docker * ls", "docker a b ls"),
+        ("docker * ls", "docker *.x ls"),
+        ("npm run {test,lint}", "npm run testlint"),
+        ("rm -rf *", "rm -fr x"),
+        ("echo a?", "echo a"),
+        ("Git log", "git log"),
+    ],
+)
+def test_a_pattern_does_not_hold(pattern: str, command: str) -> None:
+    """A permission covers nothing that is not sure."""
+    assert not ArgvPattern(pattern).holds(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm *", "/bin/rm x"),
+        ("rm *", "RM x"),
+        ("rm *", "./rm x"),
+        ("/bin/rm *", "rm x"),
+        ("rm *", "/bin/r* x"),
+        ("rm *", "$x… y"),
+        ("rm -r a", "$x…"),
+        ("rm a b", "rm $x…"),
+        ("rm a", "rm $x… a"),
+        ("rm a b", "rm $x… b"),
+        ("git push *", "git -C x push"),
+        ("git push *", "git -c a=b --no-pager push --force"),
+        ("git push * --force", "git push -q origin --force"),
+        ("rm a b", "rm *"),
+        ("rm a.py", "rm *.py"),
+        ("rm a.py", "rm [ab].py"),
+        ("rm secret", "rm -* secret"),
+        ("rm x", "rm nothing* x"),
+        ("cat */.ssh/id", "cat ~/.ssh/id"),
+        ("cat ~/.ssh/id", "cat ~/.ssh/id"),
+        ("cat /home/me/.ssh/id", "cat ~/.ssh/id"),
+        ("rm -rf *", "rm -fr x"),
+        ("rm -rf *", "rm -r -v -f x"),
+        ("rm -rf *", "rm x -rf"),
+        ("rm -rf x", "rm -vfr x"),
+        ("rm x -rf", "rm -fr x"),
+        ("rm -f *", "rm -rf x"),
+        ("rm -rf", "rm -f -r"),
+        ("rm {-r,-R} *", "rm -fR x"),
+        ("rm {-r,--recursive} *", "rm -fr x"),
+        ("rm -r -f -q {a,b}", "rm -f b -r -q"),
+        ("rm -rf *", "rm -* x"),
+        ("rm -r -f *", "rm -v* x"),
+        ("tar -xf *", "/usr/bin/tar -C d -vxf a.tar"),
+    ],
+)
+def test_a_pattern_may_hold(pattern: str, command: str) -> None:
+    """A restriction sees through folders, options between, split flags and what the shell may make of a word."""
+    assert ArgvPattern(pattern).may_hold(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm", "rm x"),
+        ("rm *", "rmdir x"),
+        ("rm *", "echo rm x"),
+        ("rm *", "-x rm y"),
+        ("rm *", "/rm/ls x"),
+        ("git push *", "git log push"),
+        ("git push *", "git -C x y push"),
+        ("git push", "git push --force"),
+        ("rm -rf *", "rm -r x"),
+        ("rm -rf *", "rm --force x"),
+        ("rm a.py", "rm *.txt"),
+        ("rm a.py", "rm b*"),
+        ("cat /etc/passwd", "cat ~/.ssh/id"),
+        ("find . -delete", "find . -depth -ls -true"),
+        ("rm x", "rm -f y"),
+    ],
+)
+def test_a_pattern_cannot_hold(pattern: str, command: str) -> None:
+    """A restriction leaves alone what cannot be what it describes."""
+    assert not ArgvPattern(pattern).may_hold(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "argument", "fits"),
+    [("'*'", "*", True), ("\\*", "*", True), ("\\*", "x", False), ("'?'", "x", False), ("a'*'*", "a*b", True)],
+)
+def test_quoted_wildcards_are_none(*, pattern: str, argument: str, fits: bool) -> None:
+    """Quotes and backslashes take the meaning of a wildcard away."""
+    assert ArgvPattern(f"echo {pattern} end").holds([Word("echo"), Word(argument), Word("end")]) is fits
+
+
+def test_no_words_are_no_command() -> None:
+    """Nothing is run by no words, and nothing is said of it."""
+    assert not ArgvPattern("*").holds([])
+    assert not ArgvPattern("*").may_hold([])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("", "write `*` for any command"),
+        (" \t", "write `*` for any command"),
+        ("** x", "the program stands first"),
+        ("git log | head", "`git log | head`: `|` joins or redirects commands, and a pattern is for one command"),
+        ("a && b", "`&` joins"),
+        ("a; b", "`;` joins"),
+        ("a > b", "`>` joins"),
+        ("a\nb", "a line break joins"),
+        ("echo $HOME", "`$` begins an expansion"),
+        ("echo 'a", "the quote at character 6 is not closed"),
+        ("echo {a,b", "the brace at character 6 is not closed"),
+        ("echo {a, b}", "the brace at character 6 is not closed"),
+        ("echo a}", "a brace is closed"),
+        ("echo {a,{b,c}}", "braces inside braces"),
+        ("find . -exec {}", "the braces at character 14 give no choice"),
+        ("echo {a}", "give no choice"),
+        ("git {,log}", "an alternative is empty"),
+        ("echo a\\", "nothing follows the last backslash"),
+        ("echo " + "{a,b}" * 7, "more than 64 alternatives"),
+        ("x " * 33, "has 33 words; 32 are the most"),
+        ("x" * 1_001, "has 1001 characters; 1000 are the most"),
+    ],
+)
+def test_a_mistake_is_named(pattern: str, told: str) -> None:
+    """What is no pattern for one command is refused, with what is wrong and a way out."""
+    with pytest.raises(RuleError) as caught:
+        ArgvPattern(pattern)
+    assert told in str(caught.value)
+
+
+def test_a_pattern_is_a_value() -> None:
+    """A pattern is equal to its copy, which works the same, and is told as it was written."""
+    pattern = ArgvPattern("npm run {test,'*'} *")
+    copy: ArgvPattern = pickle.loads(pickle.dumps(pattern))  # noqa: S301 -- our own bytes
+    assert (copy, hash(copy), str(copy)) == (pattern, hash(pattern), "npm run {test,'*'} *")
+    assert copy.holds([Word("npm"), Word("run"), Word("*")])
+
+
+def test_many_wildcards_cost_little() -> None:
+    """A pattern that would keep a backtracking matcher busy for ever ends at once."""
+    pattern = ArgvPattern("a " + "** a " * 15 + "b")
+    assert not pattern.holds([Word("a")] * 2_000)
+    assert not pattern.may_hold([Word("a"), *[Word("-a")] * 2_000])

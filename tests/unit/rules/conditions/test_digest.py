@@ -1,0 +1,39 @@
+"""The condition `digest`."""
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question
+from permitry.errors import RuleError
+from permitry.rules.conditions.digest import DigestCondition
+
+CALL = ToolCall("bash", {"command": "ls"})
+
+
+@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize(
+    ("call", "holds"),
+    [
+        (CALL, True),
+        (ToolCall("bash", {"command": "ls"}, call_id="another"), True),
+        (ToolCall("bash", {"command": "ls "}), False),
+        (ToolCall("mcp:x/bash", {"command": "ls"}), False),
+    ],
+)
+def test_it_holds_for_the_very_call(*, call: ToolCall, holds: bool, is_generous: bool) -> None:
+    """Tool, server and arguments count to the letter, the id of the call does not."""
+    condition = DigestCondition(("0" * 64, CALL.digest))
+    assert condition.holds(Question(call, AuthContext()), is_generous=is_generous) is holds
+
+
+def test_its_fact_is_the_beginning_of_the_digest() -> None:
+    """Enough to tell two calls apart."""
+    fact = DigestCondition(("0" * 64,)).fact(Question(CALL, AuthContext()))
+    assert fact == f"digest = {CALL.digest[:12]}..."
+
+
+def test_one_string_is_no_list_of_digests() -> None:
+    """Its digits would become digests, and `in` a search for a part of it."""
+    with pytest.raises(RuleError, match="not the one string"):
+        DigestCondition(CALL.digest)

@@ -1,0 +1,44 @@
+"""The condition `label`."""
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question
+from permitry.errors import RuleError
+from permitry.rules.conditions.label import LabelCondition
+
+
+def _question(*labels: str) -> Question:
+    return Question(ToolCall("bash"), AuthContext(labels=labels))
+
+
+@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize(
+    ("wanted", "labels", "holds"),
+    [
+        (("web",), ("web",), True),
+        (("mail", "web"), ("web", "files"), True),
+        (("web",), ("webs",), False),
+        (("we*",), ("web",), False),
+        (("web",), (), False),
+        ((), ("web",), False),
+    ],
+)
+def test_it_holds_while_the_session_carries_one_of_the_labels(
+    *, wanted: tuple[str, ...], labels: tuple[str, ...], holds: bool, is_generous: bool
+) -> None:
+    """Labels are words, not patterns, and one is enough."""
+    assert LabelCondition(wanted).holds(_question(*labels), is_generous=is_generous) is holds
+
+
+@pytest.mark.parametrize(("labels", "fact"), [((), "labels = none"), (("web", "mail"), "labels = mail, web")])
+def test_its_fact_is_what_the_session_carries(labels: tuple[str, ...], fact: str) -> None:
+    """A near miss names all labels in one order."""
+    assert LabelCondition(("x",)).fact(_question(*labels)) == fact
+
+
+def test_one_string_is_no_list_of_labels() -> None:
+    """Its letters would become labels, and a restriction would never apply."""
+    with pytest.raises(RuleError, match="not the one string"):
+        LabelCondition("web")

@@ -1,0 +1,49 @@
+"""The condition `mode`."""
+
+from typing import Any
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question
+from permitry.errors import RuleError
+from permitry.rules.conditions.mode import ModeCondition
+
+
+def _question(**context: Any) -> Question:  # noqa: ANN401 -- passed on to the context
+    return Question(ToolCall("bash"), AuthContext(**context))
+
+
+@pytest.mark.parametrize(
+    ("modes", "context", "surely", "generously"),
+    [
+        (("default",), {}, True, True),
+        (("plan",), {}, False, False),
+        (("plan", "review"), {"mode": "review"}, True, True),
+        (("yolo",), {"yolo_mode": True}, True, True),
+        (("yolo",), {"yolo_mode": True, "is_plan_mode": True}, False, True),
+        (("review",), {"mode": "review", "yolo_mode": True}, True, True),
+        (("yolo",), {"mode": "review", "yolo_mode": True}, False, True),
+        (("review",), {"mode": "review", "is_plan_mode": True}, False, True),
+        (("default",), {"is_plan_mode": True}, False, False),
+    ],
+)
+def test_a_permission_goes_by_the_name_and_a_restriction_by_all_that_is_true(
+    *, modes: tuple[str, ...], context: dict[str, Any], surely: bool, generously: bool
+) -> None:
+    """One mode can hide another from its name, but not from a restriction."""
+    condition, question = ModeCondition(modes), _question(**context)
+    assert condition.holds(question, is_generous=False) is surely
+    assert condition.holds(question, is_generous=True) is generously
+
+
+def test_its_fact_is_the_mode_in_force() -> None:
+    """A near miss names it."""
+    assert ModeCondition(("plan",)).fact(_question(yolo_mode=True)) == "mode = yolo"
+
+
+def test_one_string_is_no_list_of_modes() -> None:
+    """Its letters would become modes, and none of them is ever in force."""
+    with pytest.raises(RuleError, match="not the one string `plan`"):
+        ModeCondition("plan")

@@ -1,0 +1,558 @@
+"""What a rule is about: surely for what permits, generously for what restricts."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.core.action import (
+    Access,
+    Action,
+    Actions,
+    Connect,
+    Delegate,
+    Operands,
+    Place,
+    Roots,
+    Run,
+    Touch,
+    Unknown,
+    Word,
+)
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Question, Unsure
+from permitry.errors import UnevaluableError
+from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.scope import Conditions, Scope
+from permitry.rules.conditions.tools import ToolSelector
+
+ROOTS = Roots(("/w",), ("/home/me",))
+
+
+@attrs.frozen
+class _Given:
+    """A condition that answers what it is told to, surely and generously, or cannot be evaluated."""
+
+    surely: bool | None
+    generously: bool | None
+
+    def holds(self, _: Question, *, is_generous: bool) -> bool:
+        answer = self.generously if is_generous else self.surely
+        if answer is None:
+            raise UnevaluableError("no answer")
+        return answer
+
+    def fact(self, _: Question) -> str:
+        return "it is otherwise"
+
+
+YES, NO, MAYBE, FAILS = _Given(True, True), _Given(False, False), _Given(False, True), _Given(None, None)
+
+
+def _conditions(*patterns: str, plain: tuple[_Given, ...] = ()) -> Conditions:
+    """Return conditions from words such as `command ls *`, `path src/**` and `host example.com`."""
+    kinds: dict[str, list[str]] = {"command": [], "path": [], "host": []}
+    for pattern in patterns:
+        kind, _, text = pattern.partition(" ")
+        kinds[kind].append(text)
+    return Conditions(
+        plain,
+        tuple(map(ArgvPattern, kinds["command"])),
+        tuple(map(PathPattern, kinds["path"])),
+        tuple(HostPattern.parse(text, str) for text in kinds["host"]),
+    )
+
+
+def _place(name: str, *, is_certain: bool = True) -> Place:
+    path = f"/w/{name}".rstrip("/")
+    return Place(name, (path,), (path,), is_certain)
+
+
+def _touch(name: str, access: Access = Access.READ) -> Touch:
+    return Touch(access, _place(name))
+
+
+def _connect(host: str | None, *, is_certain: bool = True) -> Connect:
+    return Connect(host or "no address", "https", host, 443, is_certain)
+
+
+def _run(text: str, doubt: str | None = None, *named: Action, is_listed: bool = True) -> Run:
+    touches = tuple(each for each in named if isinstance(each, Touch))
+    connects = tuple(each for each in named if isinstance(each, Connect))
+    words = tuple(map(Word, text.split()))
+    return Run(words, doubt, read_operands=lambda: Operands(touches, connects, is_listed=is_listed))
+
+
+def _question(*certain: Action, tool: str = "bash", **rest: Any) -> Question:  # noqa: ANN401 -- passed on to the actions
+    return Question(
+        ToolCall(tool, {"command": "x"}), AuthContext(), reader=lambda *_: Actions(certain, roots=ROOTS, **rest)
+    )
+
+
+def _when(*patterns: str, **rest: Any) -> Scope:  # noqa: ANN401 -- passed on to the scope
+    return Scope(when=_conditions(*patterns), **rest)
+
+
+LS, RM = _run("ls"), _run("rm a", "it removes", _touch("a", Access.DELETE))
+UNREADABLE = Unknown("$x", "an expansion")
+
+
+# Tools ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("selectors", "surely", "generously"),
+    [
+        ((), True, True),
+        (("bash",), True, True),
+        (("grep", "ba*"), True, True),
+        (("grep",), False, False),
+        (("@agent",), False, False),
+        (("@network",), True, True),
+    ],
+)
+def test_one_of_the_selectors_is_enough(*, selectors: tuple[str, ...], surely: bool, generously: bool) -> None:
+    """None at all means every tool."""
+    scope = Scope(tuple(map(ToolSelector, selectors)))
+    question = _question(RM, doubt="it removes")
+    assert scope.selects(question, is_generous=False) is scope.permits(question) is surely
+    assert scope.selects(question, is_generous=True) is scope.restricts(question) is generously
+
+
+def test_a_tool_of_which_nothing_is_known_is_restricted_and_not_permitted() -> None:
+    """A selector that looks at traits takes an unknown one for the worse."""
+    scope = Scope((ToolSelector("@network"),))
+    question = _question(tool="unheard_of")
+    assert scope.permits(question) is False
+    assert scope.restricts(question) is True
+
+
+# Plain conditions -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plain", "permits", "restricts"),
+    [
+        ((YES, YES), True, True),
+        ((YES, NO), False, False),
+        ((MAYBE,), False, True),
+        ((FAILS, NO), False, False),
+        ((NO, FAILS), False, False),
+    ],
+)
+def test_all_plain_conditions_must_hold(*, plain: tuple[_Given, ...], permits: bool, restricts: bool) -> None:
+    """Doubt speaks against a permission and for a restriction; a sure no outweighs a failure."""
+    scope = Scope(when=_conditions(plain=plain))
+    assert scope.permits(_question()) is permits
+    assert scope.restricts(_question()) is restricts
+
+
+@pytest.mark.parametrize("plain", [(FAILS,), (FAILS, YES), (YES, FAILS, FAILS), (FAILS, MAYBE)])
+def test_a_condition_that_cannot_be_evaluated_is_an_error(plain: tuple[_Given, ...]) -> None:
+    """Law 2 says what that means, to a permission (where nothing else says no) and to a restriction."""
+    scope = Scope(when=_conditions(plain=plain))
+    with pytest.raises(UnevaluableError, match="no answer"):
+        scope.restricts(_question())
+    with pytest.raises(UnevaluableError, match="no answer"):
+        Scope(when=_conditions(plain=(YES, FAILS))).permits(_question())
+
+
+def test_an_error_counts_only_where_something_fires() -> None:
+    """A restriction on actions that surely happen not at all does not apply, whatever its other conditions."""
+    scope = Scope(when=_conditions("command rm *", plain=(FAILS,)))
+    assert scope.restricts(_question(LS)) is False
+    for certain in ((RM,), (UNREADABLE,)):
+        with pytest.raises(UnevaluableError):
+            scope.restricts(_question(*certain))
+
+
+@pytest.mark.parametrize(
+    ("unless", "permits", "restricts"),
+    [
+        ((YES,), False, False),
+        ((NO,), True, True),
+        ((MAYBE,), False, True),
+        ((YES, NO), True, True),
+        ((NO, FAILS), True, True),
+    ],
+)
+def test_an_exception_is_asked_the_other_way_round(
+    *, unless: tuple[_Given, ...], permits: bool, restricts: bool
+) -> None:
+    """What may take a permission back does; a restriction is only lifted by what surely holds."""
+    scope = Scope(unless=_conditions(plain=unless))
+    assert scope.permits(_question()) is permits
+    assert scope.restricts(_question()) is restricts
+
+
+def test_an_exception_that_cannot_be_evaluated_lifts_nothing() -> None:
+    """Law 2: the restriction stands, and the permission fails."""
+    scope = Scope(unless=_conditions(plain=(FAILS,)))
+    assert scope.restricts(_question()) is True
+    with pytest.raises(UnevaluableError):
+        scope.permits(_question())
+
+
+def test_the_modes_of_a_scope_are_those_its_conditions_name() -> None:
+    """Of `when` and of `unless`, so that a word nobody uses can be told."""
+    plan, night = ModeCondition(("plan", "review")), ModeCondition(("night",))
+    agent = AgentCondition((Pattern("main"),))
+    assert Scope(when=Conditions((plan, agent)), unless=Conditions((night,))).modes == {"plan", "review", "night"}
+    assert Scope(when=Conditions((agent,))).modes == frozenset()
+
+
+# Permissions over actions -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("patterns", "certain", "covered"),
+    [
+        (("command ls *",), (LS,), {0}),
+        (("command ls *",), (LS, RM), {0}),
+        (("command rm *", "command ls"), (LS, RM, LS), {0, 1, 2}),
+        (("command *",), (UNREADABLE, LS), {1}),
+        (("command *",), (_touch("a"), _connect("h"), Delegate("x")), set()),
+        (("path **",), (_touch("a"), LS, Delegate()), {0}),
+        (("path src/**",), (_touch("src/a"), _touch("lib/a")), {0}),
+        (("host example.com",), (_connect("example.com"), _connect("h")), {0}),
+        (("host *",), (_connect(None), _connect("h", is_certain=False), _touch("a")), set()),
+    ],
+)
+def test_a_permission_covers_what_surely_fits(
+    patterns: tuple[str, ...], certain: tuple[Action, ...], covered: set[int]
+) -> None:
+    """Each kind of condition covers its kind of action; what cannot be read is covered by none."""
+    assert _when(*patterns).covers(_question(*certain)) == covered
+
+
+@pytest.mark.parametrize(
+    ("run", "is_covered"),
+    [
+        (_run("tar x", None, _touch("src/a")), True),
+        (_run("tar x", None, _touch("src/a"), _touch("lib/a")), False),
+        (_run("tar x", None, _touch("src/a"), is_listed=False), False),
+        (_run("tar x", None, is_listed=False), False),
+        (_run("tar x", None, is_listed=True), True),
+        (_run("cat x", None, _touch("src/a")), False),
+    ],
+)
+def test_a_permission_for_a_command_on_paths_needs_all_its_operands(*, run: Run, is_covered: bool) -> None:
+    """They must be known, and each must fit."""
+    assert bool(_when("command tar *", "path src/**").covers(_question(run))) is is_covered
+
+
+@pytest.mark.parametrize(
+    ("run", "is_covered"),
+    [
+        (_run("curl x", None, _connect("h")), True),
+        (_run("curl x", None, _connect("h"), _connect("other")), False),
+        (_run("curl x", None, is_listed=False), False),
+    ],
+)
+def test_a_permission_for_a_command_on_hosts_needs_all_its_addresses(*, run: Run, is_covered: bool) -> None:
+    """They must be known, and each must fit."""
+    assert bool(_when("command curl *", "host h").covers(_question(run))) is is_covered
+
+
+@pytest.mark.parametrize(
+    ("patterns", "action"),
+    [
+        (("command ls", "path **"), _touch("a")),
+        (("command ls", "host *"), _connect("h")),
+        (("path **", "host *"), _touch("a")),
+        (("path **", "host *"), _connect("h")),
+    ],
+)
+def test_a_permission_of_two_kinds_covers_no_action_of_one(patterns: tuple[str, ...], action: Action) -> None:
+    """All that is given must hold: a path alone is no command on a path, and no path is an address."""
+    assert _when(*patterns).covers(_question(action)) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("certain", "permits"),
+    [
+        ((RM,), True),
+        ((RM, LS), True),
+        ((RM, _touch("a")), True),
+        ((RM, _touch("a", Access.WRITE)), False),
+        ((RM, _run("mv a b", "it moves")), False),
+        ((RM, Delegate()), False),
+        ((RM, UNREADABLE), False),
+        ((LS,), False),
+        ((), False),
+    ],
+)
+def test_a_permission_for_a_command_leaves_reading_aside(*, certain: tuple[Action, ...], permits: bool) -> None:
+    """In a shell, what only reads needs no rule of its own; but a rule that covers nothing permits nothing."""
+    assert _when("command rm *").permits(_question(*certain)) is permits
+
+
+def test_outside_a_shell_reading_is_not_left_aside() -> None:
+    """What another tool reads, it may pass on."""
+    certain = (_touch("src/a", Access.WRITE), _touch("lib/b"))
+    assert _when("path src/**").permits(_question(*certain, tool="write_file")) is False
+    assert _when("path src/**").permits(_question(*certain)) is True
+
+
+def test_what_a_call_may_do_besides_needs_no_permission() -> None:
+    """Only what is certain is covered; possible actions are for restrictions."""
+    assert _when("command rm *").permits(_question(RM, possible=(_run("mv a b"),), guessed=(UNREADABLE,))) is True
+
+
+@pytest.mark.parametrize("unless", [(NO,), (YES,)])
+def test_a_plain_exception_takes_back_a_permission_over_actions(unless: tuple[_Given, ...]) -> None:
+    """Whole, or not at all."""
+    scope = _when("command rm *", unless=_conditions(plain=unless))
+    assert scope.permits(_question(RM)) is (unless == (NO,))
+    assert bool(scope.covers(_question(RM))) is (unless == (NO,))
+
+
+@pytest.mark.parametrize(
+    ("certain", "covered"),
+    [
+        ((_touch("src/a"), _touch("src/secret")), {0}),
+        ((_touch("src/SECRET"),), set()),
+        ((Touch(Access.READ, _place("src/*", is_certain=False)),), set()),
+    ],
+)
+def test_an_exception_over_actions_takes_back_part_by_part(certain: tuple[Action, ...], covered: set[int]) -> None:
+    """What may be meant is taken back, the rest stays."""
+    assert _when("path src/**", unless=_conditions("path src/secret")).covers(_question(*certain)) == covered
+
+
+@pytest.mark.parametrize(("plain", "covered"), [(YES, set()), (MAYBE, set()), (NO, {0})])
+def test_an_exception_over_actions_may_have_conditions_of_its_own(plain: _Given, covered: set[int]) -> None:
+    """They are asked generously as well."""
+    unless = _conditions("path secret", plain=(plain,))
+    assert _when("path **", unless=unless).covers(_question(_touch("secret"))) == covered
+
+
+def test_an_exception_looks_at_what_a_command_touches() -> None:
+    """A command is taken back by any of its operands."""
+    scope = _when("command cat *", unless=_conditions("path secret"))
+    certain = (_run("cat a", None, _touch("a")), _run("cat a secret", None, _touch("a"), _touch("secret")))
+    assert scope.covers(_question(*certain)) == {0}
+
+
+@pytest.mark.parametrize(
+    ("actions", "permits"),
+    [
+        (Actions((LS,)), True),
+        (Actions((_run("cat secret", None, _touch("secret")),)), False),
+        (Actions((LS,), possible=(_touch("secret"),)), False),
+        (Actions((UNREADABLE,)), False),
+        (Actions(()), True),
+    ],
+)
+def test_an_exception_over_actions_takes_back_a_permission_for_tools(*, actions: Actions, permits: bool) -> None:
+    """Whatever the call may do counts; and what cannot be read may be just that."""
+    scope = Scope((ToolSelector("bash"),), unless=_conditions("path secret"))
+    question = _question(*actions.certain, possible=actions.possible)
+    assert scope.permits(question) is permits
+
+
+# Restrictions over actions ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("patterns", "actions", "restricts"),
+    [
+        (("command rm *",), Actions((LS, RM)), True),
+        (("command rm *",), Actions((LS,)), False),
+        (("command rm *",), Actions((LS,), possible=(RM,)), True),
+        (("path a",), Actions((RM,)), True),
+        (("path a",), Actions((LS, _touch("A"))), True),
+        (("path b",), Actions((RM, _touch("c"))), False),
+        (("host h",), Actions((_connect("h", is_certain=False),)), True),
+        (("host h",), Actions((_run("curl", None, _connect("h")),)), True),
+        (("host h",), Actions((_connect("other"), _touch("a"))), False),
+        (("command rm *",), Actions((_touch("a"), Delegate("rm"))), False),
+        (("path **",), Actions(()), False),
+    ],
+)
+def test_a_restriction_applies_when_one_action_may_fit(
+    *, patterns: tuple[str, ...], actions: Actions, restricts: bool
+) -> None:
+    """Certain or possible, and what programs touch as well."""
+    question = _question(*actions.certain, possible=actions.possible)
+    assert _when(*patterns).restricts(question) is restricts
+
+
+@pytest.mark.parametrize(
+    ("certain", "restricts"),
+    [
+        ((_run("cat secret", None, _touch("secret")),), True),
+        ((LS, _run("cat"), _touch("secret")), True),
+        ((LS, _touch("secret")), False),
+        ((_run("cat b", None, _touch("b")),), False),
+    ],
+)
+def test_a_restriction_of_two_kinds_needs_both(*, certain: tuple[Action, ...], restricts: bool) -> None:
+    """By whichever actions of the call: a redirection may well feed the program."""
+    assert _when("command cat *", "path secret").restricts(_question(*certain)) is restricts
+
+
+@pytest.mark.parametrize(
+    ("patterns", "actions", "reason"),
+    [
+        (("command rm *",), Actions((LS, UNREADABLE)), "an expansion"),
+        (("path a",), Actions((LS,), possible=(UNREADABLE,)), "an expansion"),
+        (("command rm *", "path a"), Actions((_run("rm"), UNREADABLE)), "an expansion"),
+        (("host h",), Actions((_connect(None),)), "`no address` is no address"),
+        (("path a",), Actions((Touch(Access.READ, Place("x")),)), "`x` may lead anywhere"),
+        (("path a",), Actions((), guessed=(UNREADABLE,)), "an expansion"),
+        (("path a",), Actions((), guessed=(_touch("a"),)), "nothing declares what the arguments of the tool are"),
+        (("path a",), Actions((), guessed=(RM,)), "nothing declares what the arguments of the tool are"),
+        (("command rm *",), Actions((), guessed=(RM,)), "nothing declares what the arguments of the tool are"),
+    ],
+)
+def test_a_restriction_is_unsure_of_what_is_not_known(patterns: tuple[str, ...], actions: Actions, reason: str) -> None:
+    """It says why it cannot tell."""
+    question = _question(*actions.certain, possible=actions.possible, guessed=actions.guessed)
+    answer = _when(*patterns).restricts(question)
+    assert isinstance(answer, Unsure)
+    assert answer.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "actions"),
+    [
+        (("command *",), Actions(guessed=(RM,))),
+        (("path b",), Actions(guessed=(RM,))),
+        (("path a",), Actions((_connect(None),))),
+        (("host h",), Actions((Touch(Access.READ, Place("x")),))),
+    ],
+)
+def test_a_restriction_is_sure_that_what_does_not_fit_does_not_happen(
+    patterns: tuple[str, ...], actions: Actions
+) -> None:
+    """Any text could be some command, what is no address is no path, and a path is no address."""
+    assert _when(*patterns).restricts(_question(*actions.certain, guessed=actions.guessed)) is False
+
+
+def test_what_surely_happens_outweighs_a_doubt() -> None:
+    """Beside the unknown something is known that fits."""
+    assert _when("command rm *").restricts(_question(UNREADABLE, RM)) is True
+
+
+def test_what_surely_does_not_happen_outweighs_a_doubt() -> None:
+    """One kind of condition is met by nobody, the other only perhaps."""
+    scope = _when("command rm *", "path b")
+    assert scope.restricts(_question(RM, guessed=(_touch("b"),))) == Unsure(
+        "nothing declares what the arguments of the tool are, and one of them fits"
+    )
+    assert scope.restricts(_question(RM, guessed=(_touch("c"),))) is False
+
+
+# What lifts a restriction -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("certain", "restricts"),
+    [
+        ((_touch("src/a"),), False),
+        ((_touch("src/a"), _touch("lib/a")), True),
+        ((Touch(Access.READ, _place("src/a", is_certain=False)),), True),
+        ((_run("rm src/a", "it removes", _touch("src/a")),), False),
+        ((_run("rm src/a b", "it removes", _touch("src/a"), _touch("b")),), True),
+    ],
+)
+def test_an_exception_lifts_action_by_action(*, certain: tuple[Action, ...], restricts: bool) -> None:
+    """Only what surely fits it is lifted, and the rest still binds."""
+    assert _when("path **", unless=_conditions("path src/**")).restricts(_question(*certain)) is restricts
+
+
+@pytest.mark.parametrize(("plain", "restricts"), [(YES, False), (MAYBE, True), (NO, True), (FAILS, True)])
+def test_an_exception_over_actions_lifts_only_where_its_other_conditions_surely_hold(
+    *, plain: _Given, restricts: bool
+) -> None:
+    """What cannot be evaluated lifts nothing."""
+    scope = _when("path **", unless=_conditions("path a", plain=(plain,)))
+    assert scope.restricts(_question(_touch("a"))) is restricts
+
+
+def test_a_path_is_lifted_for_the_program_that_is_named() -> None:
+    """An exception of two kinds is about a path in the hands of a program."""
+    scope = _when("path secret", unless=_conditions("command cat *", "path secret"))
+    assert scope.restricts(_question(_run("cat secret", None, _touch("secret")))) is False
+    assert scope.restricts(_question(_run("rm secret", "it removes", _touch("secret")))) is True
+    assert scope.restricts(_question(_touch("secret"))) is True
+
+
+def test_an_address_is_lifted_for_the_program_that_is_named() -> None:
+    """The same for addresses."""
+    scope = _when("host h", unless=_conditions("command curl *", "host h"))
+    assert scope.restricts(_question(_run("curl", None, _connect("h")))) is False
+    assert scope.restricts(_question(_run("wget", None, _connect("h")))) is True
+
+
+@pytest.mark.parametrize(
+    ("actions", "restricts"),
+    [
+        (Actions((LS,)), False),
+        (Actions((LS, LS)), False),
+        (Actions((LS, RM)), True),
+        (Actions((LS,), possible=(LS,)), True),
+        (Actions((UNREADABLE,)), True),
+        (Actions(()), True),
+    ],
+)
+def test_an_exception_over_actions_lifts_a_restriction_on_tools_as_a_whole(
+    *, actions: Actions, restricts: bool
+) -> None:
+    """Only when everything the call does fits it, and nothing else is possible."""
+    scope = Scope((ToolSelector("bash"),), unless=_conditions("command ls *"))
+    question = _question(*actions.certain, possible=actions.possible)
+    assert scope.restricts(question) is restricts
+
+
+def test_a_plain_exception_lifts_a_restriction_over_actions() -> None:
+    """Whole, before its actions are looked at."""
+    assert _when("command rm *", unless=_conditions(plain=(YES,))).restricts(_question(RM)) is False
+    assert _when("command rm *", unless=_conditions(plain=(NO,))).restricts(_question(RM)) is True
+
+
+# Near misses ------------------------------------------------------------------------------------------------------
+
+
+def _facts(scope: Scope, question: Question, *, is_generous: bool = False) -> list[str]:
+    return list(scope.facts(question, is_generous=is_generous))
+
+
+def test_the_facts_are_the_conditions_that_do_not_hold() -> None:
+    """Each with what is the case instead, or why it cannot be evaluated."""
+    scope = Scope(when=_conditions(plain=(YES, NO, MAYBE, FAILS)))
+    assert _facts(scope, _question()) == ["it is otherwise", "it is otherwise", "no answer"]
+    assert _facts(scope, _question(), is_generous=True) == ["it is otherwise", "no answer"]
+
+
+@pytest.mark.parametrize(("unless", "facts"), [(YES, ["`unless` holds"]), (NO, [])])
+def test_an_exception_is_a_fact_when_it_holds(unless: _Given, facts: list[str]) -> None:
+    """One that is about actions is told by the actions."""
+    assert _facts(Scope(unless=_conditions(plain=(unless,))), _question()) == facts
+    assert _facts(_when("command ls", unless=_conditions("command rm")), _question(LS)) == []
+
+
+def test_every_action_that_is_not_covered_is_a_fact() -> None:
+    """But for what only reads in a shell; a restriction has no such facts."""
+    scope = _when("command rm *")
+    certain = (RM, LS, _run("mv a b", "it moves"), Delegate("x"), UNREADABLE)
+    told = ["`mv a b` is not covered", "`delegate to x` is not covered", "`$x` is not covered"]
+    assert _facts(scope, _question(*certain)) == told
+    assert _facts(scope, _question(*certain), is_generous=True) == []
+
+
+def test_outside_a_shell_reading_is_a_fact_too() -> None:
+    """There it needs a permission."""
+    assert _facts(_when("path src/**"), _question(_touch("lib/b"), tool="read_file")) == ["`read lib/b` is not covered"]
+
+
+def test_a_tool_without_roles_has_no_actions_to_miss() -> None:
+    """Nobody said what its arguments are."""
+    assert _facts(_when("path src/**"), _question(_touch("lib/b"), tool="unheard_of")) == []

@@ -1,0 +1,40 @@
+"""The condition `server`."""
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Question
+from permitry.rules.conditions.server import ServerCondition
+
+
+def _question(tool: str) -> Question:
+    return Question(ToolCall(tool), AuthContext())
+
+
+@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize(
+    ("patterns", "tool", "holds"),
+    [
+        (("docs",), "mcp:docs/search", True),
+        (("x", "doc*"), "mcp:docs/search", True),
+        (("docs",), "mcp:docs2/search", False),
+        (("docs",), "docs", False),
+        (("*",), "search", False),
+        (("*",), "mcp:docs/search", True),
+        ((), "mcp:docs/search", False),
+    ],
+)
+def test_one_pattern_must_fit_the_server(
+    *, patterns: tuple[str, ...], tool: str, holds: bool, is_generous: bool
+) -> None:
+    """A tool of the agent itself belongs to no server, whatever the pattern."""
+    condition = ServerCondition(tuple(map(Pattern, patterns)))
+    assert condition.holds(_question(tool), is_generous=is_generous) is holds
+
+
+@pytest.mark.parametrize(("tool", "fact"), [("search", "no server"), ("mcp:docs/search", "server = docs")])
+def test_its_fact_is_the_server_of_the_tool(tool: str, fact: str) -> None:
+    """A near miss names it, or says that there is none."""
+    assert ServerCondition((Pattern("x"),)).fact(_question(tool)) == fact

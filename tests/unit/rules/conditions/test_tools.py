@@ -1,0 +1,114 @@
+"""Which tools a rule is about."""
+
+import pytest
+
+from permitry.core.action import Actions, Run, Word
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.errors import RuleError
+from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+
+READS = Actions((Run((Word("ls"),)),))
+WRITES = Actions((Run((Word("rm"),), "it removes"),), doubt="it removes")
+NOTHING = Actions()
+BASH = ToolCall("bash", {"command": "x"})
+
+
+def _question(tool: str | ToolCall, traits: ToolTraits | None = None, actions: Actions = NOTHING) -> Question:
+    call = ToolCall(tool) if isinstance(tool, str) else tool
+    spec = None if traits is None else ToolSpec(call.tool, traits=traits)
+    return Question(call, AuthContext(), spec, lambda *_: actions)
+
+
+def _both(selector: str, question: Question) -> tuple[bool, bool]:
+    """Return what a permission and what a restriction selects."""
+    selects = ToolSelector(selector).selects
+    return selects(question, is_generous=False), selects(question, is_generous=True)
+
+
+@pytest.mark.parametrize(
+    ("selector", "tool"),
+    [("bash", "bash"), ("read_*", "read_file"), ("*", "mcp:docs/search"), ("mcp:docs/*", "mcp:docs/search")],
+)
+def test_a_selector_selects_by_name_and_glob(selector: str, tool: str) -> None:
+    """The name is the one rules see."""
+    assert _both(selector, _question(tool)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("selector", "tool"),
+    [("bash", "mcp:docs/bash"), ("search", "mcp:docs/search"), ("read_*", "bread_file"), ("", "a")],
+)
+def test_a_selector_selects_nothing_else(selector: str, tool: str) -> None:
+    """The whole name must fit, server included, also for a restriction."""
+    assert _both(selector, _question(tool)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("call", "spec", "reads"),
+    [
+        (ToolCall("read_file"), None, True),
+        (ToolCall("unheard_of"), None, False),
+        (ToolCall("read_file", kind=PayloadKind.CUSTOM), None, False),
+        (ToolCall("lookup"), ToolSpec("lookup", traits=ToolTraits(read_only=True)), True),
+        (ToolCall("read_file"), ToolSpec("read_file"), False),
+    ],
+)
+def test_trait_selectors_look_at_what_a_tool_is(*, call: ToolCall, spec: ToolSpec | None, reads: bool) -> None:
+    """`@reads` selects what is known to read, `@writes` all else."""
+    question = Question(call, AuthContext(), spec)
+    assert _both("@reads", question) == (reads, reads)
+    assert _both("@writes", question) == (not reads, not reads)
+
+
+@pytest.mark.parametrize(("actions", "reads"), [(READS, True), (WRITES, False)])
+def test_a_command_reads_when_all_it_runs_does(*, actions: Actions, reads: bool) -> None:
+    """A shell is judged by what it is told to do."""
+    question = _question(BASH, actions=actions)
+    assert _both("@reads", question) == (reads, reads)
+    assert _both("@writes", question) == (not reads, not reads)
+    assert _both("@network", question) == (not reads, not reads)
+
+
+def test_a_restriction_on_readers_binds_what_could_not_be_read() -> None:
+    """Law 4: a command that is damaged must not leave a restriction that held it."""
+    call = ToolCall("bash", {"command": 7})
+    assert _both("@reads", Question(call, AuthContext())) == (False, True)
+    assert _both("@writes", Question(call, AuthContext())) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_shell"), [("bash", True), ("exec_command", True), ("read_file", False), ("mcp:x/bash", False)]
+)
+def test_a_shell_is_a_tool_that_takes_a_command(*, tool: str, is_shell: bool) -> None:
+    """By its roles, or by a name everybody uses for one."""
+    assert _both("@shell", _question(tool)) == (is_shell, is_shell)
+
+
+@pytest.mark.parametrize("selector", ["@network", "@agent"])
+@pytest.mark.parametrize(("value", "selected"), [(True, (True, True)), (False, (False, False)), (None, (False, True))])
+def test_an_unknown_trait_counts_against_the_call(
+    *, selector: str, value: bool | None, selected: tuple[bool, bool]
+) -> None:
+    """A permission selects what is known to be so, a restriction what may be."""
+    traits = ToolTraits(open_world=value, spawns_agent=value)
+    assert _both(selector, _question("thing", traits)) == selected
+
+
+@pytest.mark.parametrize("selector", ["@network", "@agent"])
+def test_nothing_is_known_of_an_unknown_tool(selector: str) -> None:
+    """A restriction selects it, a permission does not."""
+    assert _both(selector, _question("unheard_of")) == (False, True)
+
+
+def test_the_trait_selectors_are_listed() -> None:
+    """The loader knows which words beginning with @ mean something."""
+    assert TRAIT_SELECTORS == ("@agent", "@network", "@reads", "@shell", "@writes")
+
+
+def test_a_misspelt_trait_selector_is_refused() -> None:
+    """It would be the name of a tool that nobody has."""
+    with pytest.raises(RuleError, match="unknown trait selector `@read`; known: @agent"):
+        ToolSelector("@read")

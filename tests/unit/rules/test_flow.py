@@ -1,0 +1,54 @@
+"""What calls leave behind."""
+
+import pytest
+
+from permitry.core.action import Actions, Connect, Run, Unknown, Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.policy import AuthorizationPolicy, Marks
+from permitry.core.rule import Question, Unsure
+from permitry.errors import UnevaluableError
+from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.scope import Conditions, Scope
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.flow import FlowRule
+
+CURL = Scope(when=Conditions(commands=(ArgvPattern("curl *"),)))
+RUNS = Actions((Run((Word("curl"), Word("x")), "it connects"),))
+
+
+def _question(actions: Actions = RUNS, tool: str = "bash") -> Question:
+    return Question(ToolCall(tool, {"command": "x"}), AuthContext(), reader=lambda *_: actions)
+
+
+def test_a_call_in_scope_leaves_a_mark() -> None:
+    """Any other call leaves none."""
+    flow = FlowRule("web", CURL, "untrusted-web")
+    assert flow.matches(_question()) is True
+    assert flow.matches(_question(Actions((Run((Word("ls"),)),)))) is False
+
+
+def test_it_is_asked_as_a_restriction_is() -> None:
+    """What a call may do besides counts, and what cannot be read is not a no."""
+    flow = FlowRule("web", CURL, "untrusted-web")
+    assert flow.matches(_question(Actions(possible=RUNS.certain))) is True
+    assert flow.matches(_question(Actions((Unknown("$x", "an expansion"),)))) == Unsure("an expansion")
+    assert FlowRule("web", Scope((ToolSelector("@network"),))).matches(_question(tool="unheard_of")) is True
+
+
+def test_what_cannot_be_evaluated_is_an_error_that_leaves_a_mark() -> None:
+    """The policy takes it for a yes."""
+    flow = FlowRule("big", Scope(when=Conditions((argument_condition("size", {"ge": 9}),))), "big")
+    with pytest.raises(UnevaluableError):
+        flow.matches(_question())
+    assert AuthorizationPolicy(flows=(flow,)).marks(ToolCall("bash"), AuthContext()).labels == {"big"}
+
+
+def test_a_flow_labels_and_counts_as_it_says() -> None:
+    """One rule may do either, or both."""
+    flows = (FlowRule("a", CURL, "web"), FlowRule("b", CURL, counts=True), FlowRule("c", CURL, "net", counts=True))
+    actions = Actions((*RUNS.certain, Connect("h", host="h")))
+    policy = AuthorizationPolicy(flows=flows, reader=lambda *_: actions)
+    marks = policy.marks(_question().call, AuthContext())
+    assert marks == Marks(frozenset({"web", "net"}), frozenset({"b", "c"}), frozenset({"host:h"}))
