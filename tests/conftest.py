@@ -7,7 +7,7 @@ from typing import TypeAlias
 import attrs
 import pytest
 
-from permitry.actions.strict import Command, Redirection
+from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
 
 Environment: TypeAlias = dict[str, str]

@@ -23,8 +23,8 @@ from tree_sitter import Language, Parser
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
 from permitry.actions.folders import Folder
-from permitry.actions.shell import read_command
-from permitry.actions.strict import read_strictly
+from permitry.actions.shell.reading import read_command
+from permitry.actions.shell.strict import read_strictly
 
 _STAGES = (
     'git log --oneline -20 --author "A B"',

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import attrs
 
-from permitry.actions.explode import explode, explode_words
 from permitry.actions.extract import ReadActions
 from permitry.actions.hosts import other_readings, read_host, read_url
-from permitry.actions.operands import touches_of
 from permitry.actions.patches import paths_of
 from permitry.actions.paths import read_path
-from permitry.actions.programs import judged
-from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.actions.programs.judge import judged
+from permitry.actions.programs.operands import touches_of
+from permitry.actions.shell.explode import explode, explode_words
+from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Roots, Run, Word, phrase
 from permitry.core.call import ToolCall

@@ -24,7 +24,7 @@ from typing import TypeAlias
 import attrs
 import pytest
 
-from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "shell_cases.jsonl"

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from permitry.actions.programs import Judged, Refused, judged, why_not_reading
-from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.actions.programs.judge import Judged, Refused, judged, why_not_reading
+from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict

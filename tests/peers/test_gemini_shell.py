@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from permitry.actions.programs import why_not_reading_all
-from permitry.actions.strict import read_strictly
+from permitry.actions.programs.judge import why_not_reading_all
+from permitry.actions.shell.strict import read_strictly
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.actions.explode import explode
+from permitry.actions.shell.explode import explode
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "shell_cases.jsonl"
 

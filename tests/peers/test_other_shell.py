@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from permitry.actions.strict import read_strictly
+from permitry.actions.shell.strict import read_strictly
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from permitry.actions.programs import why_not_reading, why_not_reading_all
-from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.actions.programs.judge import why_not_reading, why_not_reading_all
+from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 
 CASES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases"

@@ -9,7 +9,7 @@ import attrs
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.paths import read_path, roots_of
-from permitry.actions.shell import ShellReading, loosely, patched, read_argv, read_command
+from permitry.actions.shell.reading import ShellReading, loosely, patched, read_argv, read_command
 from permitry.core._json import JsonValue
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import attrs
 
 from permitry.actions.paths import can_follow, read_path
-from permitry.actions.strict import Command
+from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Place, Touch, Word
 
 __all__ = ["Folder", "Walk"]

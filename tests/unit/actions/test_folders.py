@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from permitry.actions.folders import Folder
-from permitry.actions.shell import read_command
+from permitry.actions.shell.reading import read_command
 from permitry.core.action import Access, Run, Touch, Word
 
 WORK, HOME = "/nowhere/me/work", "/nowhere/me"

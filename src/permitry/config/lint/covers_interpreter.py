@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Iterator
 
-from permitry.actions.catalogue import catalogue
-from permitry.actions.runners import program_of, unfolded
-from permitry.actions.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS
+from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.shell.runners import program_of, unfolded
+from permitry.actions.shell.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.action import Word
 from permitry.rules.conditions._argv import read_tokens

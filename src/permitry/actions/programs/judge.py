@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from permitry.actions.arguments import Parts, is_spread, read_options, sub_command
-from permitry.actions.awk import check_awk
-from permitry.actions.catalogue import Entry, RefusedError, catalogue
-from permitry.actions.expressions import check_find, check_printf, check_set, check_test
-from permitry.actions.sed import check_sed
-from permitry.actions.strict import Command
-from permitry.actions.wrappers import peeled
+from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command
+from permitry.actions.programs.awk import check_awk
+from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
+from permitry.actions.programs.sed import check_sed
+from permitry.actions.programs.wrappers import peeled
+from permitry.actions.shell.strict import Command
 from permitry.core.action import Word
 
 __all__ = ["Judged", "Refused", "judged", "why_not_reading", "why_not_reading_all"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from permitry.actions.git import git_runs
-from permitry.actions.lenient import read_leniently
+from permitry.actions.shell.git import git_runs
+from permitry.actions.shell.lenient import read_leniently
 
 
 def _runs(text: str) -> set[str]:

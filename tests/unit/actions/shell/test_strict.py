@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from permitry.actions.strict import Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.shell.strict import Command, Redirection, UnreadableError, read_strictly
 from permitry.core.action import Word
 
 

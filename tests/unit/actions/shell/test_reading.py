@@ -3,7 +3,7 @@
 import pytest
 
 from permitry.actions.folders import Folder
-from permitry.actions.shell import ShellReading, loosely, patched, read_argv, read_command
+from permitry.actions.shell.reading import ShellReading, loosely, patched, read_argv, read_command
 from permitry.core.action import Access, Action, Connect, Run, Touch, Unknown, phrase
 
 WORK, HOME = "/nowhere/me/work", "/nowhere/me"

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.arguments import Parts, is_spread, read_options, sub_command, unbundled
-from permitry.actions.awk import check_awk
-from permitry.actions.candidates import (
+from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command, unbundled
+from permitry.actions.programs.awk import check_awk
+from permitry.actions.programs.candidates import (
     UNSEEN,
     addresses_in,
     globbed,
@@ -20,10 +20,10 @@ from permitry.actions.candidates import (
     machine_of,
     paths_in,
 )
-from permitry.actions.catalogue import Entry, RefusedError, Shape, catalogue
-from permitry.actions.programs import why_not_reading
-from permitry.actions.sed import check_sed
-from permitry.actions.strict import Command
+from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue
+from permitry.actions.programs.judge import why_not_reading
+from permitry.actions.programs.sed import check_sed
+from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Word
 
 __all__ = ["Operands", "touches_of"]

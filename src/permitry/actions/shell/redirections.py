@@ -7,7 +7,7 @@ import re
 
 import attrs
 
-from permitry.actions.words import WordReader
+from permitry.actions.shell.words import WordReader
 from permitry.core.action import Word
 
 __all__ = ["Redirection", "RedirectionReader"]

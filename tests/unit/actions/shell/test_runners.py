@@ -2,9 +2,9 @@
 
 import pytest
 
-from permitry.actions.lenient import read_leniently
-from permitry.actions.runners import program_of, reads_commands, unfolded
-from permitry.actions.running import Inner
+from permitry.actions.shell.lenient import read_leniently
+from permitry.actions.shell.runners import program_of, reads_commands, unfolded
+from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
 RUNS = (

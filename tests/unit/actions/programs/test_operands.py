@@ -7,11 +7,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from permitry.actions.catalogue import Entry, Shape, catalogue
-from permitry.actions.operands import Operands, touches_of
-from permitry.actions.programs import Judged, judged, why_not_reading
-from permitry.actions.strict import Command, read_strictly
-from permitry.actions.words import UnreadableError
+from permitry.actions.programs.catalogue import Entry, Shape, catalogue
+from permitry.actions.programs.judge import Judged, judged, why_not_reading
+from permitry.actions.programs.operands import Operands, touches_of
+from permitry.actions.shell.strict import Command, read_strictly
+from permitry.actions.shell.words import UnreadableError
 from permitry.core.action import Access, Word
 
 LISTED = {

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from permitry.actions.running import Inner
+from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
 __all__ = ["git_runs"]

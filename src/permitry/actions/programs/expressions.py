@@ -6,8 +6,8 @@ Each check is an allow-list; what is not known to only read is refused.
 import string
 from collections.abc import Sequence
 
-from permitry.actions.arguments import is_spread
-from permitry.actions.catalogue import Entry, RefusedError
+from permitry.actions.programs.arguments import is_spread
+from permitry.actions.programs.catalogue import Entry, RefusedError
 from permitry.core.action import Word
 
 __all__ = ["check_find", "check_printf", "check_set", "check_test"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.actions.wording import read_wording
+from permitry.actions.shell.wording import read_wording
 
 
 @pytest.mark.parametrize(

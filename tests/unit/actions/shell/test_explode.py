@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from permitry.actions.explode import explode, explode_words
+from permitry.actions.shell.explode import explode, explode_words
 from permitry.core.action import Word
 
 HIDDEN = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from permitry.actions.guesses import guessed
-from permitry.actions.lenient import read_leniently
+from permitry.actions.shell.guesses import guessed
+from permitry.actions.shell.lenient import read_leniently
 
 TEXTS = (
     "tmux new 'rm x'", "tmux send-keys 'rm x' Enter", "screen -X stuff 'rm x'", "gdb -ex 'shell rm x'",

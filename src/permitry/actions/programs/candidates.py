@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.running import LITERAL
+from permitry.actions.shell.running import LITERAL
 from permitry.core.action import Word
 
 __all__ = ["UNSEEN", "addresses_in", "globbed", "hosts_in", "hosts_of_git", "machine_of", "paths_in"]

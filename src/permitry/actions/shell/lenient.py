@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from permitry.actions.wording import CLOSES, Wording, read_wording
+from permitry.actions.shell.wording import CLOSES, Wording, read_wording
 from permitry.core.action import Word
 
 if TYPE_CHECKING:

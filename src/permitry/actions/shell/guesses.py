@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from permitry.actions.catalogue import catalogue
-from permitry.actions.running import LITERAL, Inner
+from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.shell.running import LITERAL, Inner
 from permitry.core.action import Word
 
 __all__ = ["guessed"]

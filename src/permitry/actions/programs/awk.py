@@ -11,9 +11,9 @@ import string
 
 import attrs
 
-from permitry.actions.arguments import Parts, is_spread
-from permitry.actions.catalogue import RefusedError
-from permitry.actions.sed import closes_brackets
+from permitry.actions.programs.arguments import Parts, is_spread
+from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.sed import closes_brackets
 
 __all__ = ["check_awk"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from permitry.actions.catalogue import Entry, catalogue
-from permitry.actions.programs import Judged, Refused, judged, why_not_reading, why_not_reading_all
-from permitry.actions.strict import Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.programs.catalogue import Entry, catalogue
+from permitry.actions.programs.judge import Judged, Refused, judged, why_not_reading, why_not_reading_all
+from permitry.actions.shell.strict import Command, Redirection, UnreadableError, read_strictly
 from permitry.core.action import Word
 
 READING = r"""

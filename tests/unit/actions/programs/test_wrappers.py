@@ -2,9 +2,9 @@
 
 import pytest
 
-from permitry.actions.catalogue import RefusedError
-from permitry.actions.strict import Command, read_strictly
-from permitry.actions.wrappers import peeled
+from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.wrappers import peeled
+from permitry.actions.shell.strict import Command, read_strictly
 from permitry.core.action import Word
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
-from permitry.actions.runners import MOST_WORDS, Inner, program_of, reads_commands, unfolded
+from permitry.actions.shell.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
+from permitry.actions.shell.runners import MOST_WORDS, Inner, program_of, reads_commands, unfolded
 from permitry.core.action import Word
 
 __all__ = ["explode", "explode_words"]

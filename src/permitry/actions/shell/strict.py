@@ -20,8 +20,8 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from permitry.actions.redirections import Redirection, RedirectionReader
-from permitry.actions.words import UnreadableError
+from permitry.actions.shell.redirections import Redirection, RedirectionReader
+from permitry.actions.shell.words import UnreadableError
 from permitry.core.action import Word
 
 __all__ = ["Command", "Redirection", "UnreadableError", "read_strictly"]

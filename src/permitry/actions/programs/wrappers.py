@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import attrs
 
-from permitry.actions.arguments import is_spread, read_options
-from permitry.actions.catalogue import Entry, RefusedError, catalogue
-from permitry.actions.strict import Command, UnreadableError, read_strictly
+from permitry.actions.programs.arguments import is_spread, read_options
+from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 
 __all__ = ["peeled"]

@@ -9,15 +9,15 @@ from collections.abc import Callable, Container, Iterator, Sequence
 
 import attrs
 
-from permitry.actions.explode import explode, explode_words
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.hosts import other_readings, read_url
-from permitry.actions.lenient import LooseCommand, LooseReading
-from permitry.actions.operands import touches_of as operands_of
 from permitry.actions.patches import hidden_patch, paths_of
-from permitry.actions.programs import Judged, Refused, judged
-from permitry.actions.runners import program_of, reads_commands
-from permitry.actions.strict import Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.programs.judge import Judged, Refused, judged
+from permitry.actions.programs.operands import touches_of as operands_of
+from permitry.actions.shell.explode import explode, explode_words
+from permitry.actions.shell.lenient import LooseCommand, LooseReading
+from permitry.actions.shell.runners import program_of, reads_commands
+from permitry.actions.shell.strict import Command, Redirection, UnreadableError, read_strictly
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
 
 __all__ = ["ShellReading", "loosely", "patched", "read_argv", "read_command"]

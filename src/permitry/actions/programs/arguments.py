@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.actions.catalogue import Entry, Options, RefusedError
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError
 from permitry.core.action import Word
 
 __all__ = ["Parts", "is_spread", "read_options", "sub_command", "unbundled"]

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from permitry.actions.arguments import Parts, is_spread
-from permitry.actions.catalogue import RefusedError
+from permitry.actions.programs.arguments import Parts, is_spread
+from permitry.actions.programs.catalogue import RefusedError
 
 __all__ = ["check_sed", "closes_brackets"]
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from permitry.actions.candidates import UNSEEN, globbed, hosts_in, hosts_of_git, paths_in
+from permitry.actions.programs.candidates import UNSEEN, globbed, hosts_in, hosts_of_git, paths_in
 from permitry.core.action import Word
 
 

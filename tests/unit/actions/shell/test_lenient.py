@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from permitry.actions.lenient import LONGEST, read_leniently
+from permitry.actions.shell.lenient import LONGEST, read_leniently
 
 HIDDEN = (
     "rm x", "(rm x)", "{ rm x; }", "! rm x", "a && rm x", "a || rm x", "a & rm x", "a |& rm x", "a;rm x", "a\nrm x",

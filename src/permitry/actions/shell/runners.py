@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
-from permitry.actions.git import git_runs
-from permitry.actions.guesses import guessed
-from permitry.actions.running import (
+from permitry.actions.shell.git import git_runs
+from permitry.actions.shell.guesses import guessed
+from permitry.actions.shell.running import (
     FIRST_OPERAND,
     LISTED_OPTIONS,
     SHELLS,
