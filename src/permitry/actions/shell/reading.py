@@ -193,12 +193,21 @@ def _redirected(redirection: Redirection, folder: Folder) -> Iterator[Action]:
     target = redirection.target
     if target is None or target == _NOWHERE:
         return
-    if target.startswith(("/dev/tcp/", "/dev/udp/")):
-        host, _, port = target.removeprefix("/dev/tcp/").removeprefix("/dev/udp/").partition("/")
-        yield attrs.evolve(read_url(f"tcp://{host}:{port}"), text=target, is_certain=False)
+    connect = _socket(target)
+    if connect is not None:
+        yield connect
         return
     access = Access.READ if redirection.operator == "<" else Access.WRITE
     yield folder.place_of(Word(target, is_home=redirection.is_home), access, origin=f"{redirection.operator} {target}")
+
+
+def _socket(target: str) -> Connect | None:
+    """Return the connection that bash opens instead of a file of this name, or None."""
+    kind, _, address = target.removeprefix("/dev/").partition("/")
+    if not target.startswith(("/dev/tcp/", "/dev/udp/")):
+        return None
+    host, _, port = address.partition("/")
+    return attrs.evolve(read_url(f"{kind}://{host}:{port}"), text=target, is_certain=False)
 
 
 def loosely(text: str, folder: Folder) -> tuple[Action, ...]:
@@ -215,8 +224,7 @@ def _possible(reading: LooseReading, folder: Folder) -> Iterator[Action]:
     for command in commands:
         if command.words and command.words[0].text in ("cd", "pushd"):
             folder = folder.joined(folder.moved(command.words[1:]))
-    for command in commands:
-        yield from _loose(command, folder)
+    yield from dict.fromkeys(action for command in commands for action in _loose(command, folder))
     if not reading.is_complete:
         yield Unknown("", "the text holds too much to look at")
 
@@ -229,7 +237,12 @@ def _loose(command: LooseCommand, folder: Folder) -> Iterator[Action]:
             read = functools.partial(_patched, patch, folder)
         doubt = "it is not read with certainty"
         yield Run(command.words, doubt, read_operands=read, within=command.within, start=command.start, end=command.end)
+    for _, value in command.assignments:
+        if "://" in value:
+            yield from _connects(Word(value))
     for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
         for text in target:
             if text != _NOWHERE:
-                yield folder.place_of(Word(text, is_home=text.startswith("~")), access, is_certain=False)
+                yield _socket(text) or folder.place_of(
+                    Word(text, is_home=text.startswith("~")), access, is_certain=False
+                )
