@@ -65,8 +65,10 @@ def execute(options: argparse.Namespace) -> ExitCode:
 def _take_over(handler: ToolHandler, loaded: Loaded) -> None:
     """Go on with the rules as they are now, or, when these have mistakes, with those in force, and say so."""
     handler.policy = loaded.policy
-    told = "the rules have changed" if loaded.problems is None else f"the rules stay as they are: {loaded.problems}"
-    tell([told, *loaded.rules.notices])
+    if loaded.problems is None:
+        tell(["the rules have changed", *loaded.rules.notices])
+    else:
+        tell(["the rules stay as they are; the files have mistakes:", *str(loaded.problems).splitlines()])
 
 
 def _guard(options: argparse.Namespace, rules: RuleSet) -> SessionGuard:

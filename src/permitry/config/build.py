@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 
 from permitry.config.diagnostics import nearest
 from permitry.config.drafts import RuleDraft, TemplateDraft
@@ -72,17 +73,23 @@ def _budget(table: RuleTable) -> Budget | None:
     return Budget(table.id, most or 0, "targets" if of == "targets" else "calls", table.budget.seconds, table.budget.by)
 
 
-def rule_problems(draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str]) -> Iterator[Problem]:
+def rule_problems(
+    draft: RuleDraft,
+    templates: Mapping[str, Template],
+    names: Collection[str],
+    tools: Mapping[str, ToolSpec] = MappingProxyType({}),
+) -> Iterator[Problem]:
     """Yield what is wrong with a rule beyond its shape: band, scope, unknown templates, failing examples.
 
-    `names` are all templates somebody defines, also those with mistakes of their own, which are not in `templates`.
+    `names` are all templates somebody defines, also those with mistakes of their own, which are not in `templates`;
+    `tools` are those the files declare.
     """
     yield from _effect_problems(draft)
     yield from _band_problems(draft)
     yield from _scope_problems(draft)
     yield from _unknown_templates(draft, names)
     wrong = list(condition_problems(draft))
-    yield from wrong or example_problems(draft, build_scope(draft.table), templates)
+    yield from wrong or example_problems(draft, build_scope(draft.table), templates, tools)
 
 
 def build_templates(

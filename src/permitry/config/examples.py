@@ -21,6 +21,7 @@ from permitry.rules.conditions.arguments import ArgumentCondition
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
 
 __all__ = ["example_problems"]
@@ -38,8 +39,10 @@ _GIVEN: Mapping[str, type[Condition]] = {
 }  # fmt: skip
 
 
-def example_problems(draft: RuleDraft, scope: Scope, templates: Mapping[str, Template]) -> Iterator[Problem]:
-    """Yield the examples that do not do what they are there to show."""
+def example_problems(
+    draft: RuleDraft, scope: Scope, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]
+) -> Iterator[Problem]:
+    """Yield the examples that do not do what they are there to show; `tools` are those the files declare."""
     for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
         for i, given in enumerate(examples):
             place: KeyPath = (*draft.path, key, i)
@@ -54,7 +57,8 @@ def example_problems(draft: RuleDraft, scope: Scope, templates: Mapping[str, Tem
                 continue
             if example.template is not None and example.template not in templates:
                 continue  # the template's own mistake is reported
-            matches, why = _tried(example, draft.table, scope, templates)
+            question = _question(example, templates, tools)
+            matches, why = _tried(question, example, draft.table, scope)
             if matches is not wanted:
                 does = "does not match" if wanted else "matches" if matches else "may match"
                 hint = why if wanted else "narrow the rule, or move the example to `match`"
@@ -75,14 +79,11 @@ def _told(example: ExampleTable) -> str:
     return next((text for text in (example.command, example.path, example.host, example.tool) if text), "{…}")
 
 
-def _tried(
-    example: ExampleTable, table: RuleTable, scope: Scope, templates: Mapping[str, Template]
-) -> tuple[bool | None, str]:
+def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
     """Return whether the rule matches the example (None: that is not certain), and if not, why."""
-    question = _question(example, templates)
     if example.tool is not None and not scope.selects(question, is_generous=table.effect != "allow"):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
-    scope = _asked(scope, example)
+    scope = _asked(scope, example, question)
     try:
         answer = scope.permits(question) if table.effect == "allow" else scope.restricts(question)
     except UnevaluableError as error:
@@ -93,10 +94,14 @@ def _tried(
     return answer, f"the example has {facts}" if facts else "nothing in it fits the conditions"
 
 
-def _asked(scope: Scope, example: ExampleTable) -> Scope:
+def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     """Return the scope with the conditions the example says something about; the others are taken to hold."""
     kinds = tuple(kind for name, kind in _GIVEN.items() if getattr(example, name) is not None)
-    has_actions = any(getattr(example, kind) is not None for kind in _KINDS)
+    # Whoever names a tool has said its server.
+    kinds += (ServerCondition,) if example.tool is not None else ()
+    # What a declared tool does with its arguments is said by them.
+    has_roles = question.tool is not None and bool(question.tool.roles) and example.args is not None
+    has_actions = has_roles or any(getattr(example, kind) is not None for kind in _KINDS)
 
     def left(conditions: Conditions) -> Conditions:
         plain = tuple(each for each in conditions.plain if isinstance(each, kinds))
@@ -108,10 +113,15 @@ def _asked(scope: Scope, example: ExampleTable) -> Scope:
     return Scope((), left(scope.when), unless)
 
 
-def _question(example: ExampleTable, templates: Mapping[str, Template]) -> Question:
+def _question(example: ExampleTable, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]) -> Question:
     arguments = {kind: getattr(example, kind) for kind in _KINDS if getattr(example, kind) is not None}
     name = example.tool or _TOOL
-    spec = ToolSpec(name, roles={kind: _KINDS[kind] for kind in arguments}) if arguments else None
+    spec = tools.get(name)
+    if arguments:
+        roles = {kind: _KINDS[kind] for kind in arguments}
+        spec = (
+            ToolSpec(name, roles=roles) if spec is None else attrs.evolve(spec, roles={**(spec.roles or {}), **roles})
+        )
     context = AuthContext(
         mode="default" if example.mode is None else example.mode,
         agent="main" if example.agent is None else example.agent,

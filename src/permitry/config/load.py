@@ -302,11 +302,14 @@ class _Loader:
             self.template_names - untrusted_names,
         )
         self.problems += [problem for problem in problems if problem not in self.problems]
+        tools = {
+            name: build_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
+        }
         for draft, origin in self.rules:
             if origin.is_trusted:
-                self.problems += rule_problems(draft, trusted, self.template_names - untrusted_names)
+                self.problems += rule_problems(draft, trusted, self.template_names - untrusted_names, tools)
             else:
-                self.problems += rule_problems(draft, templates, self.template_names)
+                self.problems += rule_problems(draft, templates, self.template_names, tools)
         if self.problems:
             order = list(self.names.values())
             found = sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column))
@@ -315,9 +318,7 @@ class _Loader:
         return RuleSet(
             rules=tuple(build_rule(draft) for draft in kept if draft.table.effect is not None),
             templates=trusted,
-            tools={
-                name: build_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
-            },
+            tools=tools,
             flows=tuple(flow for draft in kept for flow in build_flows(draft)),
             files=tuple(self.names.values()),
             notices=tuple(self.notices()),

@@ -124,7 +124,8 @@ def tool_name_problem(name: str) -> tuple[str, str] | None:
 
 def _checked_selector(value: str) -> str:
     if value.startswith("@") and value not in TRAIT_SELECTORS:
-        raise _refuse(f"unknown trait selector `{value}`", f"known: {', '.join(TRAIT_SELECTORS)}")
+        hint = nearest(value, TRAIT_SELECTORS, otherwise=f"known: {', '.join(TRAIT_SELECTORS)}")
+        raise _refuse(f"unknown trait selector `{value}`", hint)
     return _checked_name(value)
 
 
@@ -216,6 +217,7 @@ def _checked_digest(value: str) -> str:
     return value
 
 
+_Labels = Annotated[_Words, AfterValidator(lambda words: [_checked_label(word) for word in words])]
 _Digests = Annotated[_Words, AfterValidator(lambda words: [_checked_digest(word) for word in words])]
 
 
@@ -226,7 +228,7 @@ class WhenTable(_Table):
     agent: _Words | None = Field(None, description="The agent that calls; `*` and `?` are wildcards.")
     template: _Words | None = Field(None, description="The active template, or one it extends.")
     server: _Words | None = Field(None, description="The MCP server of the tool; `*` and `?` are wildcards.")
-    label: _Words | None = Field(None, description="A label that an earlier call left on the session.")
+    label: _Labels | None = Field(None, description="A label that an earlier call left on the session.")
     digest: _Digests | None = Field(None, description="The digest of the very call, in hex.")
     repeat: int | None = Field(None, ge=2, le=1_000_000, description="The same call, for this many times or more.")
     command: _Words | None = Field(None, description="Programs and their arguments: `git log *`.")

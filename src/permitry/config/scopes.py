@@ -49,7 +49,7 @@ def condition_problems(draft: RuleDraft) -> Iterator[Problem]:
             try:
                 build()
             except RuleError as error:
-                message, _, hint = str(error).partition("; ")
+                message, _, hint = str(error).rpartition("; ") if "; " in str(error) else (str(error), "", "")
                 yield draft.source.problem((*draft.path, key, *place), message, hint)
 
 

@@ -24,6 +24,10 @@ _WANTED = {
 }
 _HAVE = {str: "a string", bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "a table"}
 _HINTS = {
+    "true or false": "write `true` or `false`, without quotes",
+    "budget": 'write `budget = { calls = 5, per = "1h" }`',
+    "roles": 'write `roles.path = "read_path"`',
+    "args": "write `when.args.NAME = …`",
     "a string": "put it in quotes",
     "a whole number": "leave it out to get the effect's default",
     "a list": "write a list: `[…]`",

@@ -89,7 +89,7 @@ class Entry:
         # INVARIANT: law 3. What cannot be read makes a restriction ask, and a permission not match.
         if self.phase is not Phase.RESTRICTION:
             return None
-        reason = f"{self.decision.reason} (not certain: {answer.reason})"
+        reason = f"not certain: {answer.reason} ({self.decision.reason})"
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=CONFIRM_MESSAGE)
 
     def _outcome(

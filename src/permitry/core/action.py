@@ -98,11 +98,15 @@ class Place:
 
 @attrs.frozen
 class Touch:
-    """Reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human."""
+    """Reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human.
+
+    `words` are those of the program whose input or output it is, for a redirection.
+    """
 
     access: Access
     place: Place
     origin: str = ""
+    words: tuple[Word, ...] = ()
 
 
 @attrs.frozen

@@ -317,7 +317,7 @@ MISTAKES = [
     Mistake("tool-too-long", _rule(BLOCK, f'tools = ["{"a" * 257}"]'), 6, 10, f'"{"a" * 257}"',
             "a tool name is longer than 256 characters", "no tool has such a name"),
     Mistake("tool-unknown-trait", _rule(BLOCK, 'tools = ["@shel"]'), 6, 10, '"@shel"',
-            "unknown trait selector `@shel`", "known: @agent, @network, @reads, @shell, @writes"),
+            "unknown trait selector `@shel`", "did you mean `@shell`?"),
     Mistake("tool-repeated", _rule(BLOCK, 'tools = ["x", "y", "x"]'), 6, 9, '["x", "y", "x"]',
             "`x` is listed twice", "remove one of the two"),
     # Scope and conditions.

@@ -21,6 +21,7 @@ from permitry.actions.programs.candidates import (
     paths_in,
 )
 from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue
+from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.judge import why_not_reading
 from permitry.actions.programs.sed import check_sed
 from permitry.actions.shell.strict import Command
@@ -62,6 +63,9 @@ def touches_of(words: Sequence[Word]) -> Operands:
         found = _known(words)
     except RefusedError:
         found = _possible(words)
+    expanded = tuple((Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
+    if expanded:
+        found = Operands((*found.paths, *expanded), found.hosts, is_listed=False)
     unseen = tuple(_from_elsewhere(words))
     if unseen:
         hosts = () if _only_reads(words) else tuple(word for word in unseen if word.is_open)

@@ -97,7 +97,7 @@ class _Script:
     def command(self, one: Judged, folder: Folder) -> None:
         command = one.command
         actions = [self.run(command, one.doubt, folder)]
-        actions += [action for each in command.redirections for action in _redirected(each, folder)]
+        actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
         self.certain += actions
         if one.doubt is not None:
             reading = explode_words(command.words)
@@ -189,7 +189,7 @@ def _connects(word: Word) -> Iterator[Connect]:
     yield from other_readings(word.text)
 
 
-def _redirected(redirection: Redirection, folder: Folder) -> Iterator[Action]:
+def _redirected(redirection: Redirection, words: tuple[Word, ...], folder: Folder) -> Iterator[Action]:
     target = redirection.target
     if target is None or target == _NOWHERE:
         return
@@ -198,7 +198,9 @@ def _redirected(redirection: Redirection, folder: Folder) -> Iterator[Action]:
         yield connect
         return
     access = Access.READ if redirection.operator == "<" else Access.WRITE
-    yield folder.place_of(Word(target, is_home=redirection.is_home), access, origin=f"{redirection.operator} {target}")
+    origin = f"{redirection.operator} {target}"
+    touch = folder.place_of(Word(target, is_home=redirection.is_home), access, origin=origin)
+    yield attrs.evolve(touch, words=words)
 
 
 def _socket(target: str) -> Connect | None:

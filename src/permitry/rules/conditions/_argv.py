@@ -145,6 +145,8 @@ class _Reader:
                 raise RuleError(f"a word has more than {MAX_ALTERNATIVES} alternatives; write several patterns")
         if self.text[start : self.at] == "**":
             return ANY
+        if any("**" in text for text in texts):
+            raise RuleError("`**` stands for any words only as a word of its own; write `*` inside a word")
         if "" in texts and self.at - start > len("''"):
             raise RuleError("an alternative is empty; write a pattern with the word, and one without it")
         return Token(tuple(Pattern(text) for text in texts))

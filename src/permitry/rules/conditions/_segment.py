@@ -39,9 +39,15 @@ _MOST_PAIRS = 250_000  # beyond any name a disk can hold; whoever writes more is
 
 @attrs.frozen
 class Segment:
-    """A pattern of one component; a star stands between every two pieces."""
+    """A pattern of one component; a star stands between every two pieces.
+
+    `hides_dots`: it fits no name that begins with a dot. `is_wide`: it stands for so many names (`*.py`) that only one
+    that is written out counts, as a walk over a folder does not count for a pattern that may be anywhere.
+    """
 
     pieces: tuple[Piece, ...]
+    hides_dots: bool = False
+    is_wide: bool = False
 
     @classmethod
     def parse(cls, text: str) -> "Segment":
@@ -57,7 +63,9 @@ class Segment:
         """Return a pattern that covers whatever a shell may make of `text`: its sets may be any text."""
         head, opening, rest = text.partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
-        return cls(_pieces(f"{head}*{tail}" if opening else text))
+        # A shell's wildcard at the beginning of a name stands for no dot.
+        pieces = _pieces(f"{head}*{tail}" if opening else text)
+        return cls(pieces, hides_dots=text[:1] in ("*", "?"), is_wide=text.startswith("[*]"))
 
     @property
     def literal(self) -> str | None:
@@ -68,7 +76,7 @@ class Segment:
     @cached_property
     def folded(self) -> "Segment":
         """The pattern for folded names."""
-        return Segment(tuple(_folded(piece) for piece in self.pieces))
+        return Segment(tuple(_folded(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
 
     def matches(self, name: str) -> bool:
         """Return whether the whole of `name` fits."""
@@ -83,6 +91,11 @@ class Segment:
 
     def may_match(self, other: "Segment") -> bool:
         """Return whether one name may fit both, compared without case, composition and invisible characters."""
+        first = self.pieces[0]
+        if other.hides_dots and isinstance(first, str) and first.startswith("."):
+            return False
+        if other.is_wide and self.literal is None:
+            return False
         if other.literal is not None:
             return self.matches(other.literal) or self.folded.matches(other.folded.literal or "")
         return _overlap(self, other) or _overlap(self.folded, other.folded)

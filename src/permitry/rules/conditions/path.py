@@ -149,6 +149,10 @@ def _check(text: str) -> None:
             f"the path pattern `{text[:60]}` holds `**` more than {_MOST_STARS} times; no tree needs that",
         ),
         (
+            any("**" in name and name != "**" for name in text.split("/")),
+            f"the path pattern `{text}` holds `**` beside other letters; for folders write it alone: `src/**/*.py`",
+        ),
+        (
             _has_braces(text),
             f"the path pattern `{text}` holds a choice in braces; list the patterns one by one",
         ),

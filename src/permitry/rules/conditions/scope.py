@@ -98,7 +98,8 @@ class Conditions:
             case Run() as run:
                 return self._fits_run(run, actions)
             case Touch() as touch:
-                fits = not self.paths or self._fits_path(touch, actions)
+                # A redirection is an action of its own: a condition on commands alone says nothing about its file.
+                fits = self._fits_path(touch, actions) if self.paths else part.run is not None
                 return fits and not self.hosts and self._fits_program(part)
             case Connect() as connect:
                 fits = not self.hosts or self._fits_host(connect)
@@ -131,9 +132,8 @@ class Conditions:
 
     def _fits_program(self, part: _Part) -> bool:
         """Return whether a condition on commands, if there is one, holds for the program the part belongs to."""
-        if part.run is None:
-            return not self.commands
-        return not self.commands or any(each.holds(part.run.words) for each in self.commands)
+        words = part.run.words if part.run is not None else getattr(part.subject, "words", ())
+        return not self.commands or (bool(words) and any(each.holds(words) for each in self.commands))
 
     def _fits_path(self, touch: Touch, actions: Actions) -> bool:
         return any(pattern.holds(touch.place, actions.roots) for pattern in self.paths)
@@ -271,7 +271,7 @@ class Scope:
         unsure: Unsure | None = None
         for kind in self._kinds():
             # Asked in this order: nearly no part fits, and the exceptions are dearer to look at.
-            if any(kind.may_fit(part, actions) and not lifts(part) for part in parts):
+            if any(kind.may_fit(_as_written(part), actions) and not lifts(part) for part in parts):
                 continue
             answer = _doubtful(kind, parts, guessed, actions)
             if answer is None:
@@ -298,6 +298,9 @@ def _doubtful(kind: Conditions, left: Iterable[_Part], guessed: Iterable[_Part],
     for action in (*actions.certain, *actions.possible, *actions.guessed):
         if isinstance(action, Unknown) and kind.are_about(action.about):
             return Unsure(action.reason)
+    for part in left:
+        if isinstance(part.subject, Run) and kind.may_fit(part, actions):
+            return Unsure(f"`{phrase(part.subject)}` may be any command")
     # Any text could be some command; only a pattern that names one makes it a guess worth asking about.
     named = attrs.evolve(kind, commands=tuple(pattern for pattern in kind.commands if not pattern.is_any))
     if any(named.may_fit(part, actions) for part in guessed):
@@ -309,6 +312,15 @@ def _doubtful(kind: Conditions, left: Iterable[_Part], guessed: Iterable[_Part],
             case Touch() as touch if kind.paths and (touch.place.is_open or not touch.place.names):
                 return Unsure(f"`{touch.place.text}` may lead anywhere")
     return None
+
+
+def _as_written(part: _Part) -> _Part:
+    """Return a part with its expansions taken as they are written: what fits then does not only because of them."""
+    run = part.subject
+    if not isinstance(run, Run) or not any(word.is_open for word in run.words):
+        return part
+    words = tuple(attrs.evolve(word, is_open=False) if word.is_open and word.text else word for word in run.words)
+    return attrs.evolve(part, subject=attrs.evolve(run, words=words))
 
 
 def _parts(actions: Actions) -> Iterator[_Part]:

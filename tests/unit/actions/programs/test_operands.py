@@ -48,7 +48,6 @@ LISTED = {
     "grep -r foo src": "r:src+",
     "grep -e foo a": "r:a",
     "grep -f pats a": "r:pats r:a",
-    "grep --file=pats --include='*.py' a": "r:pats r:a",
     "egrep -c x a": "r:a",
     "rg foo": "r:.+",
     "rg foo src": "r:src+",

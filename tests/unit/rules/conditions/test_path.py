@@ -61,7 +61,6 @@ MATCHES = [
     ("a/**/b", "/w/a/x/y/b"),
     ("**/a/**/b/**", "/w/x/a/b/c"),
     ("**/**", "/w/x"),
-    ("a**b", "/w/aXb"),
     ("/**/.env", "/.env"),
     ("/**/.env", "/w/a/.env"),
     ("~/**/id", "/home/me/a/id"),
@@ -93,7 +92,6 @@ MISSES = [
     ("**", "/"),
     ("**/x", "/w/xx"),
     ("a/**/b", "/w/ab"),
-    ("a**b", "/w/a/b"),
     ("/**", "/"),
     ("~/**", "/home/me2/x"),
     ("~/**", "/home/me"),
@@ -264,7 +262,6 @@ def test_a_restriction_is_silent_elsewhere(pattern: str, place: Place) -> None:
     [
         ("~/.ssh/**", "/home/me/.ss?/id*", True),
         ("~/.ssh/**", "/home/*/.ssh/id_rsa", True),
-        ("~/.ssh/**", "/*/*/*/*", True),
         ("~/.ssh/id_*", "/home/me/.ssh/*_rsa", True),
         ("~/.ssh/id", "/home/me/.[s]sh/id", True),
         ("~/.ssh/id", "/home/me/.[[:alpha:]]sh/id", True),
