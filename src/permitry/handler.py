@@ -19,7 +19,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Explanation, Phase, Verdict
-from permitry.core.policy import AuthorizationPolicy, Marks
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
 from permitry.dispatch.registry import AuthorizedCall, ToolRegistry, in_thread
 from permitry.dispatch.result import ToolResult
@@ -72,15 +72,12 @@ class Pending:
 
 @attrs.frozen
 class _RunRecord:
-    """Tells the recorder and the session of a run."""
+    """Tells the recorder of a run."""
 
     recorder: Recorder
-    session: Session
-    marks: Marks
 
     def started(self, call: ToolCall) -> None:
         self.recorder.record("started", call)
-        self.session.note(call, self.marks)
 
     def finished(self, call: ToolCall, result: ToolResult, *, seconds: float, error: str | None) -> None:
         self.recorder.record("finished", call, ok=result.ok, seconds=round(seconds, 6), error=error)
@@ -185,7 +182,7 @@ class ToolHandler:
             # Not a number: a model could use the same one for a call of its own.
             call = attrs.evolve(call, call_id=f"call-{self.ledger.new_id()}")
         key = (call.call_id, call.digest)
-        with self._lock:
+        with self._lock, self.session.lock:
             if key not in self._outcomes:
                 if key in self._deciding:
                     raise LedgerError(f"the call `{call.call_id}` is being decided already")
@@ -230,7 +227,7 @@ class ToolHandler:
         """
         if not isinstance(response, ToolConfirmationResponse):
             raise TypeError(f"an answer is a ToolConfirmationResponse, not {response!r}")
-        with self._lock:
+        with self._lock, self.session.lock:
             try:
                 question = self.ledger.claim(pending_id)
             except LateAnswerError as error:
@@ -303,9 +300,10 @@ class ToolHandler:
         return Blocked(call, decision, result, Cause.POLICY)
 
     def _ready(self, call: ToolCall, decision: Decision) -> Ready:
+        authorized = self.registry._authorize(call, _RunRecord(self.recorder))  # noqa: SLF001 -- the one minting place
+        # Noted when it may run, not when it does: of calls that are begun side by side each counts for the next.
         marks = self.policy.marks(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
-        observer = _RunRecord(self.recorder, self.session, marks)
-        authorized = self.registry._authorize(call, observer)  # noqa: SLF001 -- the one minting place
+        self.session.note(call, marks)
         return Ready(call, decision, authorized)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:

@@ -1,5 +1,6 @@
 """The mutable state of one agent session, from which every context is read."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -36,6 +37,8 @@ class Session:
     messages: list[str] = attrs.field(factory=list, kw_only=True)
     clock: Callable[[], float] = attrs.field(default=time.time, kw_only=True, repr=False)
     parent: "Session | None" = attrs.field(default=None, kw_only=True)
+    lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
+    """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
     _ran: list[Ran] = attrs.field(factory=list, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -73,27 +76,21 @@ class Session:
 
     @property
     def history(self) -> History:
-        """The calls that ran so far, those of sub-agents included."""
+        """The calls that were let run so far, those of the whole family of agents."""
         return History(self._ran)
 
     def note(self, call: ToolCall, marks: Marks) -> None:
-        """Note that a call runs, and what that leaves; a parent is told as well."""
+        """Note that a call may run, and what that leaves."""
         self.counts[call.tool] += 1
         self.labels |= marks.labels
         self._ran.append(Ran(self.now, call.tool, self.agent, call.digest, marks.rules, marks.targets))
-        if self.parent is not None:
-            self.parent.hear(self._ran[-1], marks)
-
-    def hear(self, ran: Ran, marks: Marks) -> None:
-        """Note what a sub-agent ran: what it has read, this agent has read through it."""
-        self.labels |= marks.labels
-        self._ran.append(ran)
-        if self.parent is not None:
-            self.parent.hear(ran, marks)
 
     def child(self, agent: str) -> "Session":
-        """Return the session of a sub-agent: it starts with these modes and labels, and is never allowed more."""
-        return Session(
+        """Return the session of a sub-agent: it starts with these modes, and is never allowed more.
+
+        Labels, history and lock are one for the whole family: what one has read, the others have read through it.
+        """
+        child = Session(
             is_plan_mode=self.is_plan_mode,
             yolo_mode=self.yolo_mode,
             tool_ignore_list=list(self.tool_ignore_list),
@@ -102,10 +99,12 @@ class Session:
             agent=agent,
             workspace=self.workspace,
             attended=self.attended,
-            labels=set(self.labels),
+            labels=self.labels,
             clock=self.clock,
             parent=self,
         )
+        child._ran, child.lock = self._ran, self.lock
+        return child
 
 
 def _host_word(mode: str) -> str:

@@ -177,19 +177,18 @@ def test_every_agent_above_hears_of_a_run() -> None:
     assert (dict(top.counts), dict(low.counts)) == ({}, {"bash": 1})
 
 
-def test_what_a_parent_does_later_does_not_reach_the_past_of_its_child() -> None:
-    """Labels and runs go upward; a child is bound by those of its parent through the parent's own context."""
+def test_labels_and_history_are_one_for_the_whole_family() -> None:
+    """What one agent has read, every other may have read through it, whenever that one was started."""
     top = Session()
-    low = top.child("low")
+    low, other = top.child("low"), top.child("other")
     top.note(ToolCall("bash"), Marks(frozenset({"web"})))
-    assert (len(low.history), low.labels) == (0, set())
-    context = AuthContext.from_state(low)
-    assert context.parent is not None
-    assert context.parent.labels == {"web"}
+    low.note(ToolCall("bash"), Marks(frozenset({"mail"})))
+    for session in (top, low, other, low.child("lowest")):
+        assert (len(session.history), session.labels) == (2, {"web", "mail"})
 
 
 def test_a_child_starts_from_its_parent() -> None:
-    """Modes, list, template, labels and workspace are those of the parent; lists and labels are its own from then."""
+    """Modes, list, template and workspace are those of the parent; the list is its own from then."""
     top = Session(True, True, ["bash"], Template("t"), mode="review", workspace="w", attended=False, labels={"web"})
     low = top.child("low")
     own, above = AuthContext.from_state(low), AuthContext.from_state(top)
@@ -197,5 +196,4 @@ def test_a_child_starts_from_its_parent() -> None:
     assert (own.modes, own.tool_ignore_list, own.active_template) == (above.modes, ("bash",), Template("t"))
     assert (own.labels, own.workspace, own.attended) == (frozenset({"web"}), "w", False)
     low.ignore("rm")
-    low.labels.add("more")
     assert AuthContext.from_state(top) == above

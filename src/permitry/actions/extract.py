@@ -31,6 +31,8 @@ _ABOUT = {
     ArgumentRole.AGENT: "agent",
 }
 _MOST_GUESSES = 500
+_MOST_GUESSED_TEXT = 32 * 1024
+_MOST_ACTIONS = 2_000
 
 
 @attrs.frozen
@@ -83,6 +85,9 @@ class _Extraction:
         values = _values(self.call.arguments, key)
         if values:
             for origin, value in values:
+                if len(self.certain) >= _MOST_ACTIONS:
+                    self.unknown("", f"the call has more than {_MOST_ACTIONS} actions")
+                    break
                 self.value(origin, value, role)
         elif role is ArgumentRole.READ_TREE and self.may_lack(key):
             self.path("", ".", role)
@@ -258,8 +263,10 @@ def _texts(value: JsonValue) -> Iterable[str]:
 
 def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
     """Yield what the texts in the arguments of an undeclared tool may be: paths, addresses, commands."""
+    left = _MOST_GUESSED_TEXT
     for count, text in enumerate(_texts(call.arguments)):
-        if count == _MOST_GUESSES:
+        left -= len(text)
+        if count == _MOST_GUESSES or left < 0:
             yield Unknown("", "the call has too many arguments to look at")
             return
         yield from _guess(text, folder)

@@ -19,6 +19,9 @@ _REPEATED = re.compile(rf"\s*(\[[^\]]*\]+|{_KEY}(?:\s*\.\s*{_KEY})*(?=\s*=))")
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
+_LONGEST_SHOWN = 1_000
+
+
 @attrs.frozen
 class SourceText:
     """A rule file as it was read; `name` is how the user knows it."""
@@ -38,6 +41,8 @@ class SourceText:
     def _problem_at(self, start: int, length: int, message: str, hint: str) -> Problem:
         line, column = self.places.line(start), self.places.column(start)
         text = self.places.line_text(line)
+        if len(text) > _LONGEST_SHOWN:
+            return Problem(self.name, line, column, 1, message, hint)
         span = max(1, min(length, len(text) - column + 1))
         return Problem(self.name, line, column, span, message, hint, text)
 

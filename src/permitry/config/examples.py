@@ -85,7 +85,7 @@ def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: S
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
     scope = _asked(scope, example, question)
     try:
-        answer = scope.permits(question) if table.effect == "allow" else scope.restricts(question)
+        answer = scope.permits(question, is_alone=False) if table.effect == "allow" else scope.restricts(question)
     except UnevaluableError as error:
         return table.effect != "allow", str(error)
     if isinstance(answer, Unsure):

@@ -17,7 +17,8 @@ from permitry.config.diagnostics import SourceText, nearest, syntax_problem
 from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.locate import KeyPath, locate
 from permitry.config.ownership import writable_by_others
-from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, tool_name_problem
+from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, WhenTable, tool_name_problem
+from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
@@ -33,6 +34,7 @@ __all__ = ["Origin", "RuleSet", "load_policy", "load_rules"]
 
 _LARGEST_UNTRUSTED = 256 * 1024
 _MOST_PROBLEMS = 200
+_MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32}
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -135,6 +137,7 @@ class _NotPinnedError(Exception):
 class _Loader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.renamed: list[str] = []
         self.rules: list[tuple[RuleDraft, Origin]] = []
         self.ids: dict[str, RuleDraft] = {}
         self.templates: dict[str, tuple[TemplateDraft, Origin]] = {}
@@ -178,7 +181,7 @@ class _Loader:
             if not origin.admits(path, content):
                 raise _NotPinnedError
             text = content.decode()
-            data = tomllib.loads(text)
+            data = load_toml(text)
             return SourceText(name, locate(text)), data
         except UnicodeDecodeError as error:
             before = error.object[: error.start]
@@ -282,12 +285,33 @@ class _Loader:
             self.problems.append(draft.source.problem(draft.path, *problem, key=True))
 
     def rule(self, draft: RuleDraft, origin: Origin) -> None:
+        if not origin.is_trusted:
+            draft = self.bounded(draft)
         first = self.ids.setdefault(draft.table.id, draft)
         if first is not draft:
             hint = f"the first is at {first.source.source((*first.path, 'id'))}; rename one of the two"
             message = f"two rules have the id `{draft.table.id}`"
             self.problems.append(draft.source.problem((*draft.path, "id"), message, hint))
         self.rules.append((draft, origin))
+
+    def bounded(self, draft: RuleDraft) -> RuleDraft:
+        """Return a rule of an untrusted project under a name that is free, and refuse more than a project needs."""
+        table = draft.table
+        patterns = [text for group in (table.when, table.unless) for text in _patterns(group)]
+        examples = [*table.match, *table.no_match]
+        counted = (("rules", len(self.rules)), ("patterns", len(patterns)), ("examples", len(examples)))
+        for what, count in counted:
+            if count > _MOST_UNTRUSTED[what]:
+                message = f"more than {_MOST_UNTRUSTED[what]} {what} in a project that is not trusted"
+                self.problems.append(draft.source.problem(draft.path, message, "trust it, or take some out", key=True))
+                return RuleDraft(draft.source, draft.path, table.model_copy(update={"match": [], "no_match": []}))
+        first = self.ids.get(table.id)
+        if first is None or not any(known is first and other.is_trusted for known, other in self.rules):
+            return draft
+        # A project must not keep the rules of others from loading by taking one of their names.
+        renamed = f"project-{table.id}"
+        self.renamed.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
+        return RuleDraft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
 
     def result(self) -> RuleSet:
         templates, problems = build_templates(
@@ -325,6 +349,7 @@ class _Loader:
         )
 
     def notices(self) -> Iterator[str]:
+        yield from self.renamed
         for draft, origin in self.rules:
             if not origin.is_trusted and not _restricts(draft):
                 place = draft.source.source(draft.path)
@@ -348,6 +373,11 @@ def _out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
     if path.stat().st_size > _LARGEST_UNTRUSTED:
         return f"`{origin.name}` is larger than {_LARGEST_UNTRUSTED} bytes", "the project is not trusted with more"
     return None
+
+
+def _patterns(group: WhenTable | None) -> Iterator[str]:
+    for texts in () if group is None else (group.command, group.path, group.host, group.agent, group.server):
+        yield from texts or ()
 
 
 def _restricts(draft: RuleDraft) -> bool:
@@ -385,7 +415,11 @@ def _no_file(name: str, path: Path) -> tuple[str, str] | None:
 
 def _shown(target: Path, beside: str) -> str:
     """Return `target` the way the user names files: relative, when the file that extends it is."""
-    return str(target) if Path(beside).is_absolute() else os.path.relpath(target)
+    if Path(beside).is_absolute():
+        return str(target)
+    shown = os.path.relpath(target)
+    # A folder may be called like a shipped set; a file in it is still no shipped one.
+    return f"./{shown}" if shown.startswith(PREFIX) else shown
 
 
 def _index(order: list[str], name: str) -> int:

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import stat
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import attrs
 
 from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.load import Origin, load_rules
+from permitry.config.toml import load_toml
 from permitry.errors import ConfigError, Problem
 
 __all__ = ["PROJECT_FILE", "Pin", "Project", "ProjectFile", "file_digest", "read_project", "real_path"]
@@ -120,7 +120,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         raise _changed(named)
     try:
         # The bytes that are counted here, and shown, are those that are pinned.
-        data = tomllib.loads(content.decode())
+        data = load_toml(content.decode())
         effects = [rule.get("effect") for rule in data.get("rule", ())]
         templates, tools = (len(data.get(key, ())) for key in ("template", "tool"))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -117,7 +117,7 @@ class AuthContext:
 
     `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
     either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
-    names to calls already run; `history` holds them with their times, and `now` is the time on the same clock, in
+    names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
     seconds. A call is never allowed more than it would be in the context `parent`.
 
     Raises: `TypeError` when a flag is not a bool or a list is one string: a truthy mistake must not widen access;
@@ -177,7 +177,8 @@ class AuthContext:
         """
         # The flags say plan and yolo; the word of the host alone goes on, so that a child can do without a flag.
         word = "default" if self.mode in (_PLAN, _YOLO) else self.mode
-        return attrs.evolve(self, **{"mode": word, **own, "agent": agent, "parent": self})
+        labels = self.labels | _set_of_labels(own.get("labels", ()))
+        return attrs.evolve(self, **{"mode": word, **own, "labels": labels, "agent": agent, "parent": self})
 
     @classmethod
     def from_state(cls, state: AuthState) -> "AuthContext":

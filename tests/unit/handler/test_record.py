@@ -158,12 +158,12 @@ def test_a_block_that_came_in_between_needs_no_record_to_block(
 def test_without_a_recorded_start_the_tool_does_not_start(
     handler: ToolHandler, broken: Callable[..., _Broken], ran: Ran
 ) -> None:
-    """Nothing runs or is counted, and the authorization is spent."""
+    """Nothing runs, the call counts as let run, and the authorization is spent."""
     broken("started")
     ready: Any = handler.begin(_LOOK)
     with pytest.raises(AuditError):
         handler.run(ready)
-    assert (ran, handler.session.counts) == ([], {})
+    assert (ran, handler.session.counts) == ([], {"look": 1})
     assert "already been handled" in handler.run(ready).text
 
 

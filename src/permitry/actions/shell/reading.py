@@ -17,12 +17,13 @@ from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.shell.explode import explode, explode_words
 from permitry.actions.shell.lenient import LooseCommand, LooseReading
 from permitry.actions.shell.runners import program_of, reads_commands
-from permitry.actions.shell.strict import Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
 
 __all__ = ["ShellReading", "loosely", "patched", "read_argv", "read_command"]
 
 _NOWHERE = "/dev/null"
+_MOST_WORDS = 4_096
 _ELSEWHERE = frozenset({"adb", "docker", "docker-compose", "kubectl", "nerdctl", "podman", "ssh"})
 """What these run, they run on another machine or in a container of its own."""
 
@@ -49,6 +50,9 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
 def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -> ShellReading:
     """Return the actions of one program started without a shell."""
     text = " ".join(argv)
+    if len(argv) > _MOST_WORDS:
+        reason = f"more than {_MOST_WORDS} arguments"
+        return ShellReading((Unknown(text[:LONGEST], reason),), doubt=reason)
     if not argv or not argv[0] or "\0" in text:
         return ShellReading((Unknown(text, "no program is named"),), doubt="no program is named")
     command = Command(tuple(Word(word) for word in argv), end=len(text))
@@ -164,6 +168,8 @@ def _why_not_reading(action: Action) -> str | None:
 def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
     """Return what a patch touches, and why that is not certain, or None when it is."""
     found = paths_of(text)
+    if len(found.touched) > _MOST_WORDS:
+        return (), f"the patch touches more than {_MOST_WORDS} files"
     touches = (folder.place_of(Word(path), access, origin="patch") for access, path in found.touched)
     return tuple(touches), found.doubt
 

@@ -14,6 +14,7 @@ __all__ = ["Token", "read_tokens"]
 
 MAX_PATTERN = 1_000
 MAX_WORDS = 32
+MAX_GAPS = 3
 MAX_ALTERNATIVES = 64
 MAX_CLUSTER = 4
 
@@ -112,6 +113,8 @@ def read_tokens(text: str) -> tuple[Token, ...]:
         raise RuleError("the pattern of a command is empty; write `*` for any command")
     if len(tokens) > MAX_WORDS:
         raise RuleError(f"the pattern of a command has {len(tokens)} words; {MAX_WORDS} are the most")
+    if sum(token.is_any for token in tokens) > MAX_GAPS:
+        raise RuleError(f"`{text}`: more than {MAX_GAPS} times `**`; no command needs that")
     if tokens == [ONE]:
         return ONE, ANY
     if tokens[0].is_any:

@@ -1,9 +1,11 @@
 """The condition behind `budget`: how much may happen in how much time."""
 
+import math
 from typing import Literal, assert_never
 
 import attrs
 
+from permitry.core.action import Actions
 from permitry.core.history import Ran
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
@@ -33,7 +35,7 @@ class Budget:
         counted = self._counted(question)
         if self.of == "calls":
             return len(counted) >= self.most
-        if question.actions.unknown is not None:
+        if not _are_countable(question.actions):
             raise UnevaluableError("what the call touches is not certain, so its targets cannot be counted")
         seen = frozenset[str]().union(*(ran.targets for ran in counted))
         return len(seen | question.targets) > self.most
@@ -42,7 +44,7 @@ class Budget:
         context = question.context
         since = float("-inf")
         if self.seconds is not None:
-            if context.now is None:
+            if context.now is None or not math.isfinite(context.now):
                 raise UnevaluableError("the context has no clock, so the budget cannot be counted")
             since = context.now - self.seconds
         return [ran for ran in context.history.latest() if ran.at > since and self._is_meant(ran, question)]
@@ -59,3 +61,10 @@ class Budget:
                 return ran.tool == question.call.tool
             case _:
                 assert_never(self.by)
+
+
+def _are_countable(actions: Actions) -> bool:
+    """Return whether every target is known by its name: not so for patterns, whole trees, and unlisted operands."""
+    runs = all(run.operands.is_listed for run in actions.runs())
+    places = all(touch.place.is_certain and not touch.place.is_tree for touch in actions.touches())
+    return actions.unknown is None and runs and places and all(each.host for each in actions.connects())

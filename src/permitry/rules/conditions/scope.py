@@ -160,12 +160,15 @@ class Scope:
         """Return whether the call's tool is meant, whatever the conditions."""
         return not self.selectors or any(each.selects(question, is_generous=is_generous) for each in self.selectors)
 
-    def permits(self, question: Question) -> bool:
-        """Return whether a permission with this scope permits the whole call, leaving aside parts that only read."""
+    def permits(self, question: Question, *, is_alone: bool = True) -> bool:
+        """Return whether a permission with this scope permits the whole call.
+
+        Unless it `is_alone`, the parts of a command that only read are left aside: others may permit them.
+        """
         if not self.when.are_about_actions:
             return self._applies_surely(question)
         certain, covered = question.actions.certain, self.covers(question)
-        reads = question.tool is not None and question.tool.is_shell
+        reads = not is_alone and question.tool is not None and question.tool.is_shell
         return bool(covered) and all(
             i in covered or (reads and _only_reads(action)) for i, action in enumerate(certain)
         )
@@ -192,7 +195,7 @@ class Scope:
         except UnevaluableError as error:
             trouble = error
         answer = self._fires(question) if self.when.are_about_actions else True
-        if trouble is not None and answer is not False:
+        if trouble is not None and answer is True:
             raise trouble
         return answer
 
@@ -238,6 +241,10 @@ class Scope:
         unless = self.unless
         if unless is None or not unless.are_about_actions or not unless.plain_hold(question, is_generous=True):
             return False
+        run = part.subject
+        # What a program touches besides what it names may be what the exception is about.
+        if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
+            return True
         return any(unless.may_fit(each, question.actions) for each in _parts_of(part.subject))
 
     # Restrictions --------------------------------------------------------------------------------------------------

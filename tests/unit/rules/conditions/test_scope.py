@@ -167,9 +167,9 @@ def test_an_error_counts_only_where_something_fires() -> None:
     """A restriction on actions that surely happen not at all does not apply, whatever its other conditions."""
     scope = Scope(when=_conditions("command rm *", plain=(FAILS,)))
     assert scope.restricts(_question(LS)) is False
-    for certain in ((RM,), (UNREADABLE,)):
-        with pytest.raises(UnevaluableError):
-            scope.restricts(_question(*certain))
+    with pytest.raises(UnevaluableError):
+        scope.restricts(_question(RM))
+    assert isinstance(scope.restricts(_question(UNREADABLE)), Unsure)
 
 
 @pytest.mark.parametrize(
@@ -290,14 +290,20 @@ def test_a_permission_of_two_kinds_covers_no_action_of_one(patterns: tuple[str, 
 )
 def test_a_permission_for_a_command_leaves_reading_aside(*, certain: tuple[Action, ...], permits: bool) -> None:
     """In a shell, what only reads needs no rule of its own; but a rule that covers nothing permits nothing."""
-    assert _when("command rm *").permits(_question(*certain)) is permits
+    assert _when("command rm *").permits(_question(*certain), is_alone=False) is permits
+
+
+def test_a_permission_that_stands_alone_covers_all_by_itself() -> None:
+    """An override comes before every restriction, so nobody has looked at what it leaves aside."""
+    assert _when("command rm *").permits(_question(RM, LS)) is False
+    assert _when("command rm *").permits(_question(RM)) is True
 
 
 def test_outside_a_shell_reading_is_not_left_aside() -> None:
     """What another tool reads, it may pass on."""
     certain = (_touch("src/a", Access.WRITE), _touch("lib/b"))
-    assert _when("path src/**").permits(_question(*certain, tool="write_file")) is False
-    assert _when("path src/**").permits(_question(*certain)) is True
+    assert _when("path src/**").permits(_question(*certain, tool="write_file"), is_alone=False) is False
+    assert _when("path src/**").permits(_question(*certain), is_alone=False) is True
 
 
 def test_what_a_call_may_do_besides_needs_no_permission() -> None:
