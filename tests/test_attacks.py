@@ -25,7 +25,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AuthorizationRule
-from permitry.core.spec import ToolSpec
+from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import AuditError, ConfigError, ToolError
 from permitry.handler import ToolHandler
@@ -261,3 +261,123 @@ def _guarded(folder: Path) -> AuthorizationPolicy:
         encoding="utf-8",
     )
     return load_policy(str(rules))
+
+
+def _rule(effect: str, *lines: str, rule_id: str = "r") -> str:
+    return "\n".join(["[[rule]]", f'id = "{rule_id}"', f'effect = "{effect}"', *lines, ""])
+
+
+def _policy(folder: Path, *rules: str) -> AuthorizationPolicy:
+    (folder / "own.toml").write_text("schema = 1\n" + "".join(rules), encoding="utf-8")
+    return load_policy(str(folder / "own.toml"))
+
+
+def _verdict(policy: AuthorizationPolicy, folder: Path, text: str) -> Verdict:
+    return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace=str(folder))).verdict
+
+
+@pytest.mark.parametrize("text", ["$CC -c x", '"$PYTHON" -m pytest', "$X", "sudo $CC x"])
+def test_a_program_that_is_not_known_is_not_blocked_for_certain(tmp_path: Path, text: str) -> None:
+    """It may be the one that is blocked, and most often is not: somebody is asked."""
+    decision = _policy(tmp_path, _rule("block", 'when.command = ["rm *"]')).decide(
+        ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)
+    )
+    assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "r")
+    assert decision.reason.startswith("not certain: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("git push $(cat x)", Verdict.BLOCK),
+        ("git push $x", Verdict.BLOCK),
+        ('git push "$x"', Verdict.BLOCK),
+        ("git $x", Verdict.CONFIRM),
+        ("$GIT push", Verdict.CONFIRM),
+    ],
+)
+def test_what_is_written_out_is_blocked_whatever_stands_behind_it(tmp_path: Path, text: str, verdict: Verdict) -> None:
+    """An expansion takes nothing away from words that fit without it."""
+    assert _verdict(_policy(tmp_path, _rule("block", 'when.command = ["git push *"]')), tmp_path, text) is verdict
+
+
+@pytest.mark.parametrize(
+    ("lines", "text", "verdict"),
+    [
+        (['when.command = ["echo *"]', 'when.path = ["src/**"]'], "echo x > src/a", Verdict.ALLOW),
+        (['when.command = ["echo *"]', 'when.path = ["src/**"]'], "echo x > lib/a", Verdict.CONFIRM),
+        (['when.command = ["echo *"]', 'when.path = ["src/**"]'], "echo x > src/a > lib/b", Verdict.CONFIRM),
+        (['when.command = ["echo *"]', 'when.path = ["src/**"]'], "echo x > src/../a", Verdict.CONFIRM),
+        (['when.command = ["echo *"]', 'when.path = ["src/**"]'], "cp a b > src/a", Verdict.CONFIRM),
+        (['when.command = ["echo *"]'], "echo x > src/a", Verdict.CONFIRM),
+        (['when.command = ["*"]'], "echo x > src/a", Verdict.CONFIRM),
+        (['when.command = ["curl *"]', 'unless.host = ["private"]'], "curl https://example.com", Verdict.ALLOW),
+        (['when.command = ["curl *"]', 'unless.host = ["private"]'], "curl -K cfg", Verdict.CONFIRM),
+        (['when.command = ["curl *"]', 'unless.host = ["private"]'], "curl http://10.0.0.1/x", Verdict.CONFIRM),
+        (['when.command = ["make *"]', 'unless.path = ["secret/**"]'], "make x", Verdict.CONFIRM),
+        (['when.command = ["mkdir *"]', 'unless.path = ["secret/**"]'], "mkdir src", Verdict.ALLOW),
+        (['when.command = ["mkdir *"]', 'unless.path = ["secret/**"]'], "mkdir secret/x", Verdict.CONFIRM),
+    ],
+)
+def test_a_permission_for_a_command_ends_where_its_files_and_hosts_do(
+    tmp_path: Path, lines: list[str], text: str, verdict: Verdict
+) -> None:
+    """A redirection needs a path, and an exception counts where nobody knows what is touched."""
+    assert _verdict(_policy(tmp_path, _rule("allow", *lines)), tmp_path, text) is verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("git fetch origin", Verdict.ALLOW),
+        ("git fetch origin && git fetch other", Verdict.ALLOW),
+        ("cat .env && git fetch origin", Verdict.BLOCK),
+        ("git fetch origin; cat .env", Verdict.BLOCK),
+        ("git fetch origin < .env", Verdict.BLOCK),
+        ("git fetch $(cat .env)", Verdict.BLOCK),
+    ],
+)
+def test_an_override_lifts_no_more_than_it_covers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, verdict: Verdict
+) -> None:
+    """What only reads is not left aside there: no restriction has looked at it yet."""
+    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    override = _rule("allow", 'when.command = ["git fetch *"]', "priority = 50", rule_id="o")
+    block = _rule("block", 'when.command = ["cat *", "git *"]', rule_id="c") + _rule("block", 'when.path = [".env"]')
+    (tmp_path / "admin.toml").write_text(f"schema = 1\n{override}{block}", encoding="utf-8")
+    policy = load_rules([Origin(str(tmp_path / "admin.toml"), is_admin=True)]).policy()
+    assert _verdict(policy, tmp_path, text) is verdict
+
+
+_FILES = "".join(f"*** Add File: src/{i}\n+x\n" for i in range(10_000))
+_PILES: dict[str, tuple[Any, ArgumentRole | None]] = {
+    "text": ("a/b c " * 170_000, None),
+    "brackets": ("(" * 1_000_000, None),
+    "urls": ([f"https://a.com/{i}" for i in range(40_000)], None),
+    "words": (["echo", *["w"] * 5_000], None),
+    "declared words": (["echo", *["w"] * 5_000], ArgumentRole.ARGV),
+    "patch": (f"*** Begin Patch\n{_FILES}*** End Patch", ArgumentRole.PATCH),
+}
+
+
+@pytest.mark.parametrize("name", _PILES)
+def test_a_call_too_large_to_look_at_is_asked_about_at_once(tmp_path: Path, name: str) -> None:
+    """No permission over actions covers it, and a restriction on paths is not sure."""
+    value, role = _PILES[name]
+    spec = ToolSpec("pile", roles=None if role is None else {"x": role})
+    permits = _rule("allow", 'when.path = ["**"]', rule_id="p") + _rule("allow", 'when.command = ["*"]', rule_id="c")
+    restricts = _rule("block", 'when.path = ["secret/**"]')
+    for rules, rule_id in (((permits,), None), ((permits, restricts), "r")):
+        policy, call = _policy(tmp_path, *rules), ToolCall("pile", {"x": value})
+        started = time.process_time()
+        decision = policy.decide(call, AuthContext(workspace=str(tmp_path)), spec)
+        assert time.process_time() - started < 2
+        assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, rule_id)
+
+
+def test_a_sub_agent_sheds_no_labels() -> None:
+    """Labels that it is given come on top of those of its parent."""
+    parent = AuthContext(labels=("web",))
+    assert parent.child("low").labels == {"web"}
+    assert parent.child("low", labels=()).labels == {"web"}
+    assert parent.child("low", labels=("mail",)).labels == {"web", "mail"}

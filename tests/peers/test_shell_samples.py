@@ -1,5 +1,6 @@
 """The samples with ground truth, and the commands another agent calls safe: who of them only reads."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,14 @@ def test_codex_agrees(known_safe: list[dict[str, Any]]) -> None:
         reads = why_not_reading(Command(tuple(Word(word) for word in case["command"]))) is None
         safe = case["expected"]["known_safe"] or case["id"] in READ
         assert reads == (safe and case["id"] not in STRICTER), case["id"]
+
+
+def test_decompositions_are_exact(samples: list[dict[str, Any]]) -> None:
+    """What is read strictly is read word for word as bash itself took it apart."""
+    read = 0
+    for row in samples:
+        with contextlib.suppress(UnreadableError):
+            argvs = [list(command.argv) for command in read_strictly(row["command"])] if row["decomposed"] else None
+            read += argvs is not None
+            assert argvs in (None, row["decomposed"]), row["id"]
+    assert read > 150

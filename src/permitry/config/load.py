@@ -138,6 +138,7 @@ class _Loader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.renamed: list[str] = []
+        self.untrusted_rules = 0
         self.rules: list[tuple[RuleDraft, Origin]] = []
         self.ids: dict[str, RuleDraft] = {}
         self.templates: dict[str, tuple[TemplateDraft, Origin]] = {}
@@ -269,15 +270,22 @@ class _Loader:
             return None
 
     def template(self, draft: TemplateDraft, origin: Origin) -> None:
-        first = self.templates.setdefault(draft.name, (draft, origin))[0]
-        if first is not draft:
+        first, known = self.templates.setdefault(draft.name, (draft, origin))
+        if first is not draft and known.is_trusted and not origin.is_trusted:
+            told = f"template `{draft.name}` dropped: it is defined elsewhere"
+            self.renamed.append(f"{draft.source.source(draft.path)}: {told}")
+        elif first is not draft:
             hint = f"the first is at {first.source.source(first.path)}; rename one of the two"
             message = f"the template `{draft.name}` is defined twice"
             self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
 
     def tool(self, draft: ToolDraft, origin: Origin) -> None:
-        first = self.tools.setdefault(draft.name, (draft, origin))[0]
-        if first is not draft:
+        first, known = self.tools.setdefault(draft.name, (draft, origin))
+        if first is not draft and known.is_trusted and not origin.is_trusted:
+            self.renamed.append(
+                f"{draft.source.source(draft.path)}: tool `{draft.name}` dropped: it is declared elsewhere"
+            )
+        elif first is not draft:
             hint = f"the first is at {first.source.source(first.path)}; take one of the two out"
             message = f"the tool `{draft.name}` is declared twice"
             self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
@@ -299,7 +307,8 @@ class _Loader:
         table = draft.table
         patterns = [text for group in (table.when, table.unless) for text in _patterns(group)]
         examples = [*table.match, *table.no_match]
-        counted = (("rules", len(self.rules)), ("patterns", len(patterns)), ("examples", len(examples)))
+        self.untrusted_rules += 1
+        counted = (("rules", self.untrusted_rules), ("patterns", len(patterns)), ("examples", len(examples)))
         for what, count in counted:
             if count > _MOST_UNTRUSTED[what]:
                 message = f"more than {_MOST_UNTRUSTED[what]} {what} in a project that is not trusted"
@@ -310,6 +319,8 @@ class _Loader:
             return draft
         # A project must not keep the rules of others from loading by taking one of their names.
         renamed = f"project-{table.id}"
+        while renamed in self.ids:
+            renamed = f"project-{renamed}"
         self.renamed.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
         return RuleDraft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
 

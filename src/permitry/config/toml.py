@@ -10,8 +10,11 @@ from typing import Any
 __all__ = ["load_toml"]
 
 _MOST_PARTS = 32
-_QUOTED = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
-_BORDERS = re.compile(r"[=,{}\[\]#]")
+# Texts and comments; one that is not closed goes on to its end, so that no part of it is looked at twice.
+_NO_KEY = re.compile(
+    r'"""(?:[^\\]|\\.)*?(?:"""|\Z)' r"|'''.*?(?:'''|\Z)" r'|"(?:[^"\\\n]|\\[^\n])*"?' r"|'[^'\n]*'?|#[^\n]*", re.DOTALL
+)
+_BORDERS = re.compile(r"[=,{}\[\]]")
 
 
 def load_toml(text: str) -> dict[str, Any]:
@@ -20,10 +23,8 @@ def load_toml(text: str) -> dict[str, Any]:
     Raises: `tomllib.TOMLDecodeError`, also for a key of more than 32 parts; `RecursionError` and `ValueError` as
     `tomllib` does.
     """
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > _MOST_PARTS:
-            pieces = _BORDERS.split(_QUOTED.sub("", line))
-            if any(piece.count(".") > _MOST_PARTS for piece in pieces):
-                message = f"A key has more than {_MOST_PARTS} parts (at line {number}, column 1)"
-                raise tomllib.TOMLDecodeError(message)
+    bare = _NO_KEY.sub(lambda found: "\n" * found[0].count("\n"), text)
+    for number, line in enumerate(bare.split("\n"), 1):
+        if any(piece.count(".") > _MOST_PARTS for piece in _BORDERS.split(line)):
+            raise tomllib.TOMLDecodeError(f"A key has more than {_MOST_PARTS} parts (at line {number}, column 1)")
     return tomllib.loads(text)

@@ -1,5 +1,6 @@
 """From arguments to actions: what each role means, and what happens when an argument is not what it should be."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -443,3 +444,52 @@ def test_a_task_for_nobody_in_particular_is_delegated_all_the_same() -> None:
     call = ToolCall("task", {"prompt": "do"})
     actions = ReadActions(HOME)(call, AuthContext(workspace=WORK), well_known(call))
     assert _told(actions) == ["delegate to an agent"]
+
+
+# Bounds -----------------------------------------------------------------------------------------------------------
+
+
+_URLS = [f"https://a.com/{i}" for i in range(40_000)]
+
+
+@pytest.mark.parametrize(
+    "value", ["a/b c " * 100_000, "(" * 1_000_000, "a", _URLS, ["echo", *["w"] * 5_000], ["a " * 200] * 400]
+)
+def test_the_arguments_of_a_tool_nobody_declared_are_looked_at_so_far(value: Any) -> None:  # noqa: ANN401 -- JSON
+    """What is left is unknown, so that a restriction asks."""
+    started = time.process_time()
+    actions = _read({"x": value}, None)
+    assert time.process_time() - started < 2
+    is_unknown = any(isinstance(action, Unknown) for action in actions.guessed)
+    assert is_unknown is (value != "a")
+    assert len(actions.guessed) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("role", "items", "reason"),
+    [
+        (Role.URL, _URLS, "the call has more than 2000 actions"),
+        (Role.READ_PATH, [f"src/{i}" for i in range(40_000)], "the call has more than 2000 actions"),
+        (Role.PATCH, ["--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n"] * 3_000, "the call has more than 2000 actions"),
+    ],
+)
+def test_a_call_of_too_many_actions_is_unknown(role: ArgumentRole, items: list[str], reason: str) -> None:
+    """The first ones are told, and that there are more."""
+    started = time.process_time()
+    actions = _read({"x": items}, {"x[]": role})
+    assert time.process_time() - started < 2
+    assert _reasons(actions)[-1] == reason
+    assert len(actions.certain) == 2_001
+    assert _reasons(_read({"x": items[:2_000]}, {"x[]": role})) == []
+
+
+def test_a_patch_of_too_many_files_is_unknown() -> None:
+    """No name of it is certain then."""
+    patch = "*** Begin Patch\n" + "".join(f"*** Add File: f{i}\n+x\n" for i in range(10_000)) + "*** End Patch"
+    started = time.process_time()
+    actions = _read({"x": patch}, {"x": Role.PATCH})
+    assert time.process_time() - started < 2
+    assert _reasons(actions) == ["the patch touches more than 4096 files"]
+    [unknown] = actions.certain
+    assert isinstance(unknown, Unknown)
+    assert unknown.about == "path"

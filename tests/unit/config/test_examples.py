@@ -193,3 +193,34 @@ def test_an_example_without_a_name_is_told_all_the_same(told: Callable[..., list
     """Its place says which one it is."""
     lines = ('tools = ["x"]', 'when.mode = "plan"', 'match = [{ mode = "review" }]')
     assert told("block", *lines) == ["the `match` example `{…}` does not match the rule"]
+
+
+# What is declared -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("declared", "count"), [('[tool.grab]\nroles = { dest = "write_path" }\n', 0), ("[tool.grab]\n", 1)]
+)
+def test_an_example_knows_the_tools_that_the_file_declares(problems_of: Load, declared: str, count: int) -> None:
+    """Its arguments do what the declaration says, and nothing else."""
+    rule = [
+        "[[rule]]", 'id = "r"', 'effect = "block"', 'tools = ["grab"]', 'when.path = "src/**"',
+        'match = [{ tool = "grab", args = { dest = "src/a" } }]',
+        'no_match = [{ tool = "grab", args = { dest = "lib/a" } }]',
+    ]  # fmt: skip
+    found = problems_of("\n".join(["schema = 1", declared, *rule]))
+    assert bool(found) is bool(count)
+
+
+def test_an_example_tells_a_server_by_the_name_of_its_tool(told: Callable[..., list[str]]) -> None:
+    """As a call does; and each way round it is a mistake."""
+    here, there = '"mcp:docs/get"', '"mcp:other/get"'
+    assert told("block", 'when.server = "docs"', f"match = [{here}]", f"no_match = [{there}]") == []
+    assert len(told("block", 'when.server = "docs"', f"match = [{there}]", f"no_match = [{here}]")) == 2
+
+
+@pytest.mark.parametrize("key", ["match", "no_match"])
+@pytest.mark.parametrize("lines", ['tools = ["x"]', 'when.command = "rm *"', 'when.mode = "ci"'])
+def test_an_example_that_says_nothing_is_a_mistake(told: Callable[..., list[str]], key: str, lines: str) -> None:
+    """It would hold of every rule."""
+    assert told("block", lines, f"{key} = [{{}}]") == [f"the `{key}` example is empty"]

@@ -528,3 +528,65 @@ def test_the_modes_of_a_rule_set_are_those_its_rules_name(write: Write) -> None:
     """Of rules that decide, and of those that only label."""
     rules = (_rule("a", "block", 'when.mode = "night"'), '[[rule]]\nid = "b"\ntaint = "x"\nwhen.mode = "day"')
     assert load_rules([write("a.toml", _file(*rules))]).modes == {"night", "day"}
+
+
+# What an untrusted project may do ---------------------------------------------------------------------------------
+
+
+def test_an_untrusted_rule_that_takes_a_trusted_name_is_renamed(write: Write) -> None:
+    """The trusted rule loads as it is, the other under a free name, and it still restricts."""
+    user, project = _write_user_and_project(
+        write, _rule("mine"), '[[rule]]\nid = "mine"\neffect = "block"\ntools = ["other"]'
+    )
+    loaded = load_rules([project, user])
+    assert [rule.id for rule in loaded.rules] == ["mine", "project-mine"]
+    assert loaded.notices == ("project.toml:2: rule `mine` is called `project-mine` here",)
+    for tool in ("tool", "other"):
+        assert loaded.policy().decide(ToolCall(tool), AuthContext()).verdict is Verdict.BLOCK
+
+
+def test_two_untrusted_rules_of_one_name_are_a_mistake_as_anywhere(write: Write) -> None:
+    """Only the names of others are stepped aside for."""
+    write("project.toml", _file(_rule("one"), _rule("one")))
+    assert [message for _, _, message in _problems(Origin("project.toml", is_trusted=False))] == [
+        "two rules have the id `one`"
+    ]
+
+
+_COMMANDS = ", ".join(f'"x{i} *"' for i in range(64))
+_EXAMPLES = ", ".join(f'"x{i}"' for i in range(32))
+
+
+@pytest.mark.parametrize(
+    ("what", "most", "more"),
+    [
+        ("rules", [_rule(f"r{i}") for i in range(200)], [_rule("more")]),
+        ("patterns", [_rule("r", "block", f"when.command = [{_COMMANDS}]")], ['unless.command = ["y *"]']),
+        (
+            "examples",
+            [_rule("r", "block", 'when.mode = "ci"')[:-1] + f'"\nno_match = [{_EXAMPLES}]'],
+            ['match = ["tool"]'],
+        ),
+    ],
+)
+def test_an_untrusted_project_has_bounds(write: Write, what: str, most: list[str], more: list[str]) -> None:
+    """As many are fine, one more is a problem, and a trusted file may have any number."""
+    project = Origin(write("a.toml", _file(*most)).name, is_trusted=False)
+    assert load_rules([project]).rules
+    trusted = write("a.toml", _file(*most, *more))
+    assert load_rules([trusted]).rules
+    [(_, _, message)] = _problems(project)
+    assert message.startswith("more than ")
+    assert message.endswith(f" {what} in a project that is not trusted")
+
+
+def test_a_folder_called_like_a_shipped_set_is_no_shipped_set(write: Write) -> None:
+    """Its files are shown with their folder, and bounds and pins hold for them as for all others."""
+    write("permitry:x.toml/more.toml", _file(_rule("more")))
+    name = write("permitry:x.toml/rules.toml", _file(_rule("one"), extends='"more.toml"')).name
+    loaded = load_rules([Origin(f"./{name}", is_trusted=False)])
+    assert loaded.files == ("./permitry:x.toml/rules.toml", "./permitry:x.toml/more.toml")
+    write("permitry:x.toml/more.toml", _file(_rule("more")) + "\n#" + "x" * 300_000)
+    [(shown, _, message)] = _problems(Origin(f"./{name}", is_trusted=False))
+    assert shown == "./permitry:x.toml/more.toml"
+    assert "is larger than" in message

@@ -1,6 +1,7 @@
 """The beginning of a call: decide, record, and say whether it may run."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -13,9 +14,15 @@ from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
+from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.result import ToolResult
 from permitry.errors import LedgerError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
+from permitry.rules.conditions.budget import Budget
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
+from permitry.rules.flow import FlowRule
 
 Ran = list[tuple[str, dict[str, Any]]]
 Events = Callable[[], list[object]]
@@ -308,3 +315,90 @@ def test_a_channel_cannot_change_the_arguments_it_shows(handler: ToolHandler, ra
     handler.channel = CallbackChannel(answer)
     handler.handle(_WRITE)
     assert ran == [("write", {"path": "a"})]
+
+
+# Budgets ----------------------------------------------------------------------------------------------------------
+
+
+_ONE_LOOK = ConfiguredRule(
+    "once", Verdict.BLOCK, 150, Scope((ToolSelector("look"), ToolSelector("write"))), Budget("once", 1)
+)
+_ONE_FLOW = FlowRule("once", Scope((ToolSelector("look"), ToolSelector("write"))), counts=True)
+
+
+@pytest.fixture
+def once(handler: ToolHandler) -> ToolHandler:
+    """Return the handler with a budget of one call."""
+    handler.policy = create_default_authorization_policy([_ONE_LOOK], flows=[_ONE_FLOW])
+    return handler
+
+
+def _count_ready(outcomes: Iterable[object]) -> int:
+    return sum(isinstance(outcome, Ready) for outcome in outcomes)
+
+
+def test_calls_that_are_begun_side_by_side_share_a_budget(once: ToolHandler) -> None:
+    """A call counts when it may run, not when it has."""
+    outcomes = [once.begin(attrs.evolve(_LOOK, call_id=f"c{i}")) for i in range(5)]
+    assert [type(outcome) for outcome in outcomes] == [Ready, *[Blocked] * 4]
+    assert len(once.session.history) == 1
+
+
+def test_threads_and_handlers_of_one_session_share_a_budget(once: ToolHandler, registry: ToolRegistry) -> None:
+    """Between the decision and its note nobody else decides."""
+    other = ToolHandler(once.session, once.policy, registry=registry)
+    outcomes: list[object] = []
+    gate = threading.Barrier(8)
+
+    def begin(number: int) -> None:
+        gate.wait()
+        outcomes.append((once, other)[number % 2].begin(ToolCall("look", {"path": "a"}, call_id=f"c{number}")))
+
+    threads = [threading.Thread(target=begin, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(outcomes), _count_ready(outcomes)) == (8, 1)
+
+
+def test_nobody_decides_in_a_session_while_another_does(once: ToolHandler, registry: ToolRegistry) -> None:
+    """The lock is the session's: a second handler waits for what the first one notes."""
+    other = ToolHandler(once.session, once.policy, registry=registry)
+    seen: list[object] = []
+    with once.session.lock:
+        thread = threading.Thread(target=lambda: seen.append(other.begin(attrs.evolve(_LOOK, call_id="c2"))))
+        thread.start()
+        thread.join(0.05)
+        assert seen == []
+        assert isinstance(once.begin(_LOOK), Ready)
+    thread.join()
+    assert [type(outcome) for outcome in seen] == [Blocked]
+
+
+def test_an_approval_is_decided_again(once: ToolHandler) -> None:
+    """Of two questions that were open together, one answer spends the budget, and the other is blocked."""
+    first, second = (once.begin(attrs.evolve(_WRITE, call_id=call_id)) for call_id in ("c1", "c2"))
+    assert isinstance(first, Pending)
+    assert isinstance(second, Pending)
+    outcomes = [once.resolve(each.pending_id, ToolConfirmationResponse(True)) for each in (first, second)]
+    assert [type(outcome) for outcome in outcomes] == [Ready, Blocked]
+
+
+def test_a_family_of_sessions_shares_a_budget(once: ToolHandler, registry: ToolRegistry) -> None:
+    """A sub-agent spends what its parent has, and the other way round, whenever it was started."""
+    early = once.session.child("early")
+    handlers = [ToolHandler(early, once.policy, registry=registry), once]
+    late = ToolHandler(once.session.child("late"), once.policy, registry=registry)
+    outcomes = [each.begin(attrs.evolve(_LOOK, call_id="c")) for each in (*handlers, late)]
+    assert [type(outcome) for outcome in outcomes] == [Ready, Blocked, Blocked]
+    assert early.lock is once.session.lock is late.session.lock
+
+
+def test_a_question_costs_nothing_until_it_is_answered(once: ToolHandler) -> None:
+    """Nor does one that is declined."""
+    pending = once.begin(_WRITE)
+    assert isinstance(pending, Pending)
+    once.resolve(pending.pending_id, ToolConfirmationResponse(False))
+    assert len(once.session.history) == 0
+    assert isinstance(once.begin(attrs.evolve(_LOOK, call_id="c2")), Ready)

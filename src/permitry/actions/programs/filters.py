@@ -4,9 +4,8 @@ The shell does not see these patterns, so the program does with them what it lik
 wildcards stand for a dot and for a slash as well.
 """
 
+import re
 from collections.abc import Iterator, Sequence
-
-import attrs
 
 from permitry.core.action import Word
 
@@ -22,48 +21,89 @@ _FILTERS = {
     "ripgrep": ("-g", "--glob", "--iglob"),
 }
 _SEARCHING = frozenset({"archive", "grep"})
+_SHOWING = frozenset(
+    {
+        "archive", "blame", "cat-file", "diff", "diff-files", "diff-index", "diff-tree", "grep", "log", "show",
+        "whatchanged",
+    }
+)  # fmt: skip
+"""The sub-commands that show what is in the files their pathspecs mean."""
+
+_VALUED = frozenset({"-G", "-L", "-S", "-e", "-n", "--author", "--committer", "--format", "--grep", "--since"})
 _HERE = Word(".")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST_CHOICES = 64
 
 
 def expanded_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
     """Yield the paths that such words may stand for, and whether what lies below them is touched as well."""
-    name = words[0].text.rpartition("/")[2]
+    name = words[0].text
     if name == "git":
-        yield from _of_git(words[1:])
+        yield from _of_git([word.text for word in words[1:]])
     for option in _FILTERS.get(name, ()):
-        for pattern in _values(words, option):
-            yield from _anywhere(pattern)
+        for pattern in _values([word.text for word in words[1:]], option):
+            for choice in _choices(pattern):
+                yield _anywhere(choice)
 
 
-def _of_git(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
-    for word in words:
-        text = word.text
-        if text.startswith(":"):
-            magic, bracket, rest = text[1:].partition(")")
-            text = rest if magic.startswith("(") and bracket else text[1:].lstrip("/!^")
-            yield (attrs.evolve(word, text=text), True) if text else (_HERE, True)
-            if "!" in word.text or "^" in word.text or "exclude" in magic:
-                yield _HERE, True
-        if not _is_plain(text):
-            yield from _anywhere(attrs.evolve(word, text=text))
-    if any(word.text in _SEARCHING for word in words[:3]):
+def _of_git(texts: Sequence[str]) -> Iterator[tuple[Word, bool]]:
+    # Options of `git` itself, and their values, may stand in front.
+    command = next((text for text in texts[:6] if text in _SHOWING), "")
+    if command in _SEARCHING:
         yield _HERE, True
+    if command not in _SHOWING:
+        return
+    for before, text in zip(("", *texts), texts, strict=False):
+        if text.startswith("-") or before in _VALUED:
+            continue
+        if text.startswith(":"):
+            yield from _magic(text)
+        elif not _is_plain(text):
+            yield _anywhere(text)
 
 
-def _values(words: Sequence[Word], option: str) -> Iterator[Word]:
-    for at, word in enumerate(words):
-        if word.text == option:
-            yield from words[at + 1 : at + 2]
-        elif word.text.startswith(f"{option}="):
-            yield attrs.evolve(word, text=word.text.removeprefix(f"{option}="))
-        elif len(option) == 2 and word.text.startswith(option):  # noqa: PLR2004 -- a hyphen and a letter
-            yield attrs.evolve(word, text=word.text[2:])
+def _magic(text: str) -> Iterator[tuple[Word, bool]]:
+    """Yield what a pathspec with a sign or a word in front means; one that excludes means all the rest."""
+    rest = text[1:].lstrip("/!^")
+    words, bracket, behind = rest.partition(")")
+    if words.startswith("(") and bracket:
+        rest = behind
+    if rest:
+        yield Word(rest), True
+    if not rest or set("!^") & set(text[:3]) or "exclude" in words:
+        yield _HERE, True
+    if not _is_plain(rest):
+        yield _anywhere(rest)
 
 
-def _anywhere(word: Word) -> Iterator[tuple[Word, bool]]:
-    """Yield a pattern as one that may stand at any depth, and for names that begin with a dot."""
-    names = [f"[*]{name}" if name.startswith(("*", "?")) else name for name in word.text.lstrip("!/").split("/")]
-    yield Word("/".join(("**", *names)), is_glob=True), False
+def _values(texts: Sequence[str], option: str) -> Iterator[str]:
+    bundled = re.compile(rf"-[A-Za-z]*{re.escape(option[1:])}(.*)", re.DOTALL)
+    for at, text in enumerate(texts):
+        found = bundled.fullmatch(text) if len(option) == 2 else None  # noqa: PLR2004 -- a hyphen and a letter
+        value = text.removeprefix(f"{option}=") if text.startswith(f"{option}=") else found[1] if found else ""
+        if value:
+            yield value
+        elif text == option or found:
+            yield from texts[at + 1 : at + 2]
+
+
+def _choices(text: str) -> Iterator[str]:
+    """Yield what a text with choices in braces may be; of too many, a pattern for all."""
+    left, done = [text], 0
+    while left:
+        done += 1
+        one = left.pop()
+        found = _BRACES.search(one)
+        if found is None or done > _MOST_CHOICES:
+            yield one if found is None else "*"
+            continue
+        left += [one[: found.start()] + choice + one[found.end() :] for choice in found[1].split(",")]
+
+
+def _anywhere(text: str) -> tuple[Word, bool]:
+    """Return a pattern as one that may stand at any depth, and for names that begin with a dot."""
+    names = [f"[*]{name}" if name.startswith(("*", "?")) else name for name in text.lstrip("!/").split("/")]
+    return Word("/".join(("**", *names)), is_glob=True), False
 
 
 def _is_plain(text: str) -> bool:

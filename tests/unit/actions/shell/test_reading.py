@@ -305,3 +305,22 @@ def test_a_text_is_read_loosely_as_a_command() -> None:
     """Nothing of it is certain."""
     assert _told(loosely("ls && rm x >y", HERE)) == ["ls", "rm x", "write y"]
     assert all(action.doubt is not None for action in loosely("ls", HERE) if isinstance(action, Run))
+
+
+def test_a_program_with_too_many_arguments_is_unknown() -> None:
+    """As many as are allowed are read."""
+    assert isinstance(read_argv(["echo", *["w"] * 4_095], HERE).certain[0], Run)
+    reading = read_argv(["echo", *["w"] * 4_096], HERE)
+    [unknown] = reading.certain
+    assert isinstance(unknown, Unknown)
+    assert (unknown.reason, reading.doubt) == ("more than 4096 arguments", "more than 4096 arguments")
+
+
+def test_a_patch_of_too_many_files_touches_nothing_for_certain() -> None:
+    """As many as are allowed are told."""
+    files = [f"*** Delete File: {i}\n" for i in range(4_097)]
+    assert patched(f"*** Begin Patch\n{''.join(files)}*** End Patch", HERE) == (
+        (), "the patch touches more than 4096 files"
+    )  # fmt: skip
+    touches, doubt = patched(f"*** Begin Patch\n{''.join(files[1:])}*** End Patch", HERE)
+    assert (len(touches), doubt) == (4_096, None)

@@ -6,13 +6,18 @@ from typing import Any, Literal
 import attrs
 import pytest
 
-from permitry.core.action import Actions, Connect, Unknown
+from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
 from permitry.core.history import History, Ran
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.budget import Budget
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
 
 CALL = ToolCall("fetch_url", {"url": "https://a"})
 A, B = (Actions((Connect(host, host=host),)) for host in ("a", "b"))
@@ -123,3 +128,52 @@ def test_targets_of_calls_outside_the_window_are_forgotten() -> None:
     budget = Budget("web", 1, "targets", seconds=60)
     assert budget.is_spent(_question([RAN], B, now=110.0))
     assert not budget.is_spent(_question([RAN], B, now=500.0))
+
+
+def _run(*touches: Touch, is_listed: bool = True) -> Run:
+    return Run((Word("x"),), read_operands=lambda: Operands(touches, is_listed=is_listed))
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        Touch(Access.READ, Place("*.py", ("/w/*.py",), ("/w/*.py",), is_certain=False)),
+        Touch(Access.READ, Place("src", ("/w/src",), ("/w/src",), is_tree=True)),
+        _run(is_listed=False),
+        _run(Touch(Access.WRITE, Place("*", ("/w/*",), ("/w/*",), is_certain=False))),
+        _run(Touch(Access.WRITE, Place("a", ("/w/a",), ("/w/a",), is_tree=True))),
+        Connect("http://$x", host=None),
+    ],
+)
+def test_targets_whose_number_is_not_known_cannot_be_counted(action: Action) -> None:
+    """A pattern, a whole tree, a program nobody listed or no address may be any number of targets."""
+    for actions in (Actions((action,)), Actions(A.certain, (action,))):
+        with pytest.raises(UnevaluableError, match="targets cannot be counted"):
+            Budget("web", 9, "targets").is_spent(_question(actions=actions))
+        assert not Budget("web", 9).is_spent(_question(actions=actions))
+
+
+def test_files_that_are_named_are_counted() -> None:
+    """Those of a listed program as well."""
+    named = _run(*(Touch(Access.READ, Place(name, (f"/w/{name}",), (f"/w/{name}",))) for name in "abc"))
+    assert Budget("web", 2, "targets").is_spent(_question(actions=Actions((named,))))
+    assert not Budget("web", 3, "targets").is_spent(_question(actions=Actions((named,))))
+
+
+@pytest.mark.parametrize("now", [float("nan"), float("inf"), float("-inf")])
+def test_a_clock_that_tells_no_time_cannot_be_counted_on(now: float) -> None:
+    """No window could be told from it: every call would lie outside."""
+    with pytest.raises(UnevaluableError, match="no clock"):
+        Budget("web", 1, seconds=60).is_spent(_question([RAN], now=now))
+
+
+def test_a_restriction_whose_budget_cannot_be_counted_applies() -> None:
+    """Law 2: with a clock that is broken, and with targets that are not known."""
+    scope = Scope((ToolSelector("fetch_url"),))
+    for budget, question in (
+        (Budget("web", 9, seconds=60), _question(now=float("nan"))),
+        (Budget("web", 9, "targets"), _question(actions=Actions((_run(is_listed=False),)))),
+    ):
+        policy = AuthorizationPolicy([ConfiguredRule("web", Verdict.BLOCK, 150, scope, budget)])
+        policy = attrs.evolve(policy, reader=question.reader)
+        assert policy.decide(question.call, question.context).verdict is Verdict.BLOCK

@@ -212,3 +212,24 @@ def test_many_wildcards_cost_little() -> None:
     pattern = ArgvPattern("a " + "** a " * 3 + "b")
     assert not pattern.holds([Word("a")] * 2_000)
     assert not pattern.may_hold([Word("a"), *[Word("-a")] * 2_000])
+
+
+@pytest.mark.parametrize("pattern", ["git pu**", "git **sh", "git {pu**,log}", "git {pu*,log}*", "git ***", "g**"])
+def test_two_stars_inside_a_word_are_refused(pattern: str) -> None:
+    """They stand for any words, and a word cannot hold those."""
+    with pytest.raises(RuleError, match="only as a word of its own"):
+        ArgvPattern(pattern)
+
+
+def test_two_stars_that_are_meant_literally_are_text() -> None:
+    """Quotes and backslashes take their meaning away."""
+    for pattern in ("echo 'a**'", "echo a\\*\\*"):
+        assert ArgvPattern(pattern).holds([Word("echo"), Word("a**")])
+        assert not ArgvPattern(pattern).may_hold([Word("echo"), Word("ab")])
+
+
+def test_a_pattern_has_three_gaps_at_most() -> None:
+    """More of them cost more than any command is worth."""
+    assert ArgvPattern("a ** b ** c ** d").holds(words("a x b c y z d"))
+    with pytest.raises(RuleError, match=r"more than 3 times `\*\*`"):
+        ArgvPattern("a ** b ** c ** d ** e")

@@ -346,3 +346,17 @@ def test_a_glob_too_long_to_compare_fires() -> None:
     glob = "/w/" + "*a" * 2000
     place = at(glob, text=glob, is_certain=False)
     assert PathPattern("?b" * 1000).may_hold(place, ROOTS)
+
+
+@pytest.mark.parametrize("pattern", ["src/**.py", "**.py", "src/a**", "src/***", "src/**x/y", "~/**.key", "/etc/**.d"])
+def test_two_stars_beside_letters_are_refused(pattern: str) -> None:
+    """They would be read as one star by some and as folders by others; alone they mean folders."""
+    with pytest.raises(RuleError, match=r"`\*\*` beside other letters"):
+        PathPattern(pattern)
+    assert PathPattern("src/**/*.py").holds(at("/w/src/a/b.py"), ROOTS)
+
+
+@pytest.mark.parametrize(("name", "holds"), [("axcyd", True), ("acd", True), ("axyd", False), ("ad", False)])
+def test_a_set_between_stars_is_looked_for(name: str, *, holds: bool) -> None:
+    """It may stand anywhere between what the stars leave."""
+    assert PathPattern("a*[bc]*d").holds(at(f"/w/{name}"), ROOTS) is holds

@@ -562,3 +562,71 @@ def test_outside_a_shell_reading_is_a_fact_too() -> None:
 def test_a_tool_without_roles_has_no_actions_to_miss() -> None:
     """Nobody said what its arguments are."""
     assert _facts(_when("path src/**"), _question(_touch("lib/b"), tool="unheard_of")) == []
+
+
+# Redirections -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("patterns", "name", "permits"),
+    [
+        (("command echo *", "path src/**"), "src/a", True),
+        (("command echo *", "path src/**"), "lib/a", False),
+        (("command printf *", "path src/**"), "src/a", False),
+        (("command echo *",), "src/a", False),
+        (("command *",), "src/a", False),
+    ],
+)
+def test_a_redirection_needs_a_path_and_the_command_it_belongs_to(
+    *, patterns: tuple[str, ...], name: str, permits: bool
+) -> None:
+    """A permission for commands alone says nothing about the file."""
+    redirected = attrs.evolve(_touch(name, Access.WRITE), words=(Word("echo"), Word("x")))
+    scope = _when(*patterns)
+    assert scope.permits(_question(_run("echo x"), redirected), is_alone=False) is permits
+    assert (1 in scope.covers(_question(_run("echo x"), redirected))) is permits
+
+
+def test_a_write_that_belongs_to_no_program_is_not_that_of_a_command() -> None:
+    """A permission for a command and a path does not cover what a patch writes."""
+    assert not _when("command echo *", "path src/**").covers(_question(_touch("src/a", Access.WRITE)))
+
+
+# Exceptions of a permission over commands -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exception", ["host private", "path secret/**"])
+def test_an_exception_counts_where_operands_are_not_listed(exception: str) -> None:
+    """What the program touches besides may be what the exception is about."""
+    scope = _when("command curl *", unless=_conditions(exception))
+    listed = _run("curl x", "it connects", _connect("example.com"), _touch("src/a"))
+    assert scope.permits(_question(listed)) is True
+    assert scope.permits(_question(_run("curl x", "it connects", is_listed=False))) is False
+
+
+def test_an_exception_over_commands_needs_no_operands() -> None:
+    """The words alone say whether it holds."""
+    scope = _when("command curl *", unless=_conditions("command curl -K *"))
+    assert scope.permits(_question(_run("curl x", "it connects", is_listed=False))) is True
+    assert scope.permits(_question(_run("curl -K x", "it connects", is_listed=False))) is False
+
+
+# Errors and doubts ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("certain", [(UNREADABLE,), (LS, UNREADABLE)])
+@pytest.mark.parametrize("plain", [(FAILS,), (YES, FAILS), (FAILS, MAYBE)])
+def test_an_error_and_a_doubt_together_ask(certain: tuple[Action, ...], plain: tuple[_Given, ...]) -> None:
+    """Neither is sure, so it cannot apply for certain; what is sure to fire raises."""
+    scope = Scope(when=_conditions("command rm *", plain=plain))
+    assert scope.restricts(_question(*certain)) == Unsure("an expansion")
+    with pytest.raises(UnevaluableError):
+        scope.restricts(_question(*certain, RM))
+
+
+def test_a_program_named_by_an_expansion_is_a_doubt() -> None:
+    """It may be any; one that is written out and fits beside an expansion is sure."""
+    scope = _when("command rm *")
+    unknown = Run((Word("$CC", is_open=True), Word("x")))
+    assert scope.restricts(_question(unknown)) == Unsure("`$CC x` may be any command")
+    assert scope.restricts(_question(Run((Word("rm"), Word("$x", is_open=True))))) is True
