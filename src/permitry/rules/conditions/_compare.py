@@ -1,6 +1,5 @@
 """Three-valued comparing of JSON values: true, false, or a text that says why neither can be said."""
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
@@ -13,7 +12,6 @@ __all__ = [
     "among",
     "any_of",
     "class_of",
-    "contains",
     "kind_of",
     "matches",
     "negated",
@@ -105,23 +103,3 @@ def of_text(fits: Callable[[str, str], bool]) -> Callable[[JsonValue, tuple[str,
 
 def matches(value: JsonValue, regex: Regex) -> Truth:
     return regex.matches(value) if isinstance(value, str) else f"is {told_kind(value)}, not a string"
-
-
-def contains(value: JsonValue, operands: tuple[JsonValue, ...]) -> Truth:
-    if isinstance(value, tuple):
-        return any_of(_is_element(element, operand) for element in value for operand in operands)
-    return any_of(_is_part(value, operand) for operand in operands)
-
-
-def _is_part(value: JsonValue, operand: JsonValue) -> Truth:
-    if isinstance(value, str) and isinstance(operand, str):
-        return operand in value
-    return f"is {told_kind(value)}, in which {told_kind(operand)} cannot be looked for"
-
-
-def _is_element(element: JsonValue, operand: JsonValue) -> Truth:
-    truth = same(element, operand)
-    # The text "prod-db" contains "prod"; putting it into a list must not lift a restriction.
-    if truth is False and _is_part(element, operand) is True:
-        return f"has an element that contains {json.dumps(operand)} and is not equal to it"
-    return truth

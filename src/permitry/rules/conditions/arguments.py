@@ -29,7 +29,6 @@ from permitry.rules.conditions._compare import (
     among,
     any_of,
     class_of,
-    contains,
     kind_of,
     matches,
     negated,
@@ -250,19 +249,14 @@ def _order_operand(raw: object, depth: int) -> JsonValue:
 
 
 def _texts(raw: object, depth: int) -> tuple[str, ...]:
-    values = _some(raw, depth)
+    """Return one text, or a list of texts, as a tuple none of which is empty."""
+    values = _values(raw if isinstance(raw, list | tuple) else [raw], depth)
     texts = tuple(value for value in values if isinstance(value, str))
     if len(texts) < len(values):
         raise RuleError(f"a text or a list of texts is needed, not {_shown(raw)}")
-    return texts
-
-
-def _some(raw: object, depth: int) -> tuple[JsonValue, ...]:
-    """Return one value, or a list of values, as a tuple none of which is empty text."""
-    values = _values(raw if isinstance(raw, list | tuple) else [raw], depth)
-    if "" in values:
+    if "" in texts:
         raise RuleError("an empty text is part of every text; take it out")
-    return values
+    return texts
 
 
 def _regex(raw: object, _: int) -> Regex:
@@ -319,7 +313,7 @@ _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
         "glob": _Operator(_texts, of_text(lambda value, text: Pattern(text).matches(value))),
         "prefix": _Operator(_texts, of_text(str.startswith)),
         "suffix": _Operator(_texts, of_text(str.endswith)),
-        "contains": _Operator(_some, contains),
+        "contains": _Operator(_texts, of_text(operator.contains)),
         "regex": _Operator(_regex, matches),
         "length": _Operator(_length_test, _length),
         "type": _Operator(_kind_name, _is_kind),
