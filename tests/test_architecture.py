@@ -25,6 +25,9 @@ RINGS = {
 THIRD_PARTY = {
     "ada_url": ("actions/",),
     "attrs": ("",),
+    "httpcore": ("tools/web/",),
+    "httpx": ("tools/web/",),
+    "mcp": ("tools/mcp.py", "tools/_mcp_wire.py"),
     "platformdirs": ("config/", "audit/"),
     "pydantic": ("config/", "golden/", "tools/", "dispatch/schema.py"),
     "pydantic_core": ("config/", "golden/", "tools/", "dispatch/schema.py"),

@@ -24,6 +24,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.result import ToolResult
 from permitry.core.rule import AuthorizationRule
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.dispatch.registry import ToolRegistry
@@ -142,7 +143,7 @@ def test_an_id_that_is_no_id_is_not_given_back() -> None:
         {"type": "tool_use", "name": "a", "input": {}, "id": deep},
     ):
         (incoming,) = calls_in(message)
-        assert json.dumps(incoming.reply(False, "no"))
+        assert json.dumps(incoming.reply(ToolResult(False, "no")))
 
 
 def test_one_question_stands_on_the_screen_at_a_time() -> None:

@@ -29,20 +29,25 @@ if TYPE_CHECKING:
     from permitry.core.decision import Phase as Phase
     from permitry.core.decision import Verdict as Verdict
     from permitry.core.policy import AuthorizationPolicy as AuthorizationPolicy
+    from permitry.core.result import MediaPart as MediaPart
+    from permitry.core.result import ToolResult as ToolResult
     from permitry.core.rule import AuthorizationRule as AuthorizationRule
     from permitry.core.rule import Question as Question
     from permitry.core.spec import ArgumentRole as ArgumentRole
     from permitry.core.spec import ToolSpec as ToolSpec
     from permitry.core.spec import ToolTraits as ToolTraits
     from permitry.core.template import Template as Template
+    from permitry.dispatch.discovery import ToolPlugin as ToolPlugin
     from permitry.dispatch.registry import ToolRegistry as ToolRegistry
-    from permitry.dispatch.result import ToolResult as ToolResult
+    from permitry.dispatch.scope import CallScope as CallScope
     from permitry.errors import ConfigError as ConfigError
     from permitry.errors import PermitryError as PermitryError
     from permitry.handler import Blocked as Blocked
     from permitry.handler import Pending as Pending
     from permitry.handler import Ready as Ready
     from permitry.handler import ToolHandler as ToolHandler
+    from permitry.messages.text import TextCallStream as TextCallStream
+    from permitry.messages.text import parse_text as parse_text
     from permitry.session import Session as Session
 
 # Names are loaded on first use (PEP 562): `import permitry` itself costs next to nothing.
@@ -53,11 +58,13 @@ _HOMES = {
     "AuthorizationPolicy": "core.policy",
     "AuthorizationRule": "core.rule",
     "Blocked": "handler",
+    "CallScope": "dispatch.scope",
     "CallbackChannel": "confirm.channel",
     "ConfigError": "errors",
     "ConfirmationRequestFactory": "confirm.request",
     "Decision": "core.decision",
     "Explanation": "core.decision",
+    "MediaPart": "core.result",
     "PayloadKind": "core.call",
     "Pending": "handler",
     "PermitryError": "errors",
@@ -68,19 +75,22 @@ _HOMES = {
     "RuleSet": "config.load",
     "Session": "session",
     "Template": "core.template",
+    "TextCallStream": "messages.text",
     "ToolCall": "core.call",
     "ToolConfirmationRequest": "confirm.request",
     "ToolConfirmationResponse": "confirm.response",
     "ToolHandler": "handler",
+    "ToolPlugin": "dispatch.discovery",
     "ToolRegistry": "dispatch.registry",
     "ToolRejectionNotifier": "confirm.notifier",
-    "ToolResult": "dispatch.result",
+    "ToolResult": "core.result",
     "ToolSpec": "core.spec",
     "ToolTraits": "core.spec",
     "Verdict": "core.decision",
     "create_default_authorization_policy": "config.default",
     "load_policy": "config.load",
     "load_rules": "config.load",
+    "parse_text": "messages.text",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 -- one table says it all

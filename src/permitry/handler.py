@@ -4,7 +4,7 @@ import contextlib
 import difflib
 import enum
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 import attrs
@@ -20,9 +20,13 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Explanation, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
-from permitry.dispatch.registry import AuthorizedCall, ToolRegistry, in_thread
-from permitry.dispatch.result import ToolResult
+from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.running import in_thread
+from permitry.dispatch.scope import CallScope
 from permitry.errors import LateAnswerError, LedgerError, ReplayError, told
 from permitry.session import Session
 
@@ -79,8 +83,8 @@ class _RunRecord:
     def started(self, call: ToolCall) -> None:
         self.recorder.record("started", call)
 
-    def finished(self, call: ToolCall, result: ToolResult, *, seconds: float, error: str | None) -> None:
-        self.recorder.record("finished", call, ok=result.ok, seconds=round(seconds, 6), error=error)
+    def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
+        self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
 
 
 @attrs.define
@@ -125,16 +129,22 @@ class ToolHandler:
     def decide(self, call: ToolCall) -> Decision:
         """Return the decision for `call` in the session as it is now. Pure: nothing is recorded or asked.
 
-        A tool that is not registered is blocked, unless nothing at all is registered.
+        A tool that is not registered, or not enabled in this context, is blocked, unless nothing at all is registered.
         """
-        decision = self.policy.decide(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+        context, call = AuthContext.from_state(self.session), self.registry.resolved(call)
+        decision = self.policy.decide(call, context, self.registry.get(call.tool))
         # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
-        return self._known(call, decision) if len(self.registry) else decision
+        return self._known(call, context, decision) if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
-        full = self.policy.explain(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
-        return attrs.evolve(full, decision=self._known(call, full.decision)) if len(self.registry) else full
+        context, call = AuthContext.from_state(self.session), self.registry.resolved(call)
+        full = self.policy.explain(call, context, self.registry.get(call.tool))
+        return attrs.evolve(full, decision=self._known(call, context, full.decision)) if len(self.registry) else full
+
+    def visible_tools(self) -> tuple[ToolSpec, ...]:
+        """Return the tools to show to the model now: those that are enabled, and of which some call could run."""
+        return self.registry.specs(AuthContext.from_state(self.session), self.policy)
 
     def should_confirm(self, tool_name: str) -> bool:
         """Return whether the tool may not run unasked: True for CONFIRM and for BLOCK."""
@@ -146,7 +156,7 @@ class ToolHandler:
 
     def create_confirmation_request(self, tool_name: str, args: Mapping[str, object]) -> ToolConfirmationRequest:
         """Return the question a human would be asked about this call."""
-        call = ToolCall(tool_name, args)
+        call = self.registry.resolved(ToolCall(tool_name, args))
         return self.factory.create(call, self.decide(call), self.registry.get(call.tool))
 
     def process_confirmation(self, response: ToolConfirmationResponse, tool_name: str) -> bool:
@@ -155,23 +165,27 @@ class ToolHandler:
         An approval with `skip_future` puts the tool on the ignore list; a rejection never remembers anything, and
         its text for the model is appended to `session.messages`.
         """
+        name = self.registry.resolved(ToolCall(tool_name)).tool
         if response.is_remembered:
-            self.session.ignore(tool_name)
+            self.session.ignore(name)
         if not response.is_approval:
-            self.session.messages.append(self.notifier.rejected(tool_name, response))
+            self.session.messages.append(self.notifier.rejected(name, response))
         return response.is_approval
 
     # The way of a call ------------------------------------------------------------------------------------------
 
-    def handle(self, call: ToolCall) -> ToolResult:
-        """Decide, ask if need be, run if permitted, and return what the model is to be told."""
-        outcome = self.begin(call)
-        return self.run(self.ask(outcome) if isinstance(outcome, Pending) else outcome)
+    def handle(self, call: ToolCall, scope: CallScope | None = None) -> ToolResult:
+        """Decide, ask if need be, run if permitted, and return what the model is to be told.
 
-    async def ahandle(self, call: ToolCall) -> ToolResult:
+        `scope` is the state of the caller, for call-time tools.
+        """
+        outcome = self.begin(call)
+        return self.run(self.ask(outcome) if isinstance(outcome, Pending) else outcome, scope)
+
+    async def ahandle(self, call: ToolCall, scope: CallScope | None = None) -> ToolResult:
         """Do what `handle` does without blocking the event loop while a human thinks or a tool works."""
         outcome = self.begin(call)
-        return await self.arun(await self.aask(outcome) if isinstance(outcome, Pending) else outcome)
+        return await self.arun(await self.aask(outcome) if isinstance(outcome, Pending) else outcome, scope)
 
     def begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         """Decide and record; the same call id with the same call gives the same outcome, without a second decision.
@@ -181,6 +195,7 @@ class ToolHandler:
         if call.call_id is None:
             # Not a number: a model could use the same one for a call of its own.
             call = attrs.evolve(call, call_id=f"call-{self.ledger.new_id()}")
+        call = self.registry.resolved(call)
         key = (call.call_id, call.digest)
         with self._lock, self.session.lock:
             if key not in self._outcomes:
@@ -241,7 +256,7 @@ class ToolHandler:
                 self._outcomes[call.call_id, call.digest] = outcome
             return outcome
 
-    def run(self, outcome: Ready | Blocked) -> ToolResult:
+    def run(self, outcome: Ready | Blocked, scope: CallScope | None = None) -> ToolResult:
         """Dispatch a `Ready`, or return what the model is told about a `Blocked`.
 
         Raises: `FatalToolError` from the tool; what the recorder raises when the start (then nothing ran) or the end of
@@ -250,24 +265,25 @@ class ToolHandler:
         if isinstance(outcome, Blocked):
             return outcome.result
         try:
-            return self.registry.dispatch(outcome.authorized)
+            return self.registry.dispatch(outcome.authorized, scope)
         except ReplayError:
             return _replayed(outcome)
 
-    async def arun(self, outcome: Ready | Blocked) -> ToolResult:
+    async def arun(self, outcome: Ready | Blocked, scope: CallScope | None = None) -> ToolResult:
         """Do what `run` does on the event loop."""
         if isinstance(outcome, Blocked):
             return outcome.result
         try:
-            return await self.registry.adispatch(outcome.authorized)
+            return await self.registry.adispatch(outcome.authorized, scope)
         except ReplayError:
             return _replayed(outcome)
 
     # Steps --------------------------------------------------------------------------------------------------------
 
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
-        decision = self._known(call, self.decide(call))
-        details = {"arguments": call.thawed(), "mode": AuthContext.from_state(self.session).mode}
+        context = AuthContext.from_state(self.session)
+        decision = self._known(call, context, self.decide(call))
+        details = {"arguments": call.thawed(), "mode": context.mode, "tool_digest": self._tool_digest(call)}
         if not self._record("decided", call, **decision_fields(decision), **details):
             return _not_recorded(call, decision)
         match decision.verdict:
@@ -280,11 +296,16 @@ class ToolHandler:
             case _:
                 assert_never(decision.verdict)
 
-    def _known(self, call: ToolCall, decision: Decision) -> Decision:
-        """Return the decision, or a block when there is no such tool to run."""
-        if decision.verdict is Verdict.BLOCK or call.tool in self.registry:
+    def _tool_digest(self, call: ToolCall) -> str | None:
+        spec = self.registry.get(call.tool)
+        return None if spec is None else spec.digest
+
+    def _known(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
+        """Return the decision, or a block when there is no such tool to run in this context."""
+        if decision.verdict is Verdict.BLOCK or self.registry.is_enabled(call.tool, context):
             return decision
-        return _no_such_tool(call, self.registry, decision)
+        lack = "is not enabled in this context" if call.tool in self.registry else "is not registered"
+        return _no_such_tool(call, lack, self.registry.specs(context), decision)
 
     def _pending(self, call: ToolCall, decision: Decision) -> Pending | Blocked:
         request = self.factory.create(call, decision, self.registry.get(call.tool))
@@ -300,11 +321,12 @@ class ToolHandler:
         return Blocked(call, decision, result, Cause.POLICY)
 
     def _ready(self, call: ToolCall, decision: Decision) -> Ready:
-        authorized = self.registry._authorize(call, _RunRecord(self.recorder))  # noqa: SLF001 -- the one minting place
+        context, observer = AuthContext.from_state(self.session), _RunRecord(self.recorder)
+        minted = self.registry._authorize(call, context, observer, self.session)  # noqa: SLF001 -- the one minting place
         # Noted when it may run, not when it does: of calls that are begun side by side each counts for the next.
-        marks = self.policy.marks(call, AuthContext.from_state(self.session), self.registry.get(call.tool))
+        marks = self.policy.marks(call, context, self.registry.get(call.tool))
         self.session.note(call, marks)
-        return Ready(call, decision, authorized)
+        return Ready(call, decision, minted)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
         call, decision = question.call, question.decision
@@ -332,11 +354,16 @@ class ToolHandler:
         self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments, and no answer lifts a BLOCK.
-        now = self._known(call, self.decide(call))
+        now = self._known(call, AuthContext.from_state(self.session), self.decide(call))
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if (is_edited or decision is not question.decision) and not self._record(
-            "decided", call, **decision_fields(decision), arguments=call.thawed(), edited=is_edited
+            "decided",
+            call,
+            **decision_fields(decision),
+            arguments=call.thawed(),
+            edited=is_edited,
+            tool_digest=self._tool_digest(call),
         ):
             return _not_recorded(call, decision)
         if decision.verdict is Verdict.BLOCK:
@@ -397,18 +424,17 @@ def _not_recorded(call: ToolCall, decision: Decision) -> Blocked:
     return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
 
 
-def _no_such_tool(call: ToolCall, registry: ToolRegistry, decision: Decision) -> Decision:
-    names = sorted(spec.name for spec in registry)
+def _no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision: Decision) -> Decision:
+    names = sorted(spec.name for spec in tools)
     near = difflib.get_close_matches(call.tool, names, n=1)
     hint = f"Did you mean `{near[0]}`? " if near else ""
-    message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
     return attrs.evolve(
         decision,
         verdict=Verdict.BLOCK,
         rule_id=None,
         phase=Phase.INPUT,
-        reason=f"no tool `{call.tool}` is registered",
-        message=message,
+        reason=f"the tool `{call.tool}` {lack}",
+        message=f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}.",
         source=None,
     )
 

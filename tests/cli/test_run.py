@@ -233,7 +233,7 @@ def test_results_come_one_by_one(
     names = ("list_files", "git_push", "list_files")
     answers = [say(process, json.dumps(call(name, name))) for name in names]
     assert [json.loads(answer)["id"] for answer in answers] == list(names)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=120)
     assert (list(json.loads(out)), process.returncode) == (["summary"], 0)
 
 
@@ -715,7 +715,7 @@ def test_a_signal_stops_the_tool_that_runs(
     while not (workspace / "begun").exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(number)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=120)
     result, end = objects(out.decode())
     assert (process.returncode, result["id"], result["ok"]) == (130, "long", False)
     assert result["content"] == "The session was interrupted during this call; it may have run in part."

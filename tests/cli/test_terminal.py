@@ -52,8 +52,9 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
 def test_yes_runs_the_call(talk: Talk, objects: Objects, workspace: Path) -> None:
     """After a yes the call runs; the question and its diff in colour are on the terminal, and nowhere else."""
     (workspace / "a.txt").write_text("old\n")
-    code, out, err, seen = talk((QUESTION, "y\n"), calls=[WRITE])
-    assert (code, err, objects(out)[0]["ok"]) == (0, "", True)
+    read = {"id": "r", "name": "read_file", "arguments": {"path": "a.txt"}}
+    code, out, err, seen = talk((QUESTION, "y\n"), calls=[read, WRITE])
+    assert (code, err, objects(out)[1]["ok"]) == (0, "", True)
     assert (workspace / "a.txt").read_text() == "new\n"
     lines = {line.rstrip("\r").partition("m")[2]: line for line in seen.split("\n") if line.startswith("\x1b[")}
     old, new = (next(line for line in lines if word in line) for word in ("-old", "+new"))

@@ -188,3 +188,31 @@ def test_no_tool_call_trusts_a_project(cli: Cli, asked: Callable[..., str]) -> N
     """The shipped base blocks every tool that is named as if it did."""
     for name in ("permitry_trust", "mcp:permitry/trust"):
         assert cli("check", "--rules", "permitry:base", "--call", asked(name))[0] == 2
+
+
+# Plugin folders ---------------------------------------------------------------------------------------------------
+
+
+def test_a_plugin_folder_is_trusted_listed_and_revoked(cli: Cli, objects: Objects, workspace: Path) -> None:
+    """By its files; one that comes takes the trust away."""
+    folder = workspace / "tools"
+    folder.mkdir()
+    (folder / "hello.py").write_text("plugin = 1")
+    (told,) = objects(cli("trust", str(folder), "--json")[1])
+    assert (told["plugins"], told["trusted"], [file["file"] for file in told["files"]]) == (
+        str(folder.resolve()), True, ["hello.py"],
+    )  # fmt: skip
+    assert cli("trust", str(folder))[1].splitlines()[2:] == ["  hello.py"]
+    assert cli("trust", "--list")[1].startswith(f"trusted {folder.resolve()}\n")
+    (folder / "more.py").touch()
+    assert objects(cli("trust", "--list", "--json")[1]) == [
+        {"plugins": str(folder.resolve()), "digest": told["digest"], "trusted": False}
+    ]
+    assert cli("trust", "--revoke", str(folder))[0] == 0
+    assert cli("trust", "--list")[1] == ""
+
+
+def test_a_project_with_python_files_is_a_project(cli: Cli, project: Path) -> None:
+    """Its rules come first."""
+    (project / "tool.py").touch()
+    assert cli("trust")[1].splitlines()[2].startswith("  .permitry/rules.toml: 1 permission")

@@ -1,4 +1,4 @@
-"""What the fuzzers throw text at: four groups of parsers, and seeds for each.
+"""What the fuzzers throw text at: five groups of parsers, and seeds for each.
 
 A target takes any text and returns; whatever it raises is a defect. The errors a parser documents are caught here, and
 what it promises about an answer is checked.
@@ -28,6 +28,8 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import CallError, ConfigError, RuleError, UnevaluableError
+from permitry.messages.formats import marks_of
+from permitry.messages.text import TextCallStream, parse_text
 from permitry.rules.conditions.arguments import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
@@ -187,6 +189,23 @@ def check_rule_file(text: str) -> None:
             load_rules([path]).policy()
 
 
+# Calls in a model's text -------------------------------------------------------------------------------------------
+
+
+def check_text_calls(text: str) -> None:
+    """Parse `text` whole and in two pieces, strictly and with repair; what is found must be calls."""
+    for repair in (False, True):
+        whole, stream = parse_text(text, {"f": {}}, repair=repair), TextCallStream({"f": {}}, repair=repair)
+        stream.feed(text[: len(text) // 2])
+        stream.feed(text[len(text) // 2 :])
+        assert stream.finish() == whole
+        for call in whole.calls:
+            assert 0 <= call.span[0] < call.span[1] <= len(text)
+            assert repair or not call.repaired or call.format == "react_json"
+            with contextlib.suppress(CallError):
+                ToolCall(call.name, call.arguments)
+
+
 def _is_bytes(text: str) -> bool:
     """Return whether the lone surrogates in a text stand for bytes."""
     return all(not "\ud800" <= char <= "\udfff" or "\udc80" <= char <= "\udcff" for char in text)
@@ -207,7 +226,22 @@ _CHECKS: Mapping[str, tuple[Callable[[str], object], ...]] = {
     "path": (check_path, check_patch),
     "host": (check_host,),
     "rules": (check_rule_file, check_patterns),
+    "text": (check_text_calls,),
 }
+
+_MARKED = (
+    '<tool_call>{"name": "f", "arguments": {"a": [1, "</tool_call>"]}}</tool_call>',
+    "<think>hm</think><tool_call>\n<function=f>\n<parameter=a>\n  x\n</parameter>\n</function>\n</tool_call>",
+    '[{"name": "f", "parameters": {}}]',
+    "[f(a='x', b=[1, {'k': None}])]",
+    "Thought: hm\nAction: f\nAction Input: {'a': 1}\n",
+)
+_BETWEEN_MARKS = (
+    "f", "a", " ", "\n", "{", "}", "[", "]", '"', "'", "\\", ":", ",", "=", "(", ")", "1", "true", "<", ">", "</", "é",
+    '{"name": "f", "arguments": {}}', '{"a": 1}', 'f(a="x")', 'name="f">', "call:f{a:", "<parameter=a>", "</parameter>",
+    "<arg_key>a</arg_key>", "<arg_value>", "</arg_value>", "</function>", "</invoke>", "<|message|>", "Action Input: ",
+    "functions.f:0", "<|tool_call_argument_begin|>", "<｜tool▁sep｜>", '<parameter name="a">',  # noqa: RUF001 -- DeepSeek's
+)  # fmt: skip
 
 
 def _targets() -> Iterator[tuple[str, Target]]:
@@ -216,6 +250,7 @@ def _targets() -> Iterator[tuple[str, Target]]:
         texts["shell"]["seeds"] += path.read_text(encoding="utf-8").splitlines()
     for path in sorted((_ROOT / "rules").rglob("*.toml")):
         texts["rules"]["seeds"].append(path.read_text(encoding="utf-8"))
+    texts["text"] = {"seeds": _MARKED, "pieces": (*sorted(marks_of("auto").readers), *_BETWEEN_MARKS)}
     for name, checks in _CHECKS.items():
         yield name, Target(checks, tuple(texts[name]["seeds"]), tuple(texts[name]["pieces"]))
 

@@ -116,6 +116,8 @@ class _Extraction:
             return
         if role in (ArgumentRole.COMMAND, ArgumentRole.ARGV):
             self.command(origin, value, role)
+        elif role is ArgumentRole.INPUT:
+            self.typed(origin, value)
         elif isinstance(value, str):
             self.text(origin, value, role)
         else:
@@ -137,6 +139,14 @@ class _Extraction:
         self.possible += reading.possible
         self.doubts += filter(None, (reading.doubt,))
 
+    def typed(self, origin: str, value: JsonValue) -> None:
+        """Take in what is typed into a program that runs; nothing typed is nothing done."""
+        if value == "":
+            return
+        self.unknown(origin, f"nobody reads what a running program makes of `{origin}`")
+        for text in _texts(value):
+            self.possible += loosely(text, self.folder)
+
     def text(self, origin: str, text: str, role: ArgumentRole) -> None:
         match role:
             case ArgumentRole.READ_PATH | ArgumentRole.READ_TREE | ArgumentRole.WRITE_PATH | ArgumentRole.DELETE_PATH:
@@ -154,7 +164,9 @@ class _Extraction:
                 self.doubts.append("it starts an agent")
             case ArgumentRole.FOLDER:
                 self.move(text)
-            case ArgumentRole.COMMAND | ArgumentRole.ARGV | ArgumentRole.TEXT:  # pragma: no cover -- seen before
+            case (  # pragma: no cover -- seen before
+                ArgumentRole.COMMAND | ArgumentRole.ARGV | ArgumentRole.INPUT | ArgumentRole.TEXT
+            ):
                 return
             case _:
                 assert_never(role)

@@ -1,6 +1,6 @@
-"""The table of rules, drawn with rich."""
+"""The tables of rules and of tools, drawn with rich."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -11,6 +11,7 @@ from permitry.cli.render import one_line
 
 if TYPE_CHECKING:
     from permitry.cli.rules import Row
+    from permitry.core.spec import ToolSpec, ToolTraits
 
 _WIDE = 140
 _PIPED = 200
@@ -49,3 +50,30 @@ def _cut(text: str) -> Text:
 def _examples(row: "Row", *, is_wide: bool) -> str:
     count = len(row.examples)
     return f"{count}: {', '.join(row.examples)}" if is_wide and count else str(count)
+
+
+def tool_table(console: Console, specs: Iterable["ToolSpec"], hidden: Container[str]) -> None:
+    """Print the tools as a table: what each does, what its arguments are, and the beginning of its digest."""
+    if not console.is_terminal:
+        console.width = max(console.width, _PIPED)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("tool", "does", "arguments", "kinds", "digest", "description"):
+        table.add_column(name, overflow="fold")
+    for spec in specs:
+        roles = "not declared" if spec.roles is None else ", ".join(f"{k}: {v.value}" for k, v in spec.roles.items())
+        does = _does(spec.traits) + (" (hidden)" if spec.name in hidden else "")
+        kinds = ", ".join(sorted(kind.value for kind in spec.kinds))
+        table.add_row(
+            _whole(spec.name), _whole(does), _cut(roles), _whole(kinds), spec.digest[:12], _cut(spec.description)
+        )
+    console.print(table)
+
+
+def _does(traits: "ToolTraits") -> str:
+    if traits.spawns_agent:
+        return "delegates"
+    if traits.only_reads:
+        return "reads"
+    if traits.destructive is False:
+        return "adds"
+    return "not declared" if traits.read_only is None and traits.destructive is None else "writes"

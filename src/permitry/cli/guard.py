@@ -15,10 +15,12 @@ from permitry.confirm.answers import AnswersChannel
 from permitry.core._json import parse_json
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
-from permitry.dispatch.result import ToolResult
+from permitry.core.result import ToolResult
+from permitry.dispatch.scope import CallScope
 from permitry.errors import CallError, PermitryError, ToolError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.messages import IncomingCall, calls_in
+from permitry.messages.text_calls import text_calls
 
 __all__ = ["SessionGuard"]
 
@@ -30,7 +32,8 @@ _OVER = "the session is over"
 class SessionGuard:
     """Reads lines of messages, has each call judged and run, and prints its result before it looks at the next.
 
-    `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only.
+    `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only. `reads_text`
+    also takes the calls that a message without calls holds as text.
     """
 
     handler: ToolHandler
@@ -38,6 +41,7 @@ class SessionGuard:
     rules: tuple[str, ...] = ()
     queues: bool = False
     is_quiet: bool = False
+    reads_text: bool = False
     interrupted: bool = False
     rows: list[SummaryRow] = attrs.field(factory=list, init=False)
     queued: list[ToolCall] = attrs.field(factory=list, init=False)
@@ -62,7 +66,7 @@ class SessionGuard:
         try:
             if isinstance(line, CallError):
                 raise line
-            calls = calls_in(parse_json(line))
+            calls = self._calls(parse_json(line))
         except CallError as error:
             self.bad_lines.append(number)
             _say(f"permitry: line {number}: {render.one_line(str(error))}")
@@ -70,6 +74,11 @@ class SessionGuard:
             return
         for index, incoming in enumerate(calls, 1):
             self._call(incoming, f"{number}.{index}")
+
+    def _calls(self, message: object) -> list[IncomingCall]:
+        """Return the calls of a message; where there are none, those its text holds, if text is read at all."""
+        calls = calls_in(message)
+        return calls or (text_calls(message, self.handler.registry) if self.reads_text else [])
 
     def summarize(self) -> None:
         """Print the table of all calls, or the same as one JSON object."""
@@ -108,7 +117,11 @@ class SessionGuard:
             result, row = self._result(incoming, place)
         except KeyboardInterrupt:
             self.rows.append(SummaryRow(None, incoming.name, "block", None, "interrupted"))
-            _print(incoming.reply(False, "The session was interrupted during this call; it may have run in part."))
+            _print(
+                incoming.reply(
+                    ToolResult(False, "The session was interrupted during this call; it may have run in part.")
+                )
+            )
             raise
         except PermitryError as error:
             # A fatal tool error, or a record that cannot be written: whatever follows does not run.
@@ -117,7 +130,7 @@ class SessionGuard:
         row = attrs.evolve(row, seconds=round(time.perf_counter() - begun, 6))
         self.rows.append(row)
         # Printed and flushed before the next call is looked at: what is printed is never lost.
-        _print(incoming.reply(result.ok, result.text))
+        _print(incoming.reply(result))
         if not self.is_quiet:
             head = f"{row.verdict:<8}{render.one_line(row.tool)} {_brief(incoming)}"
             _say(f"{head} [{row.rule or 'no rule'}] {row.outcome}")
@@ -145,7 +158,7 @@ class SessionGuard:
             self.queued.append(call)
             return _waiting(outcome), _row(call, begun.decision, "queued")
         try:
-            result = self.handler.run(outcome)
+            result = self.handler.run(outcome, CallScope(step=len(self.rows)))
         except PermitryError as error:
             # A fatal tool error, or an end that cannot be recorded: whatever follows does not run.
             self.failure, self._ended = str(error), _OVER

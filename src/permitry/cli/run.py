@@ -11,6 +11,7 @@ from permitry.cli import prompt
 from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, origins_from, tell
 from permitry.cli.main import ExitCode
+from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.diagnostics import nearest
 from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
@@ -20,7 +21,6 @@ from permitry.core.template import Template
 from permitry.errors import PermitryError
 from permitry.handler import ToolHandler
 from permitry.session import Session
-from permitry.tools import workspace_tools
 
 __all__ = ["configure"]
 
@@ -32,6 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("session", nargs="?", default="-", metavar="SESSION.jsonl", help=session)
     add_rules_option(parser)
     add("--workspace", default=".", metavar="DIR", help="the folder the tools work in; default: this one")
+    add_toolset_options(parser)
+    add("--text-calls", action="store_true", help="also take the calls that a message holds as text")
     answers = "answers to confirmation requests, one JSON object a line, each bound to a call"
     add("--answers", metavar="FILE", help=answers)
     unattended = "ask nobody: block what needs confirmation, or queue it for later"
@@ -48,17 +50,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace))
-    guard = _guard(options, reloader.loaded.rules)
-    _stop_on_signals()
-    try:
-        with open_lines(options.session) as stream:
-            for number, line in numbered_lines(stream):
-                if reloader.poll():
-                    _take_over(guard.handler, reloader.loaded)
-                guard.line(number, line)
-    except KeyboardInterrupt:
-        guard.interrupted = True
-    guard.summarize()
+    with Toolset.opened(options, Path(options.workspace)) as toolset:
+        guard = _guard(options, reloader.loaded.rules, toolset)
+        _stop_on_signals()
+        try:
+            with open_lines(options.session) as stream:
+                for number, line in numbered_lines(stream):
+                    if reloader.poll():
+                        _take_over(guard.handler, reloader.loaded)
+                    toolset.poll()
+                    guard.line(number, line)
+        except KeyboardInterrupt:
+            guard.interrupted = True
+        guard.summarize()
     return guard.exit_code
 
 
@@ -71,11 +75,10 @@ def _take_over(handler: ToolHandler, loaded: Loaded) -> None:
         tell(["the rules stay as they are; the files have mistakes:", *str(loaded.problems).splitlines()])
 
 
-def _guard(options: argparse.Namespace, rules: RuleSet) -> SessionGuard:
-    workspace = Path(options.workspace)
-    if not workspace.is_dir():
-        raise PermitryError(f"the workspace `{workspace}` is no folder; make it, or name another with --workspace")
+def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> SessionGuard:
+    workspace, registry = Path(options.workspace), toolset.registry
     tell(rules.notices)
+    tell(_exposed(toolset, workspace.resolve()))
     answers = _answers(options.answers)
     terminal = None if answers or options.unattended else prompt.open_terminal()
     session = Session(
@@ -84,14 +87,14 @@ def _guard(options: argparse.Namespace, rules: RuleSet) -> SessionGuard:
         active_template=_template(rules, options.template),
         attended=bool(terminal or answers),
     )
-    session.switch_mode(_mode(rules, options.mode))
+    session.switch_mode(known_mode(rules, options.mode))
     record = options.record or str(default_record())
     if _reaches(Path(record), workspace.resolve()):
         message = f"the record `{record}` lies in the workspace, where tools could replace it"
         raise PermitryError(f"{message}; name another with --record")
-    registry = workspace_tools(workspace)
     recorder = JsonlRecorder(record)
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder)
+    toolset.judge = handler
     recorder.begin(
         workspace=session.workspace,
         agent=session.agent,
@@ -104,7 +107,14 @@ def _guard(options: argparse.Namespace, rules: RuleSet) -> SessionGuard:
         handler.channel = answers
     elif terminal is not None:
         handler.channel = prompt.TerminalChannel(terminal, handler.explain, prompt.edit_in_editor, registry.preview)
-    return SessionGuard(handler, record, rules.files, queues=options.unattended == "queue", is_quiet=options.json)
+    return SessionGuard(
+        handler,
+        record,
+        rules.files,
+        queues=options.unattended == "queue",
+        is_quiet=options.json,
+        reads_text=options.text_calls,
+    )
 
 
 def _stop_on_signals() -> None:
@@ -117,6 +127,12 @@ def _stop_on_signals() -> None:
 def _stop(number: int, _: object) -> NoReturn:
     # Ended from outside as from the keyboard: the tool that runs is killed, and what happened is told.
     raise KeyboardInterrupt(number)
+
+
+def _exposed(toolset: Toolset, workspace: Path) -> list[str]:
+    """Return a warning for each file of the toolset that the tools themselves could change."""
+    told = "lies in the workspace: a tool could change it, and the next session would use it"
+    return [f"`{path}` {told}" for path in toolset.sources if _reaches(path, workspace)]
 
 
 def _reaches(path: Path, workspace: Path) -> bool:
@@ -134,14 +150,6 @@ def _answers(name: str | None) -> AnswersChannel | None:
         return read_answers(name, Path(name).read_text(encoding="utf-8").split("\n"))
     except (OSError, UnicodeDecodeError) as error:
         raise PermitryError(f"cannot read the answers `{name}`: {error}") from error
-
-
-def _mode(rules: RuleSet, mode: str) -> str:
-    known = {"default", "plan", "yolo"} | rules.modes
-    if mode not in known:
-        # A misspelt `plan` would be a session without plan mode.
-        raise PermitryError(f"unknown mode `{mode}`; {nearest(mode.lower(), known)}")
-    return mode
 
 
 def _template(rules: RuleSet, name: str | None) -> Template | None:

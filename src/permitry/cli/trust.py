@@ -1,4 +1,4 @@
-"""`permitry trust`: which projects may permit, pinned to the bytes of their rule files."""
+"""`permitry trust`: which projects may permit, and which plugin folders may be loaded, pinned to their bytes."""
 
 import argparse
 import json
@@ -6,8 +6,9 @@ from pathlib import Path
 
 from permitry.cli.main import ExitCode
 from permitry.config.layers import PROJECT_FILE, find_project
-from permitry.config.pin import Pin, Project, ProjectFile, real_path
+from permitry.config.pin import Pin, PluginPin, Project, ProjectFile, real_path
 from permitry.config.trust import TrustStore
+from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.errors import PermitryError
 
 __all__ = ["configure"]
@@ -17,11 +18,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry trust`."""
     parser.add_argument(
         "folder", nargs="?", type=Path, metavar="DIR",
-        help=f"the folder that holds {PROJECT_FILE}; default: the nearest one, from the current folder upward",
+        help=f"the folder that holds {PROJECT_FILE}, or a folder of plugins; "
+        "default: the nearest project, from the current folder upward",
     )  # fmt: skip
     doing = parser.add_mutually_exclusive_group()
-    doing.add_argument("--list", action="store_true", help="list the trusted projects, and which have changed since")
-    doing.add_argument("--revoke", action="store_true", help="trust the project no more")
+    doing.add_argument("--list", action="store_true", help="list what is trusted, and what has changed since")
+    doing.add_argument("--revoke", action="store_true", help="trust the folder no more")
     parser.add_argument("--json", action="store_true", help="print one JSON object a project, and nothing else")
     parser.set_defaults(execute=execute)
 
@@ -35,9 +37,19 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _trusted(store: TrustStore, options: argparse.Namespace) -> ExitCode:
-    project = store.trust(_nearest() if options.folder is None else options.folder)
+    folder: Path = _nearest() if options.folder is None else options.folder
+    if _holds_plugins(folder):
+        plugins = store.trust_plugins(folder)
+        print(json.dumps(_plugins_as_json(plugins)) if options.json else _plugins_told(plugins))
+        return ExitCode.OK
+    project = store.trust(folder)
     print(json.dumps(_as_json(project)) if options.json else _told(project))
     return ExitCode.OK
+
+
+def _holds_plugins(folder: Path) -> bool:
+    """Return whether a folder holds Python files and no rules of a project: those come first."""
+    return not (folder / PROJECT_FILE).exists() and any(folder.glob("*.py"))
 
 
 def _nearest() -> Path:
@@ -64,7 +76,8 @@ def _listed(store: TrustStore, options: argparse.Namespace) -> ExitCode:
         raise PermitryError("`--list` lists all projects; leave the folder out")
     for pin in store.entries():
         trusted = pin.holds()
-        row = {"project": str(pin.root), "digest": pin.digest, "trusted": trusted}
+        kind = "plugins" if isinstance(pin, PluginPin) else "project"
+        row = {kind: str(pin.root), "digest": pin.digest, "trusted": trusted}
         print(json.dumps(row) if options.json else _line("trusted" if trusted else "changed", pin.root, pin))
     return ExitCode.OK
 
@@ -82,6 +95,19 @@ def _as_json(project: Project) -> dict[str, object]:
         for file in project.files
     ]
     return {"project": str(project.root), "digest": project.pin.digest, "trusted": True, "files": files}
+
+
+def _plugins_as_json(plugins: PluginFolder) -> dict[str, object]:
+    files = [{"file": name, "sha256": digest} for name, digest in plugins.digests.items()]
+    pin = PluginPin(plugins.path, plugins.digests)
+    return {"plugins": str(plugins.path), "digest": pin.digest, "trusted": True, "files": files}
+
+
+def _plugins_told(plugins: PluginFolder) -> str:
+    from permitry.cli.render import one_line
+
+    head = _line("trusted", plugins.path, PluginPin(plugins.path, plugins.digests))
+    return "\n".join([head, *(f"  {one_line(name)}" for name in plugins.files)])
 
 
 def _told(project: Project) -> str:

@@ -12,9 +12,10 @@ import attrs
 from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.load import Origin, load_rules
 from permitry.config.toml import load_toml
-from permitry.errors import ConfigError, Problem
+from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.errors import ConfigError, Problem, RegistryError
 
-__all__ = ["PROJECT_FILE", "Pin", "Project", "ProjectFile", "file_digest", "read_project", "real_path"]
+__all__ = ["PROJECT_FILE", "Pin", "PluginPin", "Project", "ProjectFile", "file_digest", "read_project", "real_path"]
 
 PROJECT_FILE = Path(".permitry") / "rules.toml"
 
@@ -45,6 +46,18 @@ class Pin:
         return real_path(self.root / PROJECT_FILE) in files and all(
             real_path(path) == path and file_digest(path) == digest for path, digest in files.items()
         )
+
+
+@attrs.frozen
+class PluginPin(Pin):
+    """A trusted plugin folder: the SHA-256 of each of its Python files. One file more or less is a change, too."""
+
+    def holds(self) -> bool:
+        """Return whether the folder's files are what they were, and no others."""
+        try:
+            return real_path(self.root) == self.root and PluginFolder.read(self.root).digests == dict(self.digests)
+        except RegistryError:
+            return False
 
 
 @attrs.frozen

@@ -31,6 +31,7 @@ _LONGEST_NAME = 256
 _READABLE = 1_000_000
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_TOOL_DIGEST = re.compile(r"[0-9a-f]{16,64}")
 _DURATION = re.compile(r"([1-9][0-9]{0,6})(s|m|h|d)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TRAITS = ("destructive", "idempotent", "open_world", "read_only", "spawns_agent")
@@ -217,8 +218,18 @@ def _checked_digest(value: str) -> str:
     return value
 
 
+def _checked_tool_digest(value: str) -> str:
+    if not _TOOL_DIGEST.fullmatch(value):
+        raise _refuse(
+            f"`{value[:80]}` is no digest of a tool",
+            "write its 64 hexadecimal digits, or the first 16 or more; `ToolSpec.digest` holds them",
+        )
+    return value
+
+
 _Labels = Annotated[_Words, AfterValidator(lambda words: [_checked_label(word) for word in words])]
 _Digests = Annotated[_Words, AfterValidator(lambda words: [_checked_digest(word) for word in words])]
+_ToolDigests = Annotated[_Words, AfterValidator(lambda words: [_checked_tool_digest(word) for word in words])]
 
 
 class WhenTable(_Table):
@@ -231,6 +242,10 @@ class WhenTable(_Table):
     label: _Labels | None = Field(None, description="A label that an earlier call left on the session.")
     digest: _Digests | None = Field(None, description="The digest of the very call, in hex.")
     repeat: int | None = Field(None, ge=2, le=1_000_000, description="The same call, for this many times or more.")
+    repaired: bool | None = Field(None, description="Whether the text of the call had to be repaired to be read.")
+    tool_digest: _ToolDigests | None = Field(
+        None, description="The digest of the tool's own declaration, in hex, or its first 16 digits or more."
+    )
     command: _Words | None = Field(None, description="Programs and their arguments: `git log *`.")
     path: _Words | None = Field(None, description="Paths that are read, written or deleted: `src/**`, `~/.ssh/**`.")
     host: _Words | None = Field(None, description="Addresses: `[scheme://]host[:port]`, `*.example.com`, `private`.")

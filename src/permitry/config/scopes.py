@@ -1,7 +1,7 @@
 """From `tools`, `when` and `unless` to what a rule is about, and what is wrong with their conditions."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from permitry.actions.hosts import read_host
@@ -18,10 +18,12 @@ from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.repaired import RepairedCondition
 from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["build_scope", "condition_problems", "has_condition"]
@@ -62,21 +64,27 @@ def _conditions(table: WhenTable) -> Conditions:
     )
 
 
+def _patterns(texts: Iterable[str]) -> tuple[Pattern, ...]:
+    return tuple(map(Pattern, texts))
+
+
+_PLAIN: Mapping[str, Callable[[Any], Condition]] = {
+    "mode": ModeCondition,
+    "agent": lambda texts: AgentCondition(_patterns(texts)),
+    "template": TemplateCondition,
+    "server": lambda texts: ServerCondition(_patterns(texts)),
+    "label": LabelCondition,
+    "digest": DigestCondition,
+    "tool_digest": ToolDigestCondition,
+    "repeat": RepeatCondition,
+    "repaired": RepairedCondition,
+}
+
+
 def _plain(table: WhenTable) -> Iterator[Condition]:
-    if table.mode is not None:
-        yield ModeCondition(tuple(table.mode))
-    if table.agent is not None:
-        yield AgentCondition(tuple(Pattern(text) for text in table.agent))
-    if table.template is not None:
-        yield TemplateCondition(tuple(table.template))
-    if table.server is not None:
-        yield ServerCondition(tuple(Pattern(text) for text in table.server))
-    if table.label is not None:
-        yield LabelCondition(tuple(table.label))
-    if table.digest is not None:
-        yield DigestCondition(tuple(table.digest))
-    if table.repeat is not None:
-        yield RepeatCondition(table.repeat)
+    for name, build in _PLAIN.items():
+        if (value := getattr(table, name)) is not None:
+            yield build(value)
     for place, raw in _arguments(table.args or {}):
         yield _argument(place, raw)
 

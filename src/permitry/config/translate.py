@@ -39,7 +39,7 @@ _HINTS = {
     "template": "write `[template.NAME]`",
 }
 _READABLE = 1_000_000
-_EITHER = tuple(name for name in WhenTable.model_fields if name not in ("args", "repeat"))
+_EITHER = tuple(name for name in WhenTable.model_fields if name not in ("args", "repaired", "repeat"))
 _MISSING = {
     "schema": "begin the file with `schema = 1`",
     "id": 'give the rule a stable name, such as `id = "no-secrets"`',

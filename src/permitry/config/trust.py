@@ -1,4 +1,4 @@
-"""Which projects the user trusts: a file of pins that only the user can have written."""
+"""Which projects and plugin folders the user trusts: a file of pins that only the user can have written."""
 
 import contextlib
 import errno
@@ -9,15 +9,21 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import attrs
 import platformdirs
 
 from permitry.config.load import Origin
-from permitry.config.pin import Pin, Project, read_project, real_path
-from permitry.errors import ConfigError, Problem
+from permitry.config.pin import Pin, PluginPin, Project, read_project, real_path
+from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.errors import ConfigError, Problem, RegistryError
 
 __all__ = ["TrustStore"]
+
+Pins: TypeAlias = dict[str, dict[Path, Pin]]
+PROJECTS, PLUGINS = "projects", "plugins"
+SECTIONS: Mapping[str, type[Pin]] = {PROJECTS: Pin, PLUGINS: PluginPin}
 
 _OWN = "look who could have written it, then chown it to yourself, chmod go-w"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -26,7 +32,7 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @attrs.frozen
 class TrustStore:
-    """The projects a user trusts, in a file that only this user can have written. Safe among processes and threads.
+    """What a user trusts, in a file that only this user can have written. Safe among processes and threads.
 
     A file that is damaged, a link, of another owner or writable by others trusts nothing: `entries`, `trust` and
     `revoke` raise `ConfigError` then, and `origin` says so in the notices of what is dropped.
@@ -42,17 +48,45 @@ class TrustStore:
         project = read_project(project_root)
         self._check_outside(project.root)
         with self._changing() as pins:
-            pins[project.root] = project.pin
+            pins[PROJECTS][project.root] = project.pin
         return project
 
-    def revoke(self, project_root: Path) -> bool:
-        """Forget a project, which may be gone by now; return whether it was known."""
+    def trust_plugins(self, folder: Path) -> PluginFolder:
+        """Pin the plugin folder as it is now, and return what was pinned.
+
+        Raises: `ConfigError` when it is no plugin folder; then nothing is trusted.
+        """
+        plugins = _read_plugins(folder)
+        self._check_outside(plugins.path)
         with self._changing() as pins:
-            return pins.pop(real_path(project_root), None) is not None
+            pins[PLUGINS][plugins.path] = PluginPin(plugins.path, plugins.digests)
+        return plugins
+
+    def plugins(self, folder: Path) -> PluginFolder:
+        """Return the plugin folder as it is now, which is what was trusted; the bytes in it are those to run.
+
+        Raises: `ConfigError` when it is not, or no longer, what was trusted.
+        """
+        plugins = _read_plugins(folder)
+        self._check_outside(plugins.path)
+        pin = self._read()[PLUGINS].get(plugins.path)
+        if pin is None or dict(pin.digests) != plugins.digests:
+            told = "is not trusted, and a plugin is code" if pin is None else "has changed since it was trusted"
+            hint = f"read its files, then `permitry trust {folder}`"
+            raise ConfigError([Problem(str(folder), 0, 0, 0, f"the plugin folder {told}", hint)])
+        return plugins
+
+    def revoke(self, folder: Path) -> bool:
+        """Forget a project or a plugin folder, which may be gone by now; return whether it was known."""
+        root = real_path(folder)
+        with self._changing() as pins:
+            found = [pins[section].pop(root, None) for section in SECTIONS]
+        return any(pin is not None for pin in found)
 
     def entries(self) -> tuple[Pin, ...]:
-        """Return every project trusted once and not revoked, sorted by folder; some may have changed since."""
-        return tuple(sorted(self._read().values(), key=lambda pin: pin.root))
+        """Return all that was trusted once and not revoked, sorted by folder; some may have changed since."""
+        read = self._read()
+        return tuple(sorted((pin for each in read.values() for pin in each.values()), key=lambda pin: pin.root))
 
     def is_trusted(self, project_file: Path) -> bool:
         """Return whether a project's file, and all it extends, are the bytes that were trusted."""
@@ -64,7 +98,7 @@ class TrustStore:
         untrusted = Origin(str(project_file), is_trusted=False, root=root)
         try:
             self._check_outside(real)
-            pin = self._read().get(real)
+            pin = self._read()[PROJECTS].get(real)
         except ConfigError as error:
             problem = error.problems[0]
             return attrs.evolve(untrusted, distrust=f"nothing is trusted: `{problem.path}` {problem.message}")
@@ -79,18 +113,22 @@ class TrustStore:
         if real_path(self.path).is_relative_to(root):
             raise self._refused(f"lies inside the project `{root}`", "put rules of your own into the user's rule file")
 
-    def _read(self) -> dict[Path, Pin]:
+    def _read(self) -> Pins:
         try:
             text = self._text()
         except FileNotFoundError:
-            return {}
+            return {section: {} for section in SECTIONS}
         except OSError as error:
             told = "is a link" if error.errno == errno.ELOOP else f"cannot be read: {_reason(error)}"
             raise self._refused(told) from error
         try:
-            return {Path(root): Pin(Path(root), digests) for root, digests in _projects(json.loads(text)).items()}
+            stored = _stored(json.loads(text))
         except (ValueError, RecursionError) as error:
             raise self._refused("is damaged") from error
+        return {
+            section: {Path(root): SECTIONS[section](Path(root), digests) for root, digests in pins.items()}
+            for section, pins in stored.items()
+        }
 
     def _text(self) -> bytes:
         file = os.open(self.path, _READ)
@@ -106,13 +144,13 @@ class TrustStore:
             os.close(file)
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[dict[Path, Pin]]:
+    def _changing(self) -> Iterator[Pins]:
         """Yield the entries to be changed, while nobody else changes them."""
         lock = self._lock()
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             before = self._read()
-            pins = dict(before)
+            pins = {section: dict(each) for section, each in before.items()}
             yield pins
             if pins != before:
                 self._write(pins)
@@ -129,12 +167,16 @@ class TrustStore:
         except OSError as error:
             raise self._refused(f"cannot be written: {_reason(error)}", "check its folder") from error
 
-    def _write(self, pins: Mapping[Path, Pin]) -> None:
-        projects = {str(root): dict(pin.digests) for root, pin in sorted(pins.items())}
+    def _write(self, pins: Pins) -> None:
+        stored = {
+            section: {str(root): dict(pin.digests) for root, pin in sorted(each.items())}
+            for section, each in pins.items()
+            if each or section == PROJECTS
+        }
         with tempfile.NamedTemporaryFile("w", prefix=".trust-", dir=self.path.parent, delete=False) as stream:
             temporary = Path(stream.name)
             try:
-                json.dump({"version": 1, "projects": projects}, stream, indent=2)
+                json.dump({"version": 1, **stored}, stream, indent=2)
                 stream.flush()
                 os.fsync(stream.fileno())
                 temporary.replace(self.path)
@@ -146,15 +188,28 @@ class TrustStore:
         return ConfigError([Problem(str(self.path), 0, 0, 0, message, hint)])
 
 
-def _projects(data: object) -> dict[str, dict[str, str]]:
-    """Return the digests by file and project, as they are stored.
+def _stored(data: object) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the digests by section, folder and file, as they are stored.
 
     Raises: `ValueError` for anything of another shape.
     """
-    match data:
-        case {"version": 1, "projects": dict(projects)} if all(map(_is_digests, projects.values())):
-            return projects
-    raise ValueError("no trust store of this version")
+    if not isinstance(data, dict) or data.get("version") != 1 or PROJECTS not in data:
+        raise ValueError("no trust store of this version")
+    stored = {section: data.get(section, {}) for section in SECTIONS}
+    if not all(isinstance(each, dict) and all(map(_is_digests, each.values())) for each in stored.values()):
+        raise ValueError("no trust store of this version")
+    return stored
+
+
+def _read_plugins(folder: Path) -> PluginFolder:
+    try:
+        plugins = PluginFolder.read(real_path(folder))
+    except RegistryError as error:
+        raise ConfigError([Problem(str(folder), 0, 0, 0, str(error), "name a folder of Python files")]) from error
+    if not plugins.plugins:
+        hint = "a plugin is a file `NAME.py` with a module-level `plugin`"
+        raise ConfigError([Problem(str(folder), 0, 0, 0, "there is no plugin in it", hint)])
+    return plugins
 
 
 def _is_digests(value: object) -> bool:

@@ -23,6 +23,7 @@ class Entry:
     """One rule of a policy.
 
     `covers` is there for a permission that speaks about actions: it returns the indices of those it permits.
+    `always_matches` is there for a rule that may know its answer before a call has arguments.
     """
 
     rule_id: str
@@ -32,6 +33,7 @@ class Entry:
     test: Callable[[Question], bool | Unsure] = attrs.field(repr=False)
     near_miss: Callable[[Question], str | None] = attrs.field(repr=False)
     covers: Callable[[Question], frozenset[int]] | None = attrs.field(default=None, repr=False)
+    always_matches: Callable[[Question], bool | None] | None = attrs.field(default=None, repr=False)
 
     def decides(self, question: Question, failures: list[RuleFailure]) -> Decision | None:
         """Return the rule's decision if it matches, or None; a failure is kept and counts against the call."""
@@ -44,6 +46,14 @@ class Entry:
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
             failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {told(error)}"))
             return frozenset()
+
+    def always(self, question: Question) -> bool | None:
+        """Return the rule's answer to every call of the tool, whatever its arguments; None when it cannot tell."""
+        try:
+            answer = None if self.always_matches is None else self.always_matches(question)
+        except Exception:  # noqa: BLE001 -- it only decides what is shown; what cannot be told is no answer
+            return None
+        return answer if answer is True or answer is False else None
 
     def trace(self, question: Question, deciding: str | None) -> RuleTrace:
         """Return the rule's part in the decision, for a human."""
@@ -154,7 +164,8 @@ def _entry(rule: AuthorizationRule, version: str) -> Entry:
     told = _DEFAULT_MESSAGES[effect] if message is None else message
     decision = Decision(effect, rule_id, phase, reason, told, source=source, policy_version=version)
     covers = getattr(rule, "covers", None) if phase is Phase.PERMISSION else None
-    return Entry(rule_id, priority, phase, decision, test, near_miss, covers)
+    always_matches = getattr(rule, "always_matches", None)
+    return Entry(rule_id, priority, phase, decision, test, near_miss, covers, always_matches)
 
 
 def _permission_entry(rule: AnyRule, version: str, seen: set[str]) -> Entry:

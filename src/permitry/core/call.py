@@ -48,7 +48,8 @@ class ToolCall:
     """A tool call as a model made it; immutable all the way down.
 
     `arguments` is a read-only JSON object; `thawed()` gives a tool its own copy. `call_id` is the provider's id,
-    or None. `server` names the MCP server of the tool; the name `mcp:server/tool` means the same.
+    or None. `server` names the MCP server of the tool; the name `mcp:server/tool` means the same. `repaired` says that
+    the text of the call had to be repaired before it could be read; it is no part of the digest.
 
     Raises: `CallError` for a bad name, non-JSON values, NaN, non-string keys, depth over 64, size over 1 MiB.
     """
@@ -61,6 +62,7 @@ class ToolCall:
     )
     server: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
     origin: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
+    repaired: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
     canonical: str = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -106,15 +108,15 @@ class ToolCall:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolCall):
             return NotImplemented
-        return (self.digest, self.call_id, self.origin) == (other.digest, other.call_id, other.origin)
+        return self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash((self.digest, self.call_id, self.origin))
+        return hash(self._identity)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.name, self.thawed(), (self.call_id, self.kind, self.server, self.origin))
+        rest = {name: getattr(self, name) for name in ("call_id", "kind", "server", "origin", "repaired")}
+        return functools.partial(ToolCall, self.name, self.thawed(), **rest), ()
 
-
-def _rebuild(name: str, arguments: dict[str, Any], rest: tuple[Any, ...]) -> ToolCall:
-    call_id, kind, server, origin = rest
-    return ToolCall(name, arguments, call_id=call_id, kind=kind, server=server, origin=origin)
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return self.digest, self.call_id, self.origin, self.repaired

@@ -20,11 +20,12 @@ import attrs
 
 from permitry.core._entry import CONFIRM_MESSAGE, Entry, compiled
 from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
-from permitry.core.call import ToolCall
+from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, RuleFailure, Verdict
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec
+from permitry.errors import CallError
 
 __all__ = ["AuthorizationPolicy", "Flow", "Marks"]
 
@@ -150,8 +151,16 @@ class AuthorizationPolicy:
         """Return the question to the rules, with all that is known about the tool."""
         declared = self.declared.get(call.tool)
         if spec is None or declared is None:
-            return Question(call, context, declared if spec is None else spec, self.reader)
-        return Question(call, context, _completed(spec, declared), self.reader)
+            return Question(call, context, declared if spec is None else spec, self.reader, own=spec)
+        return Question(call, context, _completed(spec, declared), self.reader, own=spec)
+
+    def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
+        """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
+
+        False only when every call of a kind that `spec` takes is blocked, whatever its arguments, so that the tool can
+        be left out of what a model is shown. For a sub-agent a block in a context above its own is enough.
+        """
+        return any(self._could_pass(spec, kind, context) for kind in spec.kinds)
 
     def should_confirm(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the bare tool may not run unasked: True for CONFIRM and for BLOCK.
@@ -163,6 +172,20 @@ class AuthorizationPolicy:
     def is_tool_blocked(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the bare tool is blocked: no answer can make it run."""
         return self.decide(ToolCall(tool_name), context).verdict is Verdict.BLOCK
+
+    def _could_pass(self, spec: ToolSpec, kind: PayloadKind, context: AuthContext) -> bool:
+        try:
+            call = ToolCall(spec.name, kind=kind)
+        except CallError:
+            return False  # no call can name it
+        return not any(self._blocks_all(self.question(call, each, spec)) for each in context.lineage())
+
+    def _blocks_all(self, question: Question) -> bool:
+        """Return whether every call is surely blocked that differs from the one asked about in its arguments only."""
+        if any(entry.always(question) is not False for entry in self._overrides):
+            return False
+        blocks = (entry for entry in self._restrictions if entry.decision.verdict is Verdict.BLOCK)
+        return any(entry.always(question) is True for entry in blocks)
 
     def _strictest_of(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Question, Decision]:
         questions = [self.question(call, each, spec) for each in context.lineage()]
@@ -275,5 +298,5 @@ def _version(policy: AuthorizationPolicy) -> str:
     """Return a short digest that is the same for the same rules, in any process."""
     parts = (*policy.rules, *policy.flows)
     texts = [repr(part) if attrs.has(type(part)) else type(part).__qualname__ for part in parts]
-    texts += [f"{name} {spec!r}" for name, spec in sorted(policy.declared.items())]
+    texts += [f"{name} {policy.declared[name].digest}" for name in sorted(policy.declared)]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

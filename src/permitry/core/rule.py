@@ -36,14 +36,20 @@ def phase_of(priority: int) -> Phase | None:
 class Question:
     """One question to the rules: whether this call may run in this context.
 
-    `spec` is the tool's own declaration, when a registry or the operator vouches for one. `reader` tells what the call
-    would do; it is asked once, and only when a rule looks at the actions.
+    `spec` is the tool's declaration, when a registry or the operator vouches for one; `own` is the part of it that does
+    not come from a rule file, None where a rule file alone speaks. `reader` tells what the call would do; it is asked
+    once, and only when a rule looks at the actions.
     """
 
     call: ToolCall
     context: AuthContext
     spec: ToolSpec | None = None
     reader: ActionReader | None = attrs.field(default=None, repr=False, eq=False)
+    own: ToolSpec | None = attrs.field(kw_only=True, repr=False)
+
+    @own.default
+    def _spec_as_given(self) -> ToolSpec | None:
+        return self.spec
 
     @functools.cached_property
     def tool(self) -> ToolSpec | None:
@@ -143,6 +149,10 @@ class AuthorizationRule(Protocol):
 
         A permission may also have `covers(question)`, which returns the indices of the certain actions it permits: a
         call runs when several permissions together cover all of them.
+
+        A rule may also have `always_matches(question)`: what `matches` answers to every call of the tool in that
+        context, whatever its arguments, and None when that depends on them. It only decides which tools are worth
+        showing; who narrows `matches` has to narrow it too.
         """
         ...
 

@@ -2,13 +2,15 @@
 
 import enum
 import functools
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import attrs
 
-from permitry.core._json import JsonValue, freeze_object, thaw
+from permitry.core._json import JsonValue, canonical_json, freeze_object, thaw
+from permitry.core.call import PayloadKind
 
 __all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]
 
@@ -16,12 +18,13 @@ __all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]
 class ArgumentRole(enum.Enum):
     """What an argument is: shell text, an argument list, a path, an address, a patch, an agent, a working folder.
 
-    `READ_TREE` is a folder that is read with all that lies below it; left out, it is the workspace. `TEXT` is only
-    words: it changes nothing about what a call does.
+    `READ_TREE` is a folder that is read with all that lies below it; left out, it is the workspace. `INPUT` is typed
+    into a program that runs; an empty one does nothing. `TEXT` is only words: it changes nothing about a call.
     """
 
     COMMAND = "command"
     ARGV = "argv"
+    INPUT = "input"
     READ_PATH = "read_path"
     READ_TREE = "read_tree"
     WRITE_PATH = "write_path"
@@ -33,7 +36,8 @@ class ArgumentRole(enum.Enum):
     TEXT = "text"
 
 
-_SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV})
+# What is typed into a program may be a command as well; without it, the call of such a tool only looks.
+_SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.INPUT})
 _READING_ROLES = frozenset(
     {ArgumentRole.READ_PATH, ArgumentRole.READ_TREE, ArgumentRole.URL, ArgumentRole.FOLDER, ArgumentRole.TEXT}
 )
@@ -41,6 +45,10 @@ _READING_ROLES = frozenset(
 
 def _read_only(value: Mapping[str, ArgumentRole] | None) -> Mapping[str, ArgumentRole] | None:
     return None if value is None else MappingProxyType(dict(value))
+
+
+def _set_of_kinds(kinds: Iterable[PayloadKind]) -> frozenset[PayloadKind]:
+    return frozenset(kinds)
 
 
 _optional_bool = attrs.field(
@@ -66,10 +74,11 @@ class ToolTraits:
 
 @attrs.frozen
 class ToolSpec:
-    """A tool's declaration: name, schema, traits, argument roles and limits.
+    """A tool's declaration: name, schema, traits, argument roles, the kinds of call it takes, and limits.
 
-    `parameters` is a JSON Schema; `roles` says what arguments are; `timeout` is in seconds; `output_limit` is in
-    characters. `name` is the name rules see (`mcp:server/tool` for MCP tools).
+    `parameters` is a JSON Schema; `roles` says what arguments are; `timeout` is in seconds, None for no limit;
+    `output_limit` is in characters. `name` is the name rules see (`mcp:server/tool` for MCP tools). Without `kinds` a
+    tool takes function calls, and one of a server the calls of that server.
 
     A key of `roles` names an argument, `items[].path` those inside lists, `path|file_path` either; one that
     ends in `?` may be left out. None: nobody said what the arguments are; empty: none of them touches anything.
@@ -81,12 +90,32 @@ class ToolSpec:
     traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True)
     roles: Mapping[str, ArgumentRole] | None = attrs.field(default=None, kw_only=True, converter=_read_only, hash=False)
     version: str = attrs.field(default="1", kw_only=True)
-    timeout: float = attrs.field(default=60.0, kw_only=True)
+    timeout: float | None = attrs.field(default=None, kw_only=True)
     output_limit: int = attrs.field(default=16_000, kw_only=True)
+    kinds: frozenset[PayloadKind] = attrs.field(kw_only=True, converter=_set_of_kinds)
+
+    @kinds.default
+    def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
+        return (PayloadKind.MCP if self.name.startswith("mcp:") else PayloadKind.FUNCTION,)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """The SHA-256 (hex) of what the tool declares about itself; limits are not part of it."""
+        roles = None if self.roles is None else {name: role.value for name, role in self.roles.items()}
+        told = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+            "traits": attrs.asdict(self.traits),
+            "roles": roles,
+            "kinds": tuple(sorted(kind.value for kind in self.kinds)),
+            "version": self.version,
+        }
+        return hashlib.sha256(canonical_json(told).encode()).hexdigest()
 
     @property
     def is_shell(self) -> bool:
-        """Whether an argument is a command, so that the call is judged by what the command does."""
+        """Whether an argument is a command, or typed into one, so that the call is judged by what that does."""
         return not _SHELL_ROLES.isdisjoint((self.roles or {}).values())
 
     @property

@@ -10,6 +10,9 @@ __all__ = ["DEFAULT_READ_ONLY_TOOLS", "HARMLESS_ARGUMENTS", "WELL_KNOWN", "well_
 _READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
 _WRITES = ToolTraits(read_only=False, destructive=True, open_world=False, spawns_agent=False)
 _RUNS = ToolTraits(read_only=False, destructive=True, open_world=True, spawns_agent=False)
+_LOOKS = ToolTraits(read_only=True, destructive=False, idempotent=False, open_world=False, spawns_agent=False)
+# They change the session alone, yet they are no reading.
+_OF_THE_AGENT = ToolTraits(read_only=False, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
 _FETCHES = ToolTraits(destructive=False, open_world=True, spawns_agent=False)
 _DELEGATES = ToolTraits(read_only=False, spawns_agent=True)
 
@@ -33,10 +36,11 @@ _SHELLS = (
 
 
 def _specs() -> Iterator[ToolSpec]:
-    for name in ("exit_plan_mode", "react", "think"):
+    for name in ("exit_plan_mode", "list_artifacts", "react", "read_artifact", "think"):
         yield ToolSpec(name, traits=_READS, roles={})
-    yield ToolSpec("read_file", traits=_READS, roles={_FILE: ArgumentRole.READ_PATH})
-    for name in ("glob", "grep", "list_dir", "list_files", "search_files"):
+    for name in ("read_file", "read_image", "view_image"):
+        yield ToolSpec(name, traits=_READS, roles={_FILE: ArgumentRole.READ_PATH})
+    for name in ("glob", "grep", "list_dir", "list_files", "repo_map", "search_files"):
         yield ToolSpec(name, traits=_READS, roles={_FOLDER: ArgumentRole.READ_TREE})
     for name in ("write_file", "edit_file", "hashline_edit", "create_file"):
         yield ToolSpec(name, traits=_WRITES, roles={_FILE: ArgumentRole.WRITE_PATH})
@@ -44,6 +48,10 @@ def _specs() -> Iterator[ToolSpec]:
     yield ToolSpec("apply_patch", traits=_WRITES, roles={"patch|input": ArgumentRole.PATCH})
     for name in _SHELLS:
         yield ToolSpec(name, traits=_RUNS, roles={"command|cmd": ArgumentRole.COMMAND, **_SHELL})
+    yield ToolSpec("write_stdin", traits=_RUNS, roles={"chars?": ArgumentRole.INPUT, "session_id?": ArgumentRole.TEXT})
+    yield ToolSpec("check_shell_bg", traits=_LOOKS, roles={})
+    for name in ("kill_shell_bg", "update_plan"):
+        yield ToolSpec(name, traits=_OF_THE_AGENT, roles={})
     for name in ("fetch_url", "web_fetch"):
         yield ToolSpec(name, traits=_FETCHES, roles={"url|urls[]": ArgumentRole.URL})
     yield ToolSpec("web_search", traits=_FETCHES, roles={})

@@ -1,163 +1,314 @@
 """The registry: tools by name, and `dispatch`, which takes nothing but an `AuthorizedCall`."""
 
-import asyncio
-import concurrent.futures
-import contextvars
+import contextlib
 import inspect
 import os
-import time
-import traceback
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, cast
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import attrs
 
-from permitry.core.call import ToolCall
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.result import ToolResult, clip
-from permitry.errors import FatalToolError, RegistryError, ReplayError, ToolError, UnknownToolError, told
+from permitry.dispatch.authorized import AuthorizedCall, RunObserver
+from permitry.dispatch.limits import Bucket, ToolLimits
+from permitry.dispatch.running import ArtifactKeeper, Authorization, RegisteredTool, Run, Shared
+from permitry.dispatch.scope import CallScope, ToolInvocation
+from permitry.dispatch.telemetry import ToolTelemetry
+from permitry.errors import RegistryError, ReplayError, ToolError, UnknownToolError, told
 
-__all__ = ["AuthorizedCall", "Handler", "RunObserver", "ToolRegistry", "in_thread"]
+__all__ = ["CallTimeHandler", "ContextHandler", "Handler", "ToolFilter", "ToolRegistry", "is_async"]
 
 Outcome: TypeAlias = ToolResult | tuple[bool, str] | str
 Handler: TypeAlias = Callable[[dict[str, Any]], Outcome | Awaitable[Outcome]]
-T = TypeVar("T")
-R = TypeVar("R")
+CallTimeHandler: TypeAlias = Callable[[dict[str, Any], CallScope], Outcome | Awaitable[Outcome]]
+ContextHandler: TypeAlias = Callable[[dict[str, Any], ToolInvocation], Outcome | Awaitable[Outcome]]
 Preview: TypeAlias = Callable[[dict[str, Any]], str | None]
+IsEnabled: TypeAlias = Callable[[AuthContext], bool]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class RunObserver(Protocol):
-    """Who is told of every run; `started` may raise, and then the tool does not run."""
+class ToolFilter(Protocol):
+    """A policy, as far as the registry needs one: whether any call of a tool could run."""
 
-    def started(self, call: ToolCall) -> None:
-        """Take note that the tool is about to run."""
+    def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
+        """Return whether some call of the tool could be allowed or confirmed in this context."""
         ...
-
-    def finished(self, call: ToolCall, result: ToolResult, *, seconds: float, error: str | None) -> None:
-        """Take note of the result; `error` is the traceback of a crash."""
-        ...
-
-
-class AuthorizedCall:
-    """A call that may run once: minted by a `ToolHandler`, redeemed by the registry it was minted for.
-
-    It cannot be built, copied or pickled. What runs is what was authorized: the registry keeps the call itself and
-    looks it up by this object's identity, so nothing written onto the object matters.
-    """
-
-    __slots__ = ("__weakref__",)
-
-    def __init__(self) -> None:
-        raise TypeError("an AuthorizedCall is minted by a ToolHandler, never built")
-
-    def __copy__(self) -> NoReturn:
-        raise TypeError("an AuthorizedCall cannot be copied")
-
-    def __deepcopy__(self, memo: object) -> NoReturn:
-        raise TypeError("an AuthorizedCall cannot be copied")
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("an AuthorizedCall cannot be pickled")
 
 
 @attrs.frozen
-class _Tool:
-    spec: ToolSpec
-    handler: Handler
+class _Entry:
+    tool: RegisteredTool
     preview: Preview | None
+    enabled: IsEnabled | None
 
-
-@attrs.frozen
-class _Authorization:
-    token: AuthorizedCall
-    call: ToolCall
-    observer: RunObserver
-    process: int = attrs.field(factory=os.getpid)
+    def is_enabled(self, context: AuthContext) -> bool:
+        try:
+            return self.enabled is None or self.enabled(context) is True
+        except Exception:  # noqa: BLE001 -- law 2: a tool that cannot say that it is enabled is not
+            return False
 
 
 @attrs.define
 class ToolRegistry:
     """Tools by name. A tool takes its arguments as a dict and returns `(ok, text)`, text alone, or a `ToolResult`.
 
+    Tools that need the state of the caller are registered as call-time tools: `dispatch` hands them a `CallScope`.
+    `telemetry` is told of every run; `artifacts` keeps output that is too long for the model.
+
     Source: seed 000, "Handler signature"; seed 001, "ToolRegistry".
     """
 
-    _tools: dict[str, _Tool] = attrs.field(factory=dict, init=False)
+    telemetry: ToolTelemetry | None = attrs.field(default=None, kw_only=True)
+    artifacts: ArtifactKeeper | None = attrs.field(default=None, kw_only=True)
+    _entries: dict[str, _Entry] = attrs.field(factory=dict, init=False)
+    _aliases: dict[str, str] = attrs.field(factory=dict, init=False)
     # INVARIANT: an entry is here exactly while its AuthorizedCall has been minted and not yet redeemed.
-    _outstanding: dict[int, _Authorization] = attrs.field(factory=dict, init=False, repr=False)
+    _outstanding: dict[int, Authorization] = attrs.field(factory=dict, init=False, repr=False)
+    _shared: Shared = attrs.field(factory=Shared, init=False, repr=False)
+    _closing: list[Callable[[], None]] = attrs.field(factory=list, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False, eq=False)
 
-    def register(self, spec: ToolSpec, handler: Handler, *, preview: Preview | None = None) -> None:
-        """Add a tool; `preview` describes what a call would change, for the human who is asked.
+    # Registering --------------------------------------------------------------------------------------------------
+
+    def register(
+        self,
+        spec: ToolSpec,
+        handler: Handler,
+        *,
+        preview: Preview | None = None,
+        enabled: IsEnabled | None = None,
+        limits: ToolLimits | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Add a tool. `preview` describes what a call would change, for the human who is asked.
+
+        `enabled` says in which contexts the tool is there at all; where it fails, it is not. With `replace` it takes
+        the place of a tool of that name; calls authorized before still run the one they were authorized for.
 
         Raises: `RegistryError` when the name is taken.
         """
-        if spec.name in self._tools:
-            raise RegistryError(f"the tool `{spec.name}` is already registered")
-        self._tools[spec.name] = _Tool(spec, handler, preview)
+        tool = _tool(spec, handler, lambda arguments, _: handler(arguments), limits)
+        # What changes nothing the second time may as well be done once.
+        self._add(attrs.evolve(tool, is_shareable=spec.traits.idempotent is True), preview, enabled, replace=replace)
+
+    def register_call_time(
+        self,
+        spec: ToolSpec,
+        handler: CallTimeHandler,
+        *,
+        preview: Preview | None = None,
+        enabled: IsEnabled | None = None,
+        limits: ToolLimits | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Add a tool whose handler takes `(arguments, scope)`: the state of the caller comes with each call.
+
+        `scope.session` is the session in which the call was authorized.
+
+        Raises: `RegistryError` when the name is taken.
+
+        Source: seed 000, "Explicit dispatch for call-time-dependent tools".
+        """
+
+        def call(arguments: dict[str, Any], run: Run) -> Any:  # noqa: ANN401 -- what it returns is checked later
+            scope = run.caller
+            if scope is None:
+                raise ToolError(f"The tool `{spec.name}` needs the state of its caller, which was not given here.")
+            return handler(arguments, scope)
+
+        self._add(_tool(spec, handler, call, limits), preview, enabled, replace=replace)
+
+    def register_with_context(
+        self,
+        spec: ToolSpec,
+        handler: ContextHandler,
+        *,
+        preview: Preview | None = None,
+        enabled: IsEnabled | None = None,
+        limits: ToolLimits | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Add a tool whose handler takes `(arguments, invocation)`: the call, its context, and the state of its caller.
+
+        Raises: `RegistryError` when the name is taken.
+        """
+
+        def call(arguments: dict[str, Any], run: Run) -> Any:  # noqa: ANN401 -- what it returns is checked later
+            authorization = run.authorization
+            scope = run.caller or CallScope(session=authorization.session)
+            return handler(arguments, ToolInvocation(run.call, authorization.context, scope, authorization.session))
+
+        self._add(_tool(spec, handler, call, limits), preview, enabled, replace=replace)
+
+    def tool(self, function: Function | None = None, /, **rest: Any) -> Any:  # noqa: ANN401 -- a decorator of two forms
+        """Register a function as a tool, with `@registry.tool` or `@registry.tool(name=…, traits=…, roles=…)`.
+
+        Name, description and parameters come from the function; `rest` is what `permitry.dispatch.schema.spec_of`
+        takes, and `preview`, `enabled`, `limits` and `replace`. The function itself is returned unchanged.
+
+        Raises: `RegistryError` for a signature that has no JSON Schema, and when the name is taken.
+        """
+        # pydantic is loaded for those who use it.
+        from permitry.dispatch.schema import handler_of, spec_of  # noqa: PLC0415
+
+        own = {key: rest.pop(key) for key in ("preview", "enabled", "limits", "replace") if key in rest}
+
+        def register(function: Function) -> Function:
+            spec = spec_of(function, **rest)
+            self.register(spec, handler_of(function), **own)
+            return function
+
+        return register if function is None else register(function)
+
+    def alias(self, name: str, of: str) -> None:
+        """Let calls of `name` be calls of the tool `of`: rules, record and tool see that one only.
+
+        Raises: `RegistryError` when the name is taken; `UnknownToolError` when there is no tool `of`.
+        """
+        with self._lock:
+            self._check_free(name)
+            if of not in self._entries:
+                raise UnknownToolError(f"no tool `{of}` is registered, for which `{name}` could stand")
+            self._aliases[name] = of
+
+    def unregister(self, name: str) -> None:
+        """Take a tool out, and its aliases; calls that run go on.
+
+        Raises: `UnknownToolError`.
+        """
+        with self._lock:
+            if self._entries.pop(name, None) is None:
+                raise UnknownToolError(f"no tool `{name}` is registered")
+            self._aliases = {alias: of for alias, of in self._aliases.items() if of != name}
+
+    def _add(self, tool: RegisteredTool, preview: Preview | None, enabled: IsEnabled | None, *, replace: bool) -> None:
+        with self._lock:
+            if not (replace and tool.spec.name in self._entries):
+                self._check_free(tool.spec.name)
+            self._entries[tool.spec.name] = _Entry(tool, preview, enabled)
+
+    def _check_free(self, name: str) -> None:
+        if name in self._entries or name in self._aliases:
+            raise RegistryError(f"the tool `{name}` is already registered")
+
+    # Looking ------------------------------------------------------------------------------------------------------
 
     def get(self, name: str) -> ToolSpec | None:
         """Return the spec of the tool `name`, or None."""
-        tool = self._tools.get(name)
-        return None if tool is None else tool.spec
+        entry = self._entries.get(name)
+        return None if entry is None else entry.tool.spec
+
+    def specs(self, context: AuthContext | None = None, policy: ToolFilter | None = None) -> tuple[ToolSpec, ...]:
+        """Return the specs of all tools, in the order of registering.
+
+        With a context only of those that are enabled in it; with a policy as well only of those of which some call
+        could be allowed or confirmed.
+        """
+        entries = [e for e in list(self._entries.values()) if context is None or e.is_enabled(context)]
+        specs = [entry.tool.spec for entry in entries]
+        if context is None or policy is None:
+            return tuple(specs)
+        return tuple(spec for spec in specs if policy.could_run(spec, context))
+
+    def is_enabled(self, name: str, context: AuthContext) -> bool:
+        """Return whether there is a tool `name` in this context."""
+        entry = self._entries.get(name)
+        return entry is not None and entry.is_enabled(context)
+
+    def resolved(self, call: ToolCall) -> ToolCall:
+        """Return the call under the tool's own name, where it came under an alias."""
+        name = self._aliases.get(call.tool)
+        if name is None:
+            return call
+        kind = PayloadKind.FUNCTION if call.kind is PayloadKind.MCP else call.kind
+        return attrs.evolve(call, name=name, server=None, kind=kind)
 
     def preview(self, call: ToolCall) -> str | None:
         """Return what `call` would change, if its tool can tell; a preview that fails says so instead."""
-        tool = self._tools.get(call.tool)
-        if tool is None or tool.preview is None:
+        entry = self._entries.get(call.tool)
+        if entry is None or entry.preview is None:
             return None
         try:
-            return tool.preview(call.thawed())
+            return entry.preview(call.thawed())
         except Exception as error:  # noqa: BLE001 -- a preview that fails must not keep the question from the human
             return f"(no preview: {' '.join(told(error).split())})"
 
     def __contains__(self, name: object) -> bool:
-        return name in self._tools
+        return name in self._entries
 
     def __iter__(self) -> Iterator[ToolSpec]:
-        return (tool.spec for tool in self._tools.values())
+        return (entry.tool.spec for entry in list(self._entries.values()))
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self._entries)
 
-    def dispatch(self, authorized: AuthorizedCall) -> ToolResult:
+    # Running ------------------------------------------------------------------------------------------------------
+
+    def dispatch(self, authorized: AuthorizedCall, scope: CallScope | None = None) -> ToolResult:
         """Run an authorized call and return its result. A crash becomes a result; its traceback goes to the record.
 
-        Raises: `ReplayError` for an object not minted here or already used; `FatalToolError` from the tool.
+        Raises: `ReplayError` for an object not minted here or already used; `FatalToolError` from the tool, and when
+        the tool takes no calls of this kind.
         """
-        run = _Run(self._redeem(authorized), self._tools)
-        with run:
-            outcome = run.tool.handler(run.authorization.call.thawed())
-            if inspect.isawaitable(outcome):
-                outcome = _waited_for(outcome)
-            run.result = _checked(outcome)
-        return run.finish()
+        return self._run(authorized, scope).run()
 
-    async def adispatch(self, authorized: AuthorizedCall) -> ToolResult:
+    async def adispatch(self, authorized: AuthorizedCall, scope: CallScope | None = None) -> ToolResult:
         """Run an authorized call on the event loop; a tool that is not async runs in a thread.
 
         Raises: as `dispatch`.
         """
-        run = _Run(self._redeem(authorized), self._tools)
-        with run:
-            arguments = run.authorization.call.thawed()
-            if inspect.iscoroutinefunction(run.tool.handler):
-                outcome = await run.tool.handler(arguments)
-            else:
-                outcome = await in_thread(run.tool.handler, arguments)
-                if inspect.isawaitable(outcome):
-                    outcome = await outcome
-            run.result = _checked(outcome)
-        return run.finish()
+        return await self._run(authorized, scope).arun()
 
-    def _authorize(self, call: ToolCall, observer: RunObserver) -> AuthorizedCall:
+    def cancel(self, call_id: str) -> bool:
+        """End every run of this call id as cancelled, and return whether there was one. Any thread may do this."""
+        runs = [run for run in list(self._shared.running) if run.call.call_id == call_id]
+        for run in runs:
+            run.cancel()
+        return bool(runs)
+
+    def closing(self, callback: Callable[[], None]) -> None:
+        """Have `callback` run at `close`: what a tool keeps alive between calls ends there."""
+        self._closing.append(callback)
+
+    def close(self) -> None:
+        """Cancel what runs, and end what tools keep alive between calls, last come first; safe to call again."""
+        for run in list(self._shared.running):
+            run.cancel()
+        while self._closing:
+            with contextlib.suppress(Exception):
+                self._closing.pop()()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self, authorized: AuthorizedCall, scope: CallScope | None) -> Run:
+        authorization = self._redeem(authorized)
+        self._shared.telemetry, self._shared.artifacts = self.telemetry, self.artifacts
+        return Run(authorization, scope, self._shared)
+
+    def _authorize(
+        self,
+        call: ToolCall,
+        context: AuthContext,
+        observer: RunObserver,
+        session: Any = None,  # noqa: ANN401 -- this folder does not know what a session is
+    ) -> AuthorizedCall:
         """Mint the one authorization of `call`. The handler alone calls this, after a decision."""
-        if call.tool not in self._tools:
+        entry = self._entries.get(call.tool)
+        if entry is None:
             raise UnknownToolError(f"no tool `{call.tool}` is registered")
         token = object.__new__(AuthorizedCall)
-        self._outstanding[id(token)] = _Authorization(token, call, observer)
+        self._outstanding[id(token)] = Authorization(token, call, context, entry.tool, observer, session)
         return token
 
-    def _redeem(self, authorized: AuthorizedCall) -> _Authorization:
+    def _redeem(self, authorized: AuthorizedCall) -> Authorization:
         # The pop is atomic: of two threads with one token, one gets the entry. Holding the token in the entry keeps
         # its id from being reused while it is outstanding.
         authorization = self._outstanding.get(id(authorized))
@@ -169,94 +320,17 @@ class ToolRegistry:
         return authorization
 
 
-_NOTHING = ToolResult(False, "The tool gave no result.")
+def _tool(
+    spec: ToolSpec,
+    handler: Callable[..., Any],
+    call: Callable[[dict[str, Any], Run], Any],
+    limits: ToolLimits | None,
+) -> RegisteredTool:
+    limits = ToolLimits() if limits is None else limits
+    bucket = None if limits.rate is None else Bucket(limits.rate)
+    return RegisteredTool(spec, call, is_async=is_async(handler), limits=limits, bucket=bucket)
 
 
-@attrs.define
-class _Run:
-    """One run of one tool, told to its observer whatever happens."""
-
-    authorization: _Authorization
-    tools: Mapping[str, _Tool]
-    result: ToolResult = _NOTHING
-    trace: str | None = None
-    _begun: float = 0.0
-
-    @property
-    def tool(self) -> _Tool:
-        return self.tools[self.authorization.call.tool]
-
-    def __enter__(self) -> None:
-        self.authorization.observer.started(self.authorization.call)
-        self._begun = time.perf_counter()
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
-        name = self.tool.spec.name
-        if isinstance(error, ToolError):
-            self.result = ToolResult(False, told(error))
-        elif isinstance(error, Exception):
-            self.trace = "".join(traceback.format_exception(error))
-            text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
-            self.result = ToolResult(False, text)
-        elif error is not None:
-            # A thread cannot be stopped: what was interrupted may still be at work.
-            self.trace = type(error).__name__
-            self.result = ToolResult(False, f"The tool `{name}` was interrupted; it may have had effects.")
-        self.result = attrs.evolve(self.result, text=clip(self.result.text, self.tool.spec.output_limit))
-        seconds = time.perf_counter() - self._begun
-        call = self.authorization.call
-        self.authorization.observer.finished(call, self.result, seconds=seconds, error=self.trace)
-        # Only what a tool may raise is turned into a result; the end of the run and of the process go on.
-        return isinstance(error, Exception) and not isinstance(error, FatalToolError)
-
-    def finish(self) -> ToolResult:
-        return self.result
-
-
-async def in_thread(function: Callable[[T], R], argument: T) -> R:
-    """Return `function(argument)`, run in a thread of its own: a slow one holds up neither the loop nor another."""
-
-    def called() -> R:
-        try:
-            return function(argument)
-        except StopIteration as error:
-            # A future cannot carry it: whoever waits would wait for ever.
-            raise RuntimeError("raised StopIteration") from error
-
-    thread = concurrent.futures.ThreadPoolExecutor(1)
-    try:
-        return await asyncio.get_running_loop().run_in_executor(thread, contextvars.copy_context().run, called)
-    finally:
-        thread.shutdown(wait=False)
-
-
-def _is_on_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _waited_for(outcome: Awaitable[Outcome]) -> Outcome:
-    """Return the outcome of an async tool to a caller that is not async, even on the thread of a running loop."""
-
-    async def awaited() -> Outcome:
-        return await outcome
-
-    if not _is_on_a_loop():
-        return asyncio.run(awaited())
-    with concurrent.futures.ThreadPoolExecutor(1) as thread:
-        return thread.submit(contextvars.copy_context().run, asyncio.run, awaited()).result()
-
-
-def _checked(outcome: object) -> ToolResult:
-    if isinstance(outcome, ToolResult):
-        return ToolResult(outcome.ok, outcome.text)
-    match outcome:
-        case str():
-            return ToolResult(True, outcome)
-        case (bool(), str()):
-            return ToolResult(*cast("tuple[bool, str]", outcome))
-        case _:
-            raise TypeError(f"a tool returns (ok, text), text, or a ToolResult, not {type(outcome).__name__}")
+def is_async(handler: Callable[..., Any]) -> bool:
+    """Return whether calling `handler` gives an awaitable for certain."""
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there

@@ -1,14 +1,39 @@
-"""Provider messages to calls and results back, one file a shape."""
+"""Provider messages to calls, and calls and results back, one file a shape."""
 
 from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages import anthropic, openai_chat, openai_responses, plain
+from permitry.messages import anthropic, gemini, mcp, openai_chat, openai_responses, plain
 from permitry.messages.incoming import IncomingCall, Message, known_role, known_type
 
-__all__ = ["IncomingCall", "calls_in"]
+__all__ = ["SHAPES", "IncomingCall", "call_message", "calls_in", "result_message"]
 
-_SHAPES: tuple[Callable[[Message], list[IncomingCall] | None], ...] = (
+
+class _Shape(Protocol):
+    """The way out of a shape's file."""
+
+    def call_message(self, call: ToolCall, /) -> dict[str, Any]: ...
+
+    def result_message(self, result: ToolResult, call: ToolCall, /) -> dict[str, Any]: ...
+
+
+_SHAPES: Mapping[str, _Shape] = {
+    "anthropic": anthropic,
+    "gemini": gemini,
+    "mcp": mcp,
+    "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
+    "plain": plain,
+}
+SHAPES = tuple(_SHAPES)
+"""The names of the shapes, sorted: what `ToolCall.origin` says of a call that came in that shape."""
+
+# The strictest first, so that a message of two shapes is refused instead of half read.
+_READERS: tuple[Callable[[Message], list[IncomingCall] | None], ...] = (
+    gemini.calls_in,
     openai_chat.calls_in,
     openai_responses.calls_in,
     anthropic.calls_in,
@@ -17,8 +42,11 @@ _SHAPES: tuple[Callable[[Message], list[IncomingCall] | None], ...] = (
 _PIECES = frozenset({"content_block", "delta", "item"})
 
 
-def calls_in(message: object) -> list[IncomingCall]:
+def calls_in(message: object, *, server: str | None = None) -> list[IncomingCall]:
     """Return the calls in one message of any known shape, in order; a message without calls gives none.
+
+    `server` names the MCP server to which a JSON-RPC message goes, which the message itself does not say. The other
+    shapes pass it over.
 
     Raises: `CallError` for something that is no message.
     """
@@ -27,14 +55,41 @@ def calls_in(message: object) -> list[IncomingCall]:
     if _PIECES & set(message):
         raise CallError("a piece of a stream; give whole messages")
     role = message.get("role")
-    if role is not None and known_role(role) != "assistant":
+    # Gemini calls the assistant a model; its own file answers for that word.
+    if role not in (None, "model") and known_role(role) != "assistant":
         # What a user or a tool says is never a call, whatever it looks like.
         return []
-    for shape in _SHAPES:
-        calls = shape(message)
+    if "jsonrpc" in message:
+        return mcp.calls_in(message, server)
+    for read in _READERS:
+        calls = read(message)
         if calls is not None:
             return calls
     return _without_calls(message)
+
+
+def call_message(call: ToolCall, shape: str) -> dict[str, Any]:
+    """Return `call` as the message of `shape` that `calls_in` reads as the same call.
+
+    Raises: `CallError` for an unknown shape, and for a call that would come back as another one.
+    """
+    return _named(shape).call_message(call)
+
+
+def result_message(result: ToolResult, call: ToolCall, shape: str) -> dict[str, Any]:
+    """Return the message of `shape` that gives `result` back for `call`; what the shape cannot carry is named in it.
+
+    Raises: `CallError` for an unknown shape, and for a call without the id that the shape needs.
+
+    Source: seed 001, "Helper constructors convert to `ResponseInputItem` in one place".
+    """
+    return _named(shape).result_message(result, call)
+
+
+def _named(shape: str) -> _Shape:
+    if shape not in _SHAPES:
+        raise CallError(f"unknown shape `{shape}`; known: {', '.join(SHAPES)}")
+    return _SHAPES[shape]
 
 
 def _without_calls(message: Message) -> list[IncomingCall]:

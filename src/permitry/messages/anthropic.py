@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_type, plain_id
+from permitry.messages.outgoing import IMAGES, base64_text, divided, function_name, needed_id, text_only
 
-__all__ = ["calls_in"]
+__all__ = ["call_message", "calls_in", "result_message"]
 
 _ORIGIN = "anthropic"
 
@@ -25,6 +28,24 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     return [call for block in content for call in _calls(block)]
 
 
+def call_message(call: ToolCall) -> dict[str, Any]:
+    """Return the assistant message with `call` as its one block.
+
+    Raises: `CallError` for a call without an id, and for one of free text or a local shell.
+    """
+    name, call_id = function_name(call, _ORIGIN), needed_id(call, _ORIGIN)
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": call.thawed()}
+    return {"role": "assistant", "content": [block]}
+
+
+def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
+    """Return the user message with the result of `call` as its one block.
+
+    Raises: `CallError` for a call without an id.
+    """
+    return _in_message(_block(needed_id(call, _ORIGIN)))(result)
+
+
 def _calls(block: object) -> list[IncomingCall]:
     if not isinstance(block, dict):
         raise CallError("a block of `content` is an object")
@@ -39,15 +60,29 @@ def _call(block: Message, reply: Reply) -> IncomingCall:
 
 
 def _block(call_id: object) -> Reply:
-    def reply(ok: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": plain_id(call_id), "content": text}
-        return block if ok else {**block, "is_error": True}
+    def reply(result: ToolResult) -> dict[str, Any]:
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": plain_id(call_id), "content": _content(result)}
+        return block if result.ok else {**block, "is_error": True}
 
     return reply
 
 
 def _in_message(block: Reply) -> Reply:
-    def reply(ok: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        return {"role": "user", "content": [block(ok, text)]}
+    def reply(result: ToolResult) -> dict[str, Any]:
+        return {"role": "user", "content": [block(result)]}
 
     return reply
+
+
+def _content(result: ToolResult) -> str | list[dict[str, Any]]:
+    # The API refuses an image in a result that is marked as an error, and an empty block of text in any.
+    if not result.ok:
+        return text_only(result)
+    text, images = divided(result, IMAGES.__contains__)
+    if not images:
+        return text
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    for image in images:
+        source = {"type": "base64", "media_type": image.media_type, "data": base64_text(image)}
+        blocks.append({"type": "image", "source": source})
+    return blocks

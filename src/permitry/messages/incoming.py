@@ -6,19 +6,20 @@ from typing import Any, TypeAlias
 import attrs
 
 from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.errors import CallError
 
 __all__ = ["IncomingCall", "Message", "Reply", "incoming", "known_role", "known_type", "plain_id"]
 
 Message: TypeAlias = Mapping[str, Any]
-Reply: TypeAlias = Callable[[bool, str], dict[str, Any]]
+Reply: TypeAlias = Callable[[ToolResult], dict[str, Any]]
 
 
 @attrs.frozen
 class IncomingCall:
     """A call inside a message. `call` is an error when the model wrote something that is no call.
 
-    `reply(ok, text)` returns the tool-result message in the shape the call came in.
+    `reply(result)` returns the tool-result message in the shape the call came in, with the id as it was written there.
     """
 
     name: str

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from permitry.core.call import PayloadKind
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_role, plain_id
+from permitry.messages.outgoing import free_text, function_name, json_text, needed_id, text_only
 
-__all__ = ["calls_in"]
+__all__ = ["call_message", "calls_in", "result_message"]
 
 _ORIGIN = "openai-chat"
 
@@ -23,6 +25,28 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     if "tool_calls" in message or "function_call" in message:
         return list(_calls(message))
     return None
+
+
+def call_message(call: ToolCall) -> dict[str, Any]:
+    """Return the assistant message with `call` as its one call; a call without an id takes the old form.
+
+    Raises: `CallError` for a custom call without an id or without free text, and for a local shell.
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    if call.kind is PayloadKind.CUSTOM:
+        name, text = free_text(call, _ORIGIN)
+        entry = {"id": needed_id(call, _ORIGIN), "type": "custom", "custom": {"name": name, "input": text}}
+        return {**message, "tool_calls": [entry]}
+    function = {"name": function_name(call, _ORIGIN), "arguments": json_text(call)}
+    if call.call_id is None:
+        return {**message, "function_call": function}
+    return {**message, "tool_calls": [{"id": call.call_id, "type": "function", "function": function}]}
+
+
+def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
+    """Return the tool message with the result of `call`; of a call without an id, that of the old form."""
+    reply = _legacy_reply(call.tool) if call.call_id is None else _reply(call.call_id)
+    return reply(result)
 
 
 def _calls(message: Message) -> Iterator[IncomingCall]:
@@ -53,15 +77,18 @@ def _call(entry: dict[str, Any]) -> IncomingCall:
     return incoming(function.get("name"), arguments, _reply(call_id), call_id=call_id, origin=_ORIGIN)
 
 
+# A message of a tool holds text and nothing else, in either form.
+
+
 def _reply(call_id: object) -> Reply:
-    def reply(_: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        return {"role": "tool", "tool_call_id": plain_id(call_id), "content": text}
+    def reply(result: ToolResult) -> dict[str, Any]:
+        return {"role": "tool", "tool_call_id": plain_id(call_id), "content": text_only(result)}
 
     return reply
 
 
 def _legacy_reply(name: object) -> Reply:
-    def reply(_: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        return {"role": "function", "name": plain_id(name), "content": text}
+    def reply(result: ToolResult) -> dict[str, Any]:
+        return {"role": "function", "name": plain_id(name), "content": text_only(result)}
 
     return reply

@@ -2,11 +2,15 @@
 
 from typing import Any
 
-from permitry.core.call import PayloadKind
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, plain_id
+from permitry.messages.outgoing import text_only
 
-__all__ = ["call_from_object", "calls_in"]
+__all__ = ["call_from_object", "call_message", "calls_in", "result_message"]
+
+_ORIGIN = "plain"
 
 
 def calls_in(message: Message) -> list[IncomingCall] | None:
@@ -16,10 +20,26 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     if {"name", "ok", "content"} <= set(message):
         return []
     is_plain = {"name", "arguments"} <= set(message) and not {"role", "type"} & set(message)
-    return [call_from_object(message)] if is_plain else None
+    return [call_from_object(message, _ORIGIN)] if is_plain else None
 
 
-def call_from_object(message: Message) -> IncomingCall:
+def call_message(call: ToolCall) -> dict[str, Any]:
+    """Return the plain object of `call`; it carries every call."""
+    message: dict[str, Any] = {} if call.call_id is None else {"id": call.call_id}
+    message |= {"name": call.name, "arguments": call.thawed()}
+    if call.server is not None:
+        message["server"] = call.server
+    if call.kind is not PayloadKind.FUNCTION:
+        message["kind"] = call.kind.value
+    return message
+
+
+def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
+    """Return the plain result of `call`."""
+    return _reply(call.call_id, call.name)(result)
+
+
+def call_from_object(message: Message, origin: str | None = None) -> IncomingCall:
     """Return the call of `{"name", "arguments"?, "id"?, "kind"?, "server"?}`."""
     call_id, name = message.get("id"), message.get("name")
     reply = _reply(call_id, name)
@@ -30,13 +50,13 @@ def call_from_object(message: Message) -> IncomingCall:
         return IncomingCall(str(name), CallError(f"unknown kind {message['kind']!r}; known: {kinds}"), reply)
     # A number is a fair id for a line of a program's own; the reply gives it back as it came.
     own_id = str(call_id) if type(call_id) is int else call_id
-    rest = {"call_id": own_id, "kind": kind, "server": message.get("server")}
+    rest = {"call_id": own_id, "kind": kind, "server": message.get("server"), "origin": origin}
     return incoming(name, message.get("arguments"), reply, **rest)
 
 
 def _reply(call_id: object, name: object) -> Reply:
-    def reply(ok: bool, text: str) -> dict[str, Any]:  # noqa: FBT001 -- the signature of Reply
-        result = {"name": plain_id(name), "ok": ok, "content": text}
-        return result if call_id is None else {"id": plain_id(call_id), **result}
+    def reply(result: ToolResult) -> dict[str, Any]:
+        message = {"name": plain_id(name), "ok": result.ok, "content": text_only(result)}
+        return message if call_id is None else {"id": plain_id(call_id), **message}
 
     return reply

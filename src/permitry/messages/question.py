@@ -1,12 +1,14 @@
 """The line format of `permitry check`, `explain` and golden cases: one call and the context to judge it in.
 
-`{"id"?, "name", "arguments", "kind"?, "server"?, "annotations"?, "agent"?, "context"?}`. The operator writes such a
-line, never the model: its annotations and its context are taken at their word.
+`{"id"?, "name", "arguments", "kind"?, "server"?, "repaired"?, "annotations"?, "agent"?, "context"?}`. The operator
+writes such a line, never the model: its annotations and its context are taken at their word.
 """
 
 import difflib
 from collections.abc import Mapping
 from typing import Any
+
+import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext, misspelt_mode
@@ -19,7 +21,7 @@ from permitry.messages.plain import call_from_object
 
 __all__ = ["read_question"]
 
-_KEYS = ("agent", "annotations", "arguments", "context", "id", "kind", "name", "server")
+_KEYS = ("agent", "annotations", "arguments", "context", "id", "kind", "name", "repaired", "server")
 _CONTEXT: Mapping[str, type] = {
     "attended": bool,
     "history": list,
@@ -69,7 +71,15 @@ def read_question(line: object, templates: Mapping[str, Template], workspace: st
     context = _object(line, "context")
     agent = line.get("agent")
     given = {"workspace": workspace, **context}
-    return Question(incoming.call, _context(given, agent, templates), _spec(incoming.call, line))
+    call = attrs.evolve(incoming.call, repaired=True) if _is_repaired(line) else incoming.call
+    return Question(call, _context(given, agent, templates), _spec(call, line))
+
+
+def _is_repaired(line: Mapping[str, Any]) -> bool:
+    value = line.get("repaired")
+    if value is not None and not isinstance(value, bool):
+        raise CallError("`repaired` must be true or false")
+    return value is True
 
 
 def _refuse_misspelt(line: Mapping[str, Any]) -> None:

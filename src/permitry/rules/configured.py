@@ -4,6 +4,7 @@ import attrs
 
 from permitry.core.decision import Verdict
 from permitry.core.rule import Question, Unsure
+from permitry.rules.conditions._always import every, opposite
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope
 
@@ -39,6 +40,18 @@ class ConfiguredRule:
             return self.scope.permits(question) and not self._is_spent(question)
         answer = self.scope.restricts(question)
         return answer if answer is False or self.budget is None or self._is_spent(question) else False
+
+    def always_matches(self, question: Question) -> bool | None:
+        """Return `matches` for every call of the tool, whatever its arguments; None when it depends on them.
+
+        Raises: `UnevaluableError` when the context gives a condition no answer.
+        """
+        is_permission = self.effect is Verdict.ALLOW
+        answer = self.scope.always_permits(question) if is_permission else self.scope.always_restricts(question)
+        if self.budget is None:
+            return answer
+        is_spent = self.budget.is_always_spent(question)
+        return every((answer, opposite(is_spent) if is_permission else is_spent))
 
     def covers(self, question: Question) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""

@@ -32,3 +32,7 @@ class ExclusiveTemplateRule(BuiltInRule):
         """Return whether an exclusive template is active and does not list the tool."""
         template = question.context.active_template
         return template is not None and template.exclusive and not template.allows(question.call.tool)
+
+    def always_matches(self, question: Question) -> bool:
+        """Return `matches` for every call of the tool: arguments make no difference."""
+        return self.matches(question)

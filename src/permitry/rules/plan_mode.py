@@ -35,6 +35,11 @@ class PlanModeBlockingRule(BuiltInRule):
         """Return whether plan mode is on and the call may change something."""
         return question.context.is_plan_mode and not question.is_read_only
 
+    def always_matches(self, question: Question) -> bool | None:
+        """Return `matches` for every call of the tool; None for a shell, whose commands may only read."""
+        is_shell = question.context.is_plan_mode and question.tool is not None and question.tool.is_shell
+        return None if is_shell else self.matches(question)
+
     def near_miss(self, question: Question) -> str | None:
         """Return the plan mode that is off, for a call that may change something."""
         return None if question.is_read_only else "is_plan_mode = false"

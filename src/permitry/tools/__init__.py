@@ -1,20 +1,128 @@
-"""The shipped tools: real ones, confined to a workspace."""
+"""The shipped tools: real ones, one file a family, the files among them confined to a workspace."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import attrs
+
+from permitry.core.context import AuthContext
 from permitry.dispatch.registry import ToolRegistry
-from permitry.tools import edit, files, shell
+from permitry.tools import (
+    artifacts,
+    background,
+    delegate,
+    edit,
+    files,
+    hashline,
+    images,
+    notes,
+    patch,
+    plan,
+    repo_map,
+    search,
+    sessions,
+    shell,
+)
+from permitry.tools._reading import ReadMemory
+from permitry.tools.artifacts import ArtifactStore
+from permitry.tools.delegate import AgentRunner, Delegation
+from permitry.tools.plan import Plan
+from permitry.tools.shell import codex
+from permitry.tools.web.settings import WebSettings
 from permitry.tools.workspace import Workspace
 
-__all__ = ["workspace_tools"]
+if TYPE_CHECKING:
+    from permitry.dispatch.router import ToolFamily
+    from permitry.tools.corpus.service import Corpus
+    from permitry.tools.mcp import McpConnection
+    from permitry.tools.web.fetching import MayConnect
+
+__all__ = ["ToolServices", "tool_families", "workspace_tools"]
 
 
-def workspace_tools(root: str | Path) -> ToolRegistry:
-    """Return a registry of `list_files`, `read_file`, `write_file`, `edit_file` and `run_shell`, working in `root`.
+def _tuple_of_connections(connections: "Iterable[McpConnection]") -> "tuple[McpConnection, ...]":
+    return tuple(connections)
+
+
+@attrs.frozen
+class ToolServices:
+    """What the shipped tools may use beside the workspace.
+
+    `artifacts` keeps what was too long for the model; without one it is kept in `.permitry/artifacts` of the workspace.
+    `web` says where to search, and how far pages may be fetched; `may_connect` judges the redirects of a fetch. With a
+    `corpus` there are the document tools. `runner` runs the agents that `subtask`, `execute` and `deep_analysis` start,
+    within `delegation`. `mcp` are open connections to MCP servers, whose tools are registered as well.
+    """
+
+    artifacts: ArtifactStore | None = attrs.field(default=None, kw_only=True)
+    plan: Plan | None = attrs.field(default=None, kw_only=True)
+    web: WebSettings | None = attrs.field(default=None, kw_only=True)
+    may_connect: "MayConnect | None" = attrs.field(default=None, kw_only=True)
+    corpus: "Corpus | None" = attrs.field(default=None, kw_only=True)
+    runner: AgentRunner | None = attrs.field(default=None, kw_only=True)
+    delegation: Delegation | None = attrs.field(default=None, kw_only=True)
+    mcp: "tuple[McpConnection, ...]" = attrs.field(default=(), converter=_tuple_of_connections, kw_only=True)
+
+
+def workspace_tools(root: str | Path, services: ToolServices | None = None) -> ToolRegistry:
+    """Return a registry of all shipped tools, the file tools and shells working in `root`.
+
+    Close it when the session is over: background jobs and terminal sessions end then.
 
     Raises: `FileNotFoundError` when `root` does not exist.
     """
-    registry, workspace = ToolRegistry(), Workspace(root)
-    for family in (files, edit, shell):
-        family.register(registry, workspace)
+    chosen = ToolServices() if services is None else services
+    workspace = Workspace(root)
+    store = chosen.artifacts or ArtifactStore(workspace.root / ".permitry" / "artifacts")
+    registry = ToolRegistry(artifacts=store)
+    for family in tool_families(workspace, attrs.evolve(chosen, artifacts=store)):
+        family(registry, AuthContext())
     return registry
+
+
+def tool_families(workspace: Workspace, services: ToolServices) -> "tuple[ToolFamily, ...]":
+    """Return the families of the shipped tools, for `Router.from_context`.
+
+    Source: seed 001, "Registry Wiring".
+    """
+    memory = ReadMemory()
+
+    def read_and_edit(registry: ToolRegistry, _: AuthContext) -> None:
+        notes.register(registry, workspace)
+        files.register(registry, workspace, memory)
+        search.register(registry, workspace)
+        repo_map.register(registry, workspace)
+        images.register(registry, workspace)
+        edit.register(registry, workspace, memory)
+        hashline.register(registry, workspace, memory)
+        patch.register(registry, workspace, memory)
+        artifacts.register(registry, workspace, services.artifacts)
+
+    def run_commands(registry: ToolRegistry, _: AuthContext) -> None:
+        shell.register(registry, workspace, memory)
+        background.register(registry, workspace)
+        codex.register(registry, workspace, memory)
+        sessions.register(registry, workspace, memory)
+
+    def plan_and_delegate(registry: ToolRegistry, _: AuthContext) -> None:
+        plan.register(registry, services.plan)
+        delegate.register(registry, services.runner, services.delegation)
+
+    def reach_out(registry: ToolRegistry, _: AuthContext) -> None:
+        from permitry.tools import web  # noqa: PLC0415 -- loaded for those who use it
+
+        web.register(registry, services.web, services.may_connect)
+        for connection in services.mcp:
+            from permitry.tools import mcp  # noqa: PLC0415 -- as above
+
+            mcp.register(registry, connection)
+
+    def read_documents(registry: ToolRegistry, _: AuthContext) -> None:
+        if services.corpus is not None:
+            from permitry.tools import corpus  # noqa: PLC0415 -- as above
+
+            runner = services.corpus.runner or services.runner
+            corpus.register(registry, attrs.evolve(services.corpus, runner=runner))
+
+    return (read_and_edit, run_commands, plan_and_delegate, reach_out, read_documents)

@@ -1,13 +1,14 @@
 """From a pydantic model of the arguments to a registered tool."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.registry import Handler, Preview
-from permitry.errors import ToolError
+from permitry.dispatch.schema import validated
 
 __all__ = ["Arguments", "handler", "preview", "spec"]
 
@@ -35,11 +36,11 @@ def spec(
     return ToolSpec(name, description, parameters=schema, traits=traits, **rest)
 
 
-def handler(model: type[Model], run: Callable[[Model], tuple[bool, str]]) -> Handler:
+def handler(model: type[Model], run: Callable[[Model], ToolResult | tuple[bool, str]]) -> Handler:
     """Return a handler that checks its arguments against `model` and tells the model what is wrong with them."""
 
-    def handle(arguments: dict[str, Any]) -> tuple[bool, str]:
-        return run(_validated(model, arguments))
+    def handle(arguments: dict[str, Any]) -> ToolResult | tuple[bool, str]:
+        return run(validated(model, arguments))
 
     return handle
 
@@ -48,17 +49,9 @@ def preview(model: type[Model], describe: Callable[[Model], str]) -> Preview:
     """Return a preview over checked arguments."""
 
     def show(arguments: dict[str, Any]) -> str:
-        return describe(_validated(model, arguments))
+        return describe(validated(model, arguments))
 
     return show
-
-
-def _validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    try:
-        return model.model_validate(arguments)
-    except ValidationError as error:
-        told = "; ".join(f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors())
-        raise ToolError(f"The arguments do not fit: {told}.") from error
 
 
 READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_world=False, spawns_agent=False)

@@ -7,6 +7,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import attrs
 
@@ -14,8 +15,6 @@ from permitry.errors import ToolError
 
 __all__ = ["Workspace"]
 
-# Writing there is not editing: git runs commands named in its configuration, and permitry reads its rules.
-_PROTECTED = frozenset({".git", ".permitry"})
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,6 +33,9 @@ class Workspace:
 
     Raises: `FileNotFoundError` when the root does not exist.
     """
+
+    PROTECTED: ClassVar[frozenset[str]] = frozenset({".git", ".permitry"})
+    """Names of folders that no tool writes to: git runs commands its configuration names, permitry reads its rules."""
 
     root: Path = attrs.field(converter=_real)
 
@@ -75,7 +77,7 @@ class Workspace:
         Raises: `ToolError` when the path is a folder or cannot be written.
         """
         located = self.locate(path)
-        if _PROTECTED & {part.casefold() for part in located.parts}:
+        if self.PROTECTED & {part.casefold() for part in located.parts}:
             raise ToolError(f"`{path}` belongs to git or to permitry; the file tools do not write there.")
         with self._parent(located, path, create=True) as (parent, name), _told(path):
             mode = _mode(name, parent)

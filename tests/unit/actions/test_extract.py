@@ -493,3 +493,36 @@ def test_a_patch_of_too_many_files_is_unknown() -> None:
     [unknown] = actions.certain
     assert isinstance(unknown, Unknown)
     assert unknown.about == "path"
+
+
+# What is typed ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [{}, {"chars": None}, {"chars": ""}])
+def test_nothing_typed_is_nothing_done(arguments: dict[str, Any]) -> None:
+    """The call only looks at what a program has written."""
+    actions = _read(arguments, {"chars?": Role.INPUT})
+    assert (actions.certain, actions.possible, actions.doubt) == ((), (), None)
+
+
+@pytest.mark.parametrize("value", ["ls\n", "\n", " ", "\x03", 0, False, [], {}, ["ls"]])
+def test_what_is_typed_is_unknown(value: object) -> None:
+    """Nobody knows the program, so nobody knows what it makes of it; a wrong type least of all."""
+    actions = _read({"chars": value}, {"chars?": Role.INPUT})
+    assert _reasons(actions) == ["nobody reads what a running program makes of `chars`"]
+    assert actions.unknown is not None
+    assert actions.unknown.about == ""
+    assert actions.doubt is not None
+
+
+@pytest.mark.parametrize("value", ["cd sub; rm -r x >log\n", ["cd sub", "rm -r x >log"]])
+def test_what_is_typed_is_looked_through_for_restrictions(value: object) -> None:
+    """The reader is likely a shell; what it then would do is possible."""
+    actions = _read({"chars": value}, {"chars?": Role.INPUT})
+    assert ("rm", "-r", "x") in [run.argv for run in actions.runs()]
+    assert (WRITE, True) in [(touch.access, touch.place.text == "log") for touch in actions.touches()]
+
+
+def test_what_is_typed_may_be_left_out_only_where_the_tool_says_so() -> None:
+    """As with every role: what is required and missing is unknown."""
+    assert _reasons(_read({}, {"chars": Role.INPUT})) == ["the argument `chars` is missing"]

@@ -332,6 +332,21 @@ def test_a_digest_has_sixty_four_digits(digest: str) -> None:
     assert WhenTable.model_validate({"digest": "0a" * 32}).digest == ["0a" * 32]
 
 
+@pytest.mark.parametrize("digest", ["0" * 15, "0" * 65, "G" * 64, "A" * 16, "sha256:" + "0" * 64, ""])
+def test_a_tool_digest_has_sixteen_to_sixty_four_digits(digest: str) -> None:
+    """Fewer could be the beginning of another one, by accident or on purpose."""
+    assert len(_refusal(WhenTable, {"tool_digest": digest})) == 1
+    assert WhenTable.model_validate({"tool_digest": "0a" * 8}).tool_digest == ["0a" * 8]
+    assert WhenTable.model_validate({"tool_digest": ["0a" * 32]}).tool_digest == ["0a" * 32]
+
+
+@pytest.mark.parametrize("value", [0, 1, "true", "", [True]])
+def test_repaired_is_true_or_false(value: object) -> None:
+    """Nothing is taken for it."""
+    assert len(_refusal(WhenTable, {"repaired": value})) == 1
+    assert WhenTable.model_validate({"repaired": False}).repaired is False
+
+
 def test_a_word_of_a_condition_has_no_blanks_around_it() -> None:
     """It would never fit."""
     for word in (" x", "x ", "x\u200b"):

@@ -17,10 +17,12 @@ from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.repaired import RepairedCondition
 from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import ToolSelector
 
 
@@ -42,6 +44,9 @@ def _when(**keys: object) -> Conditions:
         ("label", "web", LabelCondition(("web",))),
         ("digest", "0" * 64, DigestCondition(("0" * 64,))),
         ("repeat", 3, RepeatCondition(3)),
+        ("repaired", True, RepairedCondition(True)),
+        ("repaired", False, RepairedCondition(False)),
+        ("tool_digest", ["0" * 64, "ab" * 8], ToolDigestCondition(("0" * 64, "ab" * 8))),
         ("args", {"n": 7}, argument_condition("n", 7)),
         ("args", {"n": {"gt": 7}}, argument_condition("n", {"gt": 7})),
     ],
@@ -84,7 +89,13 @@ def test_tools_and_exceptions_belong_to_the_scope() -> None:
 
 @pytest.mark.parametrize(
     ("keys", "has"),
-    [({}, False), ({"args": {}}, False), ({"repeat": 2}, True), ({"args": {"n": 1}}, True), ({"path": "a"}, True)],
+    [
+        ({}, False),
+        ({"args": {}}, False),
+        ({"repeat": 2}, True),
+        ({"args": {"n": 1}}, True),
+        ({"repaired": False}, True),
+    ],
 )
 def test_an_empty_table_names_no_condition(*, keys: dict[str, object], has: bool) -> None:
     """Nor does one of empty tables."""

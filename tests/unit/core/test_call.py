@@ -21,7 +21,8 @@ _DIGEST = "3a0bbb3b169e99723f7662f5d24e598c3578a69b70a5b4c35bc5308c3ac81d0b"
 
 def _full_call() -> ToolCall:
     arguments = {"path": "a.txt", "lines": [1, {"to": 2.5}]}
-    return ToolCall("read", arguments, call_id="c1", kind=PayloadKind.CUSTOM, server="docs", origin="model")
+    rest = {"call_id": "c1", "kind": PayloadKind.CUSTOM, "server": "docs", "origin": "model", "repaired": True}
+    return ToolCall("read", arguments, **cast("Any", rest))
 
 
 # Names and identity -----------------------------------------------------------------------------------------------
@@ -167,7 +168,9 @@ def test_one_byte_more_is_refused(letter: str, size: int) -> None:
 # Immutability -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("field", ["name", "arguments", "call_id", "kind", "server", "origin", "canonical", "digest"])
+@pytest.mark.parametrize(
+    "field", ["name", "arguments", "call_id", "kind", "server", "origin", "repaired", "canonical", "digest"]
+)
 def test_no_field_can_be_set(field: str) -> None:
     """A call is frozen."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
@@ -281,6 +284,21 @@ def test_the_call_id_and_the_origin_are_no_part_of_the_digest() -> None:
     other = ToolCall("bash", {"a": 1}, call_id="c2", origin="user")
     assert one.digest == other.digest
     assert one != other
+
+
+def test_a_repaired_call_is_another_call_with_the_same_digest() -> None:
+    """What a tool would receive is the same, how it came to be is not."""
+    plain, repaired = ToolCall("bash", {"a": 1}), ToolCall("bash", {"a": 1}, repaired=True)
+    assert plain.digest == repaired.digest
+    assert plain != repaired
+    assert len({plain, repaired, attrs.evolve(plain, repaired=True)}) == 2
+
+
+@pytest.mark.parametrize("repaired", [None, 1, "yes"])
+def test_repaired_is_true_or_false(repaired: Any) -> None:  # noqa: ANN401 -- what it must not be
+    """A truthy mistake would hide what was repaired."""
+    with pytest.raises(TypeError, match="repaired"):
+        ToolCall("bash", repaired=repaired)
 
 
 def test_equal_calls_are_one_key() -> None:

@@ -1,5 +1,6 @@
 """The policy: which rules it takes, in what order they speak, and what it tells. Laws are in `tests/property/`."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -248,10 +249,16 @@ def test_the_version_is_the_same_in_another_process() -> None:
         "from permitry.config.default import create_default_authorization_policy as create;"
         "from permitry.rules.configured import ConfiguredRule;"
         "from permitry.core.decision import Verdict;"
-        "print(create([ConfiguredRule('r', Verdict.BLOCK, 150)]).version)"
+        "from permitry.core.call import PayloadKind;"
+        "from permitry.core.spec import ToolSpec;"
+        "declared = {'x': ToolSpec('x', kinds=PayloadKind)};"
+        "print(create([ConfiguredRule('r', Verdict.BLOCK, 150)], declared=declared).version)"
     )
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(2)]
-    assert runs[0].stdout == runs[1].stdout != b""
+    # A set of kinds is printed in another order under another seed.
+    seeded = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2", "3")]
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=each) for each in seeded]
+    assert len({run.stdout for run in runs}) == 1
+    assert runs[0].stdout.strip() != b""
 
 
 # Rules with the two methods of the seed ---------------------------------------------------------------------------

@@ -115,3 +115,11 @@ def test_the_protocol_of_the_seed_is_two_methods() -> None:
     whole = type("Whole", (half,), {"should_allow_without_confirmation": lambda *_: True})
     assert isinstance(whole(), PermissionRule)
     assert not isinstance(half(), PermissionRule)
+
+
+def test_a_specs_own_part_is_the_spec_unless_somebody_knows_better() -> None:
+    """Where a rule file adds to a spec, the tool did not say all of it."""
+    spec, call = ToolSpec("look"), ToolCall("look")
+    assert _question(call, spec).own is spec
+    assert _question(call).own is None
+    assert Question(call, AuthContext(), spec, own=None).own is None

@@ -82,6 +82,7 @@ READS = ToolTraits(read_only=True)
     [
         (ArgumentRole.COMMAND, False),
         (ArgumentRole.ARGV, False),
+        (ArgumentRole.INPUT, False),
         (ArgumentRole.READ_PATH, True),
         (ArgumentRole.WRITE_PATH, False),
         (ArgumentRole.DELETE_PATH, False),
@@ -108,9 +109,9 @@ def test_a_tool_without_roles_is_what_its_traits_say(roles: dict[str, ArgumentRo
 
 @pytest.mark.parametrize("role", list(ArgumentRole))
 def test_a_command_makes_a_shell_and_an_address_a_tool_that_follows(role: ArgumentRole) -> None:
-    """No other role does."""
+    """So does what is typed into a program; no other role does."""
     spec = ToolSpec("t", roles={"x": role})
-    assert spec.is_shell is (role in (ArgumentRole.COMMAND, ArgumentRole.ARGV))
+    assert spec.is_shell is (role in (ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.INPUT))
     assert spec.follows_urls is (role is ArgumentRole.URL)
 
 

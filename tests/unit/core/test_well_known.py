@@ -1,10 +1,17 @@
 """What the names of common tools mean."""
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import attrs
 import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
-from permitry.core.spec import ArgumentRole
-from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS, WELL_KNOWN, well_known
+from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS, HARMLESS_ARGUMENTS, WELL_KNOWN, well_known
+from permitry.dispatch.scope import CallScope
+from permitry.tools import ToolServices, workspace_tools
+from permitry.tools.delegate import AgentTask
 
 CUSTOM, EXEC, LOCAL = PayloadKind.CUSTOM, PayloadKind.UNIFIED_EXEC, PayloadKind.LOCAL_SHELL
 
@@ -56,7 +63,7 @@ def test_every_well_known_tool_says_what_its_arguments_are() -> None:
     assert all(spec.roles is not None for spec in WELL_KNOWN.values())
 
 
-@pytest.mark.parametrize("spec", [spec for spec in WELL_KNOWN.values() if spec.is_shell])
+@pytest.mark.parametrize("spec", [spec for spec in WELL_KNOWN.values() if spec.is_shell and spec.name != "write_stdin"])
 def test_every_shell_takes_its_command_by_either_name(spec: object) -> None:
     """And none of them only reads, whatever the command."""
     assert getattr(spec, "roles", {})["command|cmd"] is ArgumentRole.COMMAND
@@ -68,3 +75,66 @@ def test_a_tool_that_reaches_out_does_not_only_read(name: str) -> None:
     """An address, or a search, can carry something out."""
     assert WELL_KNOWN[name].traits.open_world is True
     assert name not in DEFAULT_READ_ONLY_TOOLS
+
+
+# The shipped tools ------------------------------------------------------------------------------------------------
+
+OTHERWISE = {
+    ("local_shell", "command"): "by its name alone, a call may bring shell text; the shipped tool takes only a list",
+}
+"""Arguments whose role is another in the shipped spec, each with the reason."""
+
+
+class _Runner:
+    def run(self, task: AgentTask, scope: CallScope) -> str:  # noqa: ARG002 -- it is never asked
+        return ""
+
+
+@pytest.fixture
+def shipped(tmp_path: Path) -> Iterator[Mapping[str, ToolSpec]]:
+    """Yield the specs of the shipped tools that are well known, by their names."""
+    with workspace_tools(tmp_path, ToolServices(runner=_Runner())) as registry:
+        yield {spec.name: spec for spec in registry if spec.name in WELL_KNOWN}
+
+
+def _roles(spec: ToolSpec) -> dict[str, ArgumentRole]:
+    """Return the roles by single names of arguments; words do nothing, so they count as no role."""
+    names = ((name.rstrip("?"), role) for key, role in (spec.roles or {}).items() for name in key.split("|"))
+    return {name: role for name, role in names if role is not ArgumentRole.TEXT}
+
+
+def _arguments(spec: ToolSpec) -> set[str]:
+    properties = spec.parameters["properties"]
+    assert isinstance(properties, Mapping)
+    return set(properties)
+
+
+def test_the_shipped_tools_are_known_by_their_names(shipped: Mapping[str, ToolSpec]) -> None:
+    """Where no registry speaks, as in `permitry check`, they are the same tools."""
+    assert {
+        "write_stdin", "check_shell_bg", "kill_shell_bg", "view_image", "read_image", "update_plan", "repo_map",
+        "list_artifacts", "read_artifact", "exec_command", "run_shell", "apply_patch", "read_file", "subtask",
+    } <= shipped.keys()  # fmt: skip
+
+
+def test_a_name_says_of_a_shipped_tool_what_its_traits_say(shipped: Mapping[str, ToolSpec]) -> None:
+    """What a name leaves open may be either."""
+    for name, spec in shipped.items():
+        known, own = attrs.asdict(WELL_KNOWN[name].traits), attrs.asdict(spec.traits)
+        assert {trait: own[trait] for trait, value in known.items() if value is not None and value != own[trait]} == {}
+        assert (WELL_KNOWN[name].only_reads, WELL_KNOWN[name].is_shell) == (spec.only_reads, spec.is_shell)
+
+
+def test_a_name_says_of_a_shipped_tool_what_its_roles_say(shipped: Mapping[str, ToolSpec]) -> None:
+    """A name may know more arguments than the tool has; those it has are the same."""
+    differing = set()
+    for name, spec in shipped.items():
+        known, own = _roles(WELL_KNOWN[name]), _roles(spec)
+        differing |= {(name, each) for each in _arguments(spec) if known.get(each) is not own.get(each)}
+    assert differing == set(OTHERWISE)
+
+
+def test_the_other_arguments_of_a_known_program_that_is_typed_into_change_nothing() -> None:
+    """One that nobody explains would make every look at its output unknown."""
+    explained = {name.rstrip("?") for name in WELL_KNOWN["write_stdin"].roles or {}} | HARMLESS_ARGUMENTS
+    assert {"session_id", "chars", "yield_time_ms", "max_output_tokens"} <= explained

@@ -7,9 +7,10 @@ import pytest
 
 from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.registry import AuthorizedCall, Handler, ToolRegistry
-from permitry.dispatch.result import ToolResult
+from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.handler import Ready, ToolHandler
 from permitry.session import Session
 
@@ -77,3 +78,17 @@ def arun(registry: ToolRegistry, authorize: Callable[[ToolCall], AuthorizedCall]
         return registry.adispatch(authorize(ToolCall("tool", {"items": [1, 2]}, call_id="c1")))
 
     return run_once
+
+
+@pytest.fixture
+def outcomes(recorder: MemoryRecorder) -> Callable[[], list[object]]:
+    """Return a function that gives the outcomes on record, in order; each run must have left one end for its start."""
+
+    def of_runs() -> list[object]:
+        records = list(recorder.records)
+        ends = [each for each in records if each["event"] == "finished"]
+        assert len({each["call_id"] for each in ends}) == len(ends)
+        assert len([each for each in records if each["event"] == "started"]) == len(ends)
+        return [each["outcome"] for each in ends]
+
+    return of_runs

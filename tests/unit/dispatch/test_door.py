@@ -15,9 +15,10 @@ import attrs
 import pytest
 
 from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.registry import AuthorizedCall, ToolRegistry
-from permitry.dispatch.result import ToolResult
+from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ReplayError
 from permitry.handler import Ready, ToolHandler
 from permitry.session import Session

@@ -11,9 +11,11 @@ import pytest
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.registry import AuthorizedCall, ToolRegistry
+from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import Pending, Ready, ToolHandler
 from permitry.session import Session
 
@@ -26,8 +28,12 @@ _GIVEN: Mapping[str, Any] = {
     "args": {},
     "authorized": _FORGED,
     "call": _WORK,
+    "call_id": "c1",
+    "callback": lambda: None,
+    "context": AuthContext(),
     "handler": lambda _: (True, "another tool"),
     "name": "work",
+    "of": "work",
     "outcome": Ready(_WORK, _ALLOWED, _FORGED),
     "pending": Pending("guess", _WORK, _ALLOWED, ToolConfirmationRequest(_WORK)),
     "pending_id": "guess",
@@ -42,7 +48,8 @@ def _use(attribute: object) -> None:
     """Call a public attribute with what an attacker could have; an argument nobody thought of fails the test."""
     if not callable(attribute):
         return
-    required = [each for each in inspect.signature(attribute).parameters.values() if each.default is each.empty]
+    parameters = inspect.signature(attribute).parameters.values()
+    required = [each for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
     given = {each.name: _GIVEN[each.name] for each in required}
     with contextlib.suppress(Exception):
         result = attribute(**given)
@@ -56,9 +63,9 @@ def minted(monkeypatch: pytest.MonkeyPatch) -> list[ToolCall]:
     calls: list[ToolCall] = []
     authorize = ToolRegistry._authorize  # noqa: SLF001 -- the one minting place is what is watched
 
-    def watched(self: ToolRegistry, call: ToolCall, observer: Any) -> AuthorizedCall:  # noqa: ANN401 -- handed through
+    def watched(self: ToolRegistry, call: ToolCall, *rest: Any) -> AuthorizedCall:  # noqa: ANN401 -- handed through
         calls.append(call)
-        return authorize(self, call, observer)
+        return authorize(self, call, *rest)
 
     monkeypatch.setattr(ToolRegistry, "_authorize", watched)
     return calls

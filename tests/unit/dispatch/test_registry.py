@@ -14,9 +14,11 @@ import pytest
 
 from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.registry import AuthorizedCall, Handler, ToolRegistry
-from permitry.dispatch.result import ToolResult
+from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.errors import FatalToolError, RegistryError, ToolError, UnknownToolError
 
 Run = Callable[[Handler], ToolResult]
@@ -48,9 +50,9 @@ class Watcher:
     def started(self, call: ToolCall) -> None:
         """Let every run begin."""
 
-    def finished(self, call: ToolCall, result: ToolResult, *, seconds: float, error: str | None) -> None:
+    def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
         """Keep the result."""
-        assert (call.tool, error is None, seconds >= 0) == ("tool", result.ok, True)
+        assert (call.tool, error is None, outcome == "ok", seconds >= 0) == ("tool", result.ok, result.ok, True)
         self.results.append(result)
 
 
@@ -115,7 +117,7 @@ def test_an_unknown_tool_is_never_authorized(registry: ToolRegistry, watcher: Wa
     """The registry itself does not mint for what it could not run."""
     registry.register(ToolSpec("look"), _work)
     with pytest.raises(UnknownToolError, match="no tool `missing` is registered"):
-        registry._authorize(ToolCall("missing"), watcher)  # noqa: SLF001 -- the handler never asks for it
+        registry._authorize(ToolCall("missing"), AuthContext(), watcher)  # noqa: SLF001 -- the handler never asks for it
 
 
 # Results ----------------------------------------------------------------------------------------------------------
@@ -216,7 +218,7 @@ def test_the_end_of_the_process_goes_on_and_is_recorded(
 def test_an_interrupted_tool_is_not_said_to_have_crashed(registry: ToolRegistry, watcher: Watcher) -> None:
     """It was stopped from outside, and nobody knows how far it came."""
     registry.register(ToolSpec("tool"), _raising(KeyboardInterrupt()))
-    authorized = registry._authorize(ToolCall("tool"), watcher)  # noqa: SLF001 -- to see what the observer is told
+    authorized = registry._authorize(ToolCall("tool"), AuthContext(), watcher)  # noqa: SLF001 -- to see what the observer is told
     with pytest.raises(KeyboardInterrupt):
         registry.dispatch(authorized)
     assert watcher.results == [ToolResult(False, "The tool `tool` was interrupted; it may have had effects.")]

@@ -14,8 +14,8 @@ from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
+from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.result import ToolResult
 from permitry.errors import LedgerError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.rules.conditions.budget import Budget
@@ -249,7 +249,7 @@ def test_an_unknown_tool_is_recorded_as_blocked(handler: ToolHandler, recorder: 
     handler.begin(ToolCall("xyzzy"))
     [decided] = recorder.records
     assert (decided["verdict"], decided["phase"]) == ("block", "input")
-    assert decided["reason"] == "no tool `xyzzy` is registered"
+    assert decided["reason"] == "the tool `xyzzy` is not registered"
 
 
 def test_errors_of_rules_are_kept_when_the_tool_is_missing(handler: ToolHandler, recorder: MemoryRecorder) -> None:

@@ -48,7 +48,7 @@ def test_an_explanation_of_an_unknown_tool_says_that_there_is_none(handler: Tool
     """It blocks, and still tells what every rule said."""
     handler.session.switch_mode("yolo")
     told = handler.explain(ToolCall("wriet"))
-    assert (told.decision.verdict, told.decision.reason) == (Verdict.BLOCK, "no tool `wriet` is registered")
+    assert (told.decision.verdict, told.decision.reason) == (Verdict.BLOCK, "the tool `wriet` is not registered")
     assert told.rules == handler.policy.explain(ToolCall("wriet"), AuthContext.from_state(handler.session)).rules
     assert "yolo" in [rule.rule_id for rule in told.matches]
 

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
-from permitry.core.call import ToolCall
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages import calls_in
+from permitry.messages import call_message, calls_in, result_message
 
 _ORIGIN = "anthropic"
+_IMAGE = MediaPart(b"png", "image/png")
+_SOUND = MediaPart(b"sound", "audio/wav")
 _BLOCK: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "look", "input": {"path": "a"}}
 
 
@@ -32,21 +35,21 @@ def test_a_result_goes_back_in_a_user_message() -> None:
     """The result of a message's block is a message."""
     [incoming] = calls_in(_message(_BLOCK))
     block = {"type": "tool_result", "tool_use_id": "t1", "content": "done"}
-    assert incoming.reply(True, "done") == {"role": "user", "content": [block]}
+    assert incoming.reply(ToolResult(True, "done")) == {"role": "user", "content": [block]}
 
 
 def test_a_bare_block_is_answered_with_a_bare_block() -> None:
     """A block that came without a message gets its result without one."""
     [incoming] = calls_in(_BLOCK)
     assert incoming.call == ToolCall("look", {"path": "a"}, call_id="t1", origin=_ORIGIN)
-    assert incoming.reply(True, "done") == {"type": "tool_result", "tool_use_id": "t1", "content": "done"}
+    assert incoming.reply(ToolResult(True, "done")) == {"type": "tool_result", "tool_use_id": "t1", "content": "done"}
 
 
 def test_a_failure_is_marked_as_an_error() -> None:
     """Only a result that went wrong carries `is_error`."""
     [incoming] = calls_in(_BLOCK)
-    assert incoming.reply(False, "no")["is_error"] is True
-    assert "is_error" not in incoming.reply(True, "yes")
+    assert incoming.reply(ToolResult(False, "no"))["is_error"] is True
+    assert "is_error" not in incoming.reply(ToolResult(True, "yes"))
 
 
 @pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use", "tool_result", "text"])
@@ -73,9 +76,89 @@ def test_content_that_is_one_object_is_an_error(content: dict[str, Any]) -> None
         calls_in({"role": "assistant", "content": content})
 
 
+@pytest.mark.parametrize("block", ["text", None, [_BLOCK]])
+def test_a_block_that_is_no_object_is_an_error(block: object) -> None:
+    """It is not passed over in silence."""
+    with pytest.raises(CallError, match="a block of `content` is an object"):
+        calls_in(_message(block))
+
+
 @pytest.mark.parametrize("given", ["{", [1], 7, {"a": float("nan")}])
 def test_an_input_that_is_no_object_is_an_error(given: object) -> None:
     """The call is refused on its own, and its result still finds its way back."""
     [incoming] = calls_in(_message({**_BLOCK, "input": given}))
     assert isinstance(incoming.call, CallError)
-    assert incoming.reply(False, "bad")["content"][0]["tool_use_id"] == "t1"
+    assert incoming.reply(ToolResult(False, "bad"))["content"][0]["tool_use_id"] == "t1"
+
+
+def test_a_call_is_written_as_a_message_of_one_block() -> None:
+    """The way back of what was read."""
+    call = ToolCall("look", {"path": "a"}, call_id="t1")
+    assert call_message(call, _ORIGIN) == {"role": "assistant", "content": [_BLOCK]}
+
+
+def test_a_tool_of_a_server_is_written_by_its_full_name() -> None:
+    """The shape has one field for server and name."""
+    [block] = call_message(ToolCall("search", server="docs", call_id="t1"), _ORIGIN)["content"]
+    assert block["name"] == "mcp:docs/search"
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (ToolCall("look"), "needs an id, and this call of `look` has none"),
+        (ToolCall("sql", {"input": ""}, call_id="t1", kind=PayloadKind.CUSTOM), "cannot carry this `custom` call"),
+        (ToolCall("local_shell", call_id="t1", kind=PayloadKind.LOCAL_SHELL), "cannot carry this `local_shell` call"),
+        (ToolCall("search", call_id="t1", kind=PayloadKind.MCP), "cannot carry an MCP call without a server"),
+        (ToolCall("a" * 250, server="docs", call_id="t1"), "longer than 256 characters"),
+    ],
+)
+def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, told: str) -> None:
+    """What the shape has no field for is not dropped in silence."""
+    with pytest.raises(CallError, match=told):
+        call_message(call, _ORIGIN)
+
+
+def test_a_result_is_written_for_a_call() -> None:
+    """As the reply to the message would be."""
+    written = result_message(ToolResult(False, "no"), ToolCall("look", call_id="t1"), _ORIGIN)
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": True}
+    assert written == {"role": "user", "content": [block]}
+
+
+def test_a_result_needs_the_id_of_its_call() -> None:
+    """Without it, nobody knows what was answered."""
+    with pytest.raises(CallError, match="needs an id"):
+        result_message(ToolResult(True, "done"), ToolCall("look"), _ORIGIN)
+
+
+def test_an_image_goes_along_as_a_block() -> None:
+    """In base64, after the text."""
+    [incoming] = calls_in(_BLOCK)
+    source = {"type": "base64", "media_type": "image/png", "data": "cG5n"}
+    text = {"type": "text", "text": "seen\n[left out: audio/wav, 5 bytes]"}
+    result = ToolResult(True, "seen", parts=[_SOUND, _IMAGE])
+    assert incoming.reply(result)["content"] == [text, {"type": "image", "source": source}]
+
+
+def test_an_image_without_text_is_the_only_block() -> None:
+    """The API refuses an empty block of text."""
+    [incoming] = calls_in(_BLOCK)
+    [block] = incoming.reply(ToolResult(True, "", parts=[_IMAGE]))["content"]
+    assert block["type"] == "image"
+
+
+@pytest.mark.parametrize("kind", ["image/svg+xml", "audio/wav"])
+def test_what_the_api_does_not_take_is_named_as_left_out(kind: str) -> None:
+    """The model is told of what it cannot see."""
+    [incoming] = calls_in(_BLOCK)
+    assert incoming.reply(ToolResult(True, "", parts=[MediaPart(b"", kind)]))["content"] == (
+        f"[left out: {kind}, 0 bytes]"
+    )
+
+
+def test_an_error_is_text_alone() -> None:
+    """The API refuses an image in a result that is marked as an error."""
+    [incoming] = calls_in(_BLOCK)
+    block = incoming.reply(ToolResult(False, "no", parts=[_IMAGE]))
+    assert block["content"] == "no\n[left out: image/png, 3 bytes]"

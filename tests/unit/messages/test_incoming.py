@@ -3,13 +3,14 @@
 import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages import calls_in
 from permitry.messages.incoming import incoming
 
 
-def _reply(_: bool, text: str) -> dict[str, str]:  # noqa: FBT001 -- the signature of Reply
-    return {"content": text}
+def _reply(result: ToolResult) -> dict[str, str]:
+    return {"content": result.text}
 
 
 def test_text_arguments_are_parsed() -> None:
@@ -61,7 +62,7 @@ def test_a_missing_name_is_an_error_in_every_shape(message: dict[str, object]) -
     """The call is refused, and still answered."""
     [found] = calls_in(message)
     assert isinstance(found.call, CallError)
-    assert found.reply(False, "no name")
+    assert found.reply(ToolResult(False, "no name"))
 
 
 @pytest.mark.parametrize("name", ["", " look", "lo\nok", "mcp:docs"])
@@ -85,4 +86,4 @@ def test_an_empty_id_is_none() -> None:
 
 def test_the_reply_is_the_one_given() -> None:
     """How a result goes back is the shape's business."""
-    assert incoming("look", {}, _reply).reply(True, "done") == {"content": "done"}
+    assert incoming("look", {}, _reply).reply(ToolResult(True, "done")) == {"content": "done"}

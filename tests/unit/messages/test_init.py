@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages import calls_in
+from permitry.messages import SHAPES, call_message, calls_in, result_message
 
 _CALLS: list[dict[str, Any]] = [
     {"name": "run_shell", "arguments": {}},
@@ -16,6 +18,9 @@ _CALLS: list[dict[str, Any]] = [
     {"type": "local_shell_call", "call_id": "c1", "action": {"command": ["ls"]}},
     {"output": [{"type": "function_call", "call_id": "c1", "name": "run_shell", "arguments": "{}"}]},
     {"type": "tool_use", "id": "t1", "name": "run_shell", "input": {}},
+    {"parts": [{"functionCall": {"name": "run_shell"}}]},
+    {"candidates": [{"content": {"parts": [{"functionCall": {"name": "run_shell"}}]}}]},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "run_shell"}},
 ]
 
 
@@ -46,6 +51,8 @@ def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
         {"type": "message", "content": []},
         {"type": "reasoning", "summary": []},
         {"type": "tool_result", "tool_use_id": "c1"},
+        {"role": "model", "parts": [{"text": "hello"}]},
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
     ],
 )
 def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
@@ -89,3 +96,49 @@ def test_a_piece_of_a_stream_is_refused(piece: dict[str, object]) -> None:
     """Half a call cannot be judged, and is not passed over."""
     with pytest.raises(CallError, match="a piece of a stream; give whole messages"):
         calls_in(piece)
+
+
+@pytest.mark.parametrize("message", [each for each in _CALLS if "parts" not in each])
+def test_a_model_makes_calls_in_the_shape_of_gemini_only(message: dict[str, Any]) -> None:
+    """Elsewhere the word is a misspelt assistant."""
+    with pytest.raises(CallError):
+        calls_in({**message, "role": "model"})
+
+
+@pytest.mark.parametrize("message", [each for each in _CALLS if "jsonrpc" not in each])
+def test_a_call_beside_a_json_rpc_message_does_not_vanish(message: dict[str, Any]) -> None:
+    """A message of two shapes is refused."""
+    with pytest.raises(CallError, match="unknown key"):
+        calls_in({**message, "jsonrpc": "2.0", "result": {}})
+
+
+@pytest.mark.parametrize("message", [each for each in _CALLS if "parts" not in each and "jsonrpc" not in each])
+def test_a_call_beside_parts_does_not_vanish(message: dict[str, Any]) -> None:
+    """A message of two shapes is refused."""
+    with pytest.raises(CallError, match="unknown key"):
+        calls_in({**message, "parts": []})
+
+
+def test_the_shapes_are_sorted() -> None:
+    """Their names are for people to look up."""
+    assert SHAPES == ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses", "plain")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_call_comes_from_the_shape_of_its_message(shape: str) -> None:
+    """The name of a shape is the origin of its calls, so that a result goes back the way the call came."""
+    [incoming] = calls_in(call_message(ToolCall("mcp:docs/look", call_id="c1"), shape), server="docs")
+    assert isinstance(incoming.call, ToolCall)
+    assert incoming.call.origin == shape
+    result = ToolResult(False, "no")
+    assert result_message(result, incoming.call, shape) == incoming.reply(result)
+
+
+@pytest.mark.parametrize("shape", ["openai", "", "Anthropic"])
+def test_an_unknown_shape_is_refused(shape: str) -> None:
+    """The known ones are named."""
+    call = ToolCall("look", call_id="c1")
+    with pytest.raises(CallError, match=f"unknown shape `{shape}`; known: anthropic, gemini"):
+        call_message(call, shape)
+    with pytest.raises(CallError, match=f"unknown shape `{shape}`"):
+        result_message(ToolResult(True, ""), call, shape)

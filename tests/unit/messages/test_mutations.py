@@ -20,6 +20,11 @@ _SHAPES: list[dict[str, Any]] = [
     {"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "c1", "function": _FUNCTION}]}}]},
     {"object": "response", "output": [{"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}]},
     {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {"path": "a"}}]},
+    {"role": "model", "parts": [{"thoughtSignature": "x", "functionCall": {"id": "c1", "name": "look", "args": {}}}]},
+    {"role": "model", "parts": [{"thought_signature": "x", "function_call": {"id": "c1", "name": "look"}}]},
+    {"parts": [{"text": "x"}, {"functionCall": {"name": "look", "args": {}}}]},
+    {"candidates": [{"content": {"parts": [{"functionCall": {"name": "look"}}]}, "finishReason": "STOP", "index": 0}]},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "mcp:docs/look", "arguments": {}}},
 ]
 
 

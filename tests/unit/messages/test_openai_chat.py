@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages import calls_in
+from permitry.messages import call_message, calls_in, result_message
 
 _ORIGIN = "openai-chat"
 
@@ -29,7 +30,7 @@ def test_a_tool_call_is_read() -> None:
 def test_a_result_goes_back_as_a_tool_message() -> None:
     """The result names the call it answers."""
     [incoming] = calls_in(_message(_entry()))
-    assert incoming.reply(True, "done") == {"role": "tool", "tool_call_id": "c1", "content": "done"}
+    assert incoming.reply(ToolResult(True, "done")) == {"role": "tool", "tool_call_id": "c1", "content": "done"}
 
 
 def test_the_calls_of_a_message_keep_their_order() -> None:
@@ -66,7 +67,7 @@ def test_a_legacy_function_call_is_read_and_answered() -> None:
     """The shape before `tool_calls` still works, in both directions."""
     [incoming] = calls_in({"role": "assistant", "function_call": {"name": "look", "arguments": "{}"}})
     assert incoming.call == ToolCall("look", origin=_ORIGIN)
-    assert incoming.reply(False, "no") == {"role": "function", "name": "look", "content": "no"}
+    assert incoming.reply(ToolResult(False, "no")) == {"role": "function", "name": "look", "content": "no"}
 
 
 def test_a_custom_call_holds_its_text_as_input() -> None:
@@ -80,7 +81,7 @@ def test_a_custom_call_holds_its_text_as_input() -> None:
 def test_a_custom_call_is_answered_like_any_other() -> None:
     """The result of a custom call is a tool message too."""
     [incoming] = calls_in(_message({"id": "c1", "custom": {"name": "sql", "input": ""}}))
-    assert incoming.reply(True, "1 row")["tool_call_id"] == "c1"
+    assert incoming.reply(ToolResult(True, "1 row"))["tool_call_id"] == "c1"
 
 
 @pytest.mark.parametrize("arguments", [None, "", "  \n", "{}", {}])
@@ -141,7 +142,7 @@ def test_arguments_that_are_no_object_are_an_error_the_model_can_be_told(argumen
     """The call is refused on its own, and its result still finds its way back."""
     [incoming] = calls_in(_message(_entry(arguments=arguments)))
     assert isinstance(incoming.call, CallError)
-    assert incoming.reply(False, "bad")["tool_call_id"] == "c1"
+    assert incoming.reply(ToolResult(False, "bad"))["tool_call_id"] == "c1"
 
 
 def test_a_bad_call_does_not_hide_its_neighbours() -> None:
@@ -162,4 +163,62 @@ def test_an_id_that_is_no_text_is_refused(call_id: object) -> None:
 def test_an_entry_without_a_function_is_answered(entry: dict[str, object]) -> None:
     """Even an entry that names no tool gets one result with its id."""
     [incoming] = calls_in(_message(entry))
-    assert incoming.reply(False, "no tool")["tool_call_id"] == "c1"
+    assert incoming.reply(ToolResult(False, "no tool"))["tool_call_id"] == "c1"
+
+
+def test_a_call_is_written_as_a_message_of_one_call() -> None:
+    """The way back of what was read."""
+    assert call_message(ToolCall("look", {"path": "a"}, call_id="c1"), _ORIGIN) == _message(_entry())
+
+
+def test_arguments_are_written_as_the_model_wrote_them() -> None:
+    """In their order, and without escaping letters."""
+    [entry] = call_message(ToolCall("look", {"z": "ä", "a": 1}, call_id="c1"), _ORIGIN)["tool_calls"]
+    assert entry["function"]["arguments"] == '{"z": "ä", "a": 1}'
+
+
+def test_a_call_without_an_id_is_written_in_the_old_form() -> None:
+    """It is the form that has none."""
+    function = {"name": "look", "arguments": "{}"}
+    wanted = {"role": "assistant", "content": None, "function_call": function}
+    assert call_message(ToolCall("look"), _ORIGIN) == wanted
+    written = result_message(ToolResult(True, "done"), ToolCall("look"), _ORIGIN)
+    assert written == {"role": "function", "name": "look", "content": "done"}
+
+
+def test_a_custom_call_is_written_with_its_text() -> None:
+    """Free text stays free text."""
+    call = ToolCall("sql", {"input": "{not json"}, call_id="c1", kind=PayloadKind.CUSTOM)
+    entry = {"id": "c1", "type": "custom", "custom": {"name": "sql", "input": "{not json"}}
+    assert call_message(call, _ORIGIN)["tool_calls"] == [entry]
+
+
+def test_a_session_call_is_written_as_a_function_call() -> None:
+    """On the wire it is one; the router knows better."""
+    call = ToolCall("exec_command", {"cmd": "ls"}, call_id="c1", kind=PayloadKind.UNIFIED_EXEC)
+    [entry] = call_message(call, _ORIGIN)["tool_calls"]
+    assert entry["function"]["name"] == "exec_command"
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (ToolCall("sql", {"input": "x"}, kind=PayloadKind.CUSTOM), "needs an id"),
+        (ToolCall("sql", {"input": 3}, call_id="c1", kind=PayloadKind.CUSTOM), "cannot carry a custom call whose"),
+        (ToolCall("sql", {"input": "", "a": 1}, call_id="c1", kind=PayloadKind.CUSTOM), "cannot carry a custom call"),
+        (ToolCall("local_shell", call_id="c1", kind=PayloadKind.LOCAL_SHELL), "cannot carry this `local_shell` call"),
+        (ToolCall("x", server="s", call_id="c1", kind=PayloadKind.UNIFIED_EXEC), "carry this `unified_exec` call"),
+    ],
+)
+def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, told: str) -> None:
+    """What the shape has no field for is not dropped in silence."""
+    with pytest.raises(CallError, match=told):
+        call_message(call, _ORIGIN)
+
+
+def test_an_image_is_named_as_left_out() -> None:
+    """A message of a tool holds text only, in either form."""
+    result = ToolResult(True, "seen", parts=[MediaPart(b"12345", "image/png"), MediaPart(b"", "audio/wav")])
+    wanted = "seen\n[left out: image/png, 5 bytes]\n[left out: audio/wav, 0 bytes]"
+    assert result_message(result, ToolCall("look", call_id="c1"), _ORIGIN)["content"] == wanted
+    assert result_message(result, ToolCall("look"), _ORIGIN)["content"] == wanted

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages import calls_in
+from permitry.messages import call_message, calls_in, result_message
 
 _ORIGIN = "openai-responses"
 _FUNCTION: dict[str, Any] = {
@@ -51,7 +52,7 @@ def test_a_result_goes_back_as_the_output_of_its_kind(item: dict[str, Any]) -> N
     """Every kind of call has an output item of its own."""
     [incoming] = calls_in(item)
     wanted = {"type": f"{item['type']}_output", "call_id": item["call_id"], "output": "done"}
-    assert incoming.reply(True, "done") == wanted
+    assert incoming.reply(ToolResult(True, "done")) == wanted
 
 
 def test_a_whole_response_gives_its_calls_in_order() -> None:
@@ -59,6 +60,13 @@ def test_a_whole_response_gives_its_calls_in_order() -> None:
     between: list[object] = [{"type": "reasoning"}, {"type": "message", "role": "assistant"}]
     incoming = calls_in({"object": "response", "output": [_SHELL, *between, _FUNCTION, _CUSTOM]})
     assert [each.name for each in incoming] == ["local_shell", "look", "sql"]
+
+
+@pytest.mark.parametrize("item", ["text", None, [_FUNCTION]])
+def test_an_item_that_is_no_object_is_an_error(item: object) -> None:
+    """It is not passed over in silence."""
+    with pytest.raises(CallError, match="an item of `output` is an object"):
+        calls_in({"object": "response", "output": [item]})
 
 
 def test_a_response_without_its_object_word_is_read() -> None:
@@ -117,7 +125,7 @@ def test_arguments_that_are_no_object_are_an_error(arguments: object) -> None:
     """The call is refused on its own, and its result still finds its way back."""
     [incoming] = calls_in({**_FUNCTION, "arguments": arguments})
     assert isinstance(incoming.call, CallError)
-    assert incoming.reply(False, "bad")["call_id"] == "c1"
+    assert incoming.reply(ToolResult(False, "bad"))["call_id"] == "c1"
 
 
 def test_a_shell_call_without_an_action_has_no_arguments() -> None:
@@ -130,3 +138,72 @@ def test_a_shell_call_whose_action_is_text_is_an_error() -> None:
     """An action is an object; a command line in its place is not guessed at."""
     [incoming] = calls_in({**_SHELL, "action": "ls -l"})
     assert isinstance(incoming.call, CallError)
+
+
+def _read(item: dict[str, Any]) -> ToolCall:
+    [incoming] = calls_in(item)
+    assert isinstance(incoming.call, ToolCall)
+    return incoming.call
+
+
+def test_a_function_call_is_written_as_an_item() -> None:
+    """The way back of what was read; the item's own id is the provider's."""
+    assert call_message(_read(_FUNCTION), _ORIGIN) == {key: _FUNCTION[key] for key in _FUNCTION if key != "id"}
+
+
+def test_a_custom_call_is_written_as_an_item() -> None:
+    """Free text stays free text."""
+    assert call_message(_read(_CUSTOM), _ORIGIN) == _CUSTOM
+
+
+def test_a_local_shell_call_is_written_as_an_item() -> None:
+    """The arguments are the action again, and what has been read is complete."""
+    assert call_message(_read(_SHELL), _ORIGIN) == {**_SHELL, "status": "completed"}
+
+
+@pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM, _SHELL])
+def test_a_result_is_written_for_a_call(item: dict[str, Any]) -> None:
+    """As the reply to the item would be."""
+    [incoming] = calls_in(item)
+    result = ToolResult(True, "done", parts=[MediaPart(b"x", "image/gif")])
+    assert result_message(result, _read(item), _ORIGIN) == incoming.reply(result)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (ToolCall("look"), "needs an id"),
+        (ToolCall("bash", call_id="c1", kind=PayloadKind.LOCAL_SHELL), "named `local_shell`, not `bash`"),
+        (ToolCall("local_shell", server="s", call_id="c1", kind=PayloadKind.LOCAL_SHELL), "not `mcp:s/local_shell`"),
+        (ToolCall("sql", {"a": 1}, call_id="c1", kind=PayloadKind.CUSTOM), "cannot carry a custom call"),
+        (ToolCall("search", call_id="c1", kind=PayloadKind.MCP), "cannot carry an MCP call without a server"),
+    ],
+)
+def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, told: str) -> None:
+    """What the shape has no field for is not dropped in silence."""
+    with pytest.raises(CallError, match=told):
+        call_message(call, _ORIGIN)
+
+
+def test_a_result_needs_the_id_of_its_call() -> None:
+    """Without it, nobody knows what was answered."""
+    with pytest.raises(CallError, match="needs an id"):
+        result_message(ToolResult(True, "done"), ToolCall("look"), _ORIGIN)
+
+
+@pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM])
+def test_an_image_goes_along_as_a_data_url(item: dict[str, Any]) -> None:
+    """The output is then a list; without text it holds the image alone."""
+    [incoming] = calls_in(item)
+    image = {"type": "input_image", "image_url": "data:image/png;base64,cG5n", "detail": "auto"}
+    parts = [MediaPart(b"png", "image/png"), MediaPart(b"sound", "audio/wav")]
+    text = {"type": "input_text", "text": "seen\n[left out: audio/wav, 5 bytes]"}
+    assert incoming.reply(ToolResult(True, "seen", parts=parts))["output"] == [text, image]
+    assert incoming.reply(ToolResult(True, "", parts=parts[:1]))["output"] == [image]
+
+
+def test_the_output_of_a_local_shell_is_text() -> None:
+    """An image is named as left out."""
+    [incoming] = calls_in(_SHELL)
+    result = ToolResult(True, "seen", parts=[MediaPart(b"png", "image/png")])
+    assert incoming.reply(result)["output"] == "seen\n[left out: image/png, 3 bytes]"

@@ -31,6 +31,13 @@ def test_kind_and_server_are_the_calls() -> None:
     assert _read(kind="custom").call == ToolCall("look", kind=PayloadKind.CUSTOM)
 
 
+@pytest.mark.parametrize(("repaired", "wanted"), [(True, True), (False, False), (None, False)])
+def test_a_line_may_say_that_the_call_was_repaired(*, repaired: object, wanted: bool) -> None:
+    """Whoever repaired the text of a call says so here; what else the call says stays."""
+    call = _read(repaired=repaired, server="docs", arguments={"path": "a"}).call
+    assert call == ToolCall("mcp:docs/look", {"path": "a"}, repaired=wanted)
+
+
 def test_the_id_is_not_the_calls() -> None:
     """The id names the line in the output; it may be anything JSON can hold."""
     assert _read(id=17).call == ToolCall("look")
@@ -155,6 +162,7 @@ def test_only_an_object_is_a_line(line: object) -> None:
         ({"name": "look", "argumens": {}}, "unknown key `argumens`; did you mean `arguments`?"),
         ({"name": "look", "arguments": {}, "contxt": {}}, "unknown key `contxt`; did you mean `context`?"),
         ({"name": "look", "arguments": {}, "annotation": {}}, "did you mean `annotations`?"),
+        ({"name": "look", "arguments": {}, "repair": True}, "unknown key `repair`; did you mean `repaired`?"),
     ],
 )
 def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> None:
@@ -175,6 +183,8 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> 
         ({"annotations": {"readOnlyHint": "yes"}}, "`annotations.readOnlyHint` must be true or false"),
         ({"annotations": {"destructive_hint": 0}}, "`annotations.destructive_hint` must be true or false"),
         ({"agent": 3}, "`agent` must be a string"),
+        ({"repaired": "yes"}, "`repaired` must be true or false"),
+        ({"repaired": 1}, "`repaired` must be true or false"),
         ({"context": {"yolo": True}}, "unknown key `context.yolo`; did you mean `yolo_mode`?"),
         (
             {"context": {"xyz": True}},

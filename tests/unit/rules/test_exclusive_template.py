@@ -37,7 +37,8 @@ def test_it_blocks_what_an_exclusive_template_does_not_list(
     *, tool: str, template: Template | None, matches: bool
 ) -> None:
     """Also by inheritance: what it extends is listed, but a template that extends it is not exclusive by that."""
-    assert ExclusiveTemplateRule().matches(_question(tool, template)) is matches
+    rule, question = ExclusiveTemplateRule(), _question(tool, template)
+    assert rule.matches(question) is rule.always_matches(question) is matches
 
 
 def test_it_is_a_restriction_of_priority_110() -> None:

@@ -6,7 +6,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.rule import Question
-from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.rules.plan_mode import PlanModeBlockingRule
 
 PLAN = AuthContext(is_plan_mode=True)
@@ -65,3 +65,24 @@ def test_its_near_miss_is_the_mode() -> None:
     rule = PlanModeBlockingRule()
     assert rule.near_miss(Question(ToolCall("bash"), AuthContext())) == "is_plan_mode = false"
     assert rule.near_miss(Question(ToolCall("read_file"), AuthContext())) is None
+
+
+SHELL = ToolSpec("run", traits=ToolTraits(read_only=False), roles={"command": ArgumentRole.COMMAND})
+
+
+@pytest.mark.parametrize(
+    ("spec", "context", "always"),
+    [
+        (ToolSpec("write_file"), PLAN, True),
+        (ToolSpec("never_heard_of"), PLAN, True),
+        (ToolSpec("store", traits=ToolTraits(read_only=False)), PLAN, True),
+        (ToolSpec("lookup", traits=ToolTraits(read_only=True)), PLAN, False),
+        (ToolSpec("bash"), PLAN, None),
+        (SHELL, PLAN, None),
+        (SHELL, AuthContext(), False),
+        (ToolSpec("store"), AuthContext(), False),
+    ],
+)
+def test_only_of_a_shell_it_depends_on_the_call(*, spec: ToolSpec, context: AuthContext, always: bool | None) -> None:
+    """A command may only read, whatever its tool could do."""
+    assert PlanModeBlockingRule().always_matches(Question(ToolCall(spec.name), context, spec)) is always

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.result import ToolResult
 from permitry.handler import ToolHandler
 from permitry.session import Session
 from permitry.tools import workspace_tools

@@ -5,12 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
 from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.result import ToolResult
+from permitry.tools import edit
+from permitry.tools.workspace import Workspace
 
 Use = Callable[..., ToolResult]
 Preview = Callable[..., str | None]
+
+
+@pytest.fixture
+def registry(workspace: Workspace) -> ToolRegistry:
+    """Return the tool alone."""
+    registry = ToolRegistry()
+    edit.register(registry, workspace)
+    return registry
 
 
 @pytest.fixture
@@ -24,7 +34,7 @@ def edited(root: Path) -> Path:
 def test_one_piece_of_text_is_replaced(edited: Path, use: Use) -> None:
     """Everything else stays byte for byte."""
     result = use("edit_file", path="./a.txt", old_text="two\n", new_text="2\n2\n")
-    assert result == ToolResult(True, "Edited a.txt.")
+    assert result == ToolResult(True, "Edited a.txt")
     assert edited.read_bytes() == b"one\n2\n2\nthree\n"
 
 
@@ -34,20 +44,89 @@ def test_text_can_be_taken_out(edited: Path, use: Use) -> None:
     assert edited.read_bytes() == b"one\nthree\n"
 
 
+_UNIQUE = "Provide more context to make it unique."
+
+
 @pytest.mark.parametrize(
     ("old_text", "told"),
     [
-        ("four", "`old_text` was not found in `a.txt`"),
-        ("e", "`old_text` occurs 3 times in `a.txt`"),
-        ("TWO", "was not found"),
+        ("four", "edit_file failed: old_text not found in a.txt"),
+        ("TWO", "edit_file failed: old_text not found in a.txt"),
+        ("\n\n", "edit_file failed: old_text not found in a.txt"),
+        ("e", f"edit_file failed: old_text appears 3 times in a.txt. {_UNIQUE}"),
     ],
 )
 def test_text_must_occur_exactly_once(edited: Path, use: Use, old_text: str, told: str) -> None:
     """A guess changes nothing, and the model learns why."""
-    result = use("edit_file", path="a.txt", old_text=old_text, new_text="x")
-    assert result.ok is False
-    assert told in result.text
+    assert use("edit_file", path="./a.txt", old_text=old_text, new_text="x") == ToolResult(False, told)
     assert edited.read_bytes() == b"one\ntwo\nthree\n"
+
+
+def test_text_that_overlaps_itself_is_ambiguous(edited: Path, use: Use) -> None:
+    """`aa` stands twice in `aaa`."""
+    edited.write_bytes(b"aaa")
+    told = f"edit_file failed: old_text appears 2 times in a.txt. {_UNIQUE}"
+    assert use("edit_file", path="a.txt", old_text="aa", new_text="b") == ToolResult(False, told)
+
+
+# Blanks aside -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "texts", "after"),
+    [
+        ("a\n  b  c\nd\n", ("b c", "x\n"), "a\nx\nd\n"),
+        ("a\n  b  c\nd\n", ("b c", "x"), "a\nx\nd\n"),
+        ("a\n  b  c\nd\n", ("\tb c\n", ""), "a\nd\n"),
+        ("if a:\n\tb\n\n\tc\n", ("  b\n\n  c", "    d"), "if a:\n    d\n"),
+        ("a\n  b  c", ("b c", "x"), "a\nx"),
+        ("a\r\n b\r\nc\r\n", ("a\nb", "x\ny"), "x\r\ny\r\nc\r\n"),
+        ("a\r\n b\r\nc\r\n", ("a\nb", "x\r\ny\r\n"), "x\r\ny\r\nc\r\n"),
+    ],
+)
+def test_whole_lines_may_differ_in_blanks(
+    edited: Path, use: Use, before: str, texts: tuple[str, str], after: str
+) -> None:
+    """The lines are replaced as they are, and the new ones end like them."""
+    old_text, new_text = texts
+    edited.write_bytes(before.encode())
+    assert use("edit_file", path="a.txt", old_text=old_text, new_text=new_text) == ToolResult(True, "Edited a.txt")
+    assert edited.read_bytes() == after.encode()
+
+
+def test_a_part_of_a_line_may_not_differ_in_blanks(edited: Path, use: Use) -> None:
+    """The rest of the line would be lost."""
+    edited.write_bytes(b"call(a,  b)\n")
+    assert not use("edit_file", path="a.txt", old_text="a, b", new_text="c").ok
+
+
+@pytest.mark.parametrize(
+    ("before", "old_text", "count"),
+    [("  a b\nc\n\ta b\n", "a  b", 2), (" a\n a\n a\n", "\ta", 3), (" a\n a\n a\n", "\ta\n\ta", 2)],
+)
+def test_the_first_of_several_is_not_taken(edited: Path, use: Use, before: str, old_text: str, count: int) -> None:
+    """The model is asked for more context, and nothing changes."""
+    edited.write_bytes(before.encode())
+    told = f"edit_file failed: old_text appears {count} times, blanks aside, in a.txt. {_UNIQUE}"
+    assert use("edit_file", path="a.txt", old_text=old_text, new_text="x") == ToolResult(False, told)
+    assert edited.read_bytes() == before.encode()
+
+
+def test_blank_lines_are_not_matched_by_other_blanks(edited: Path, use: Use) -> None:
+    """There is nothing in them to know the place by."""
+    edited.write_bytes(b"a\n \n\t\nb\n")
+    told = "edit_file failed: old_text not found in a.txt"
+    assert use("edit_file", path="a.txt", old_text="\n\n", new_text="x") == ToolResult(False, told)
+
+
+def test_many_lines_that_look_alike_take_no_time(edited: Path, use: Use) -> None:
+    """The search is linear: this one would compare 300,000 lines 30,000 times."""
+    edited.write_bytes(b" a\n" * 300_000)
+    result = use("edit_file", path="a.txt", old_text="a\n" * 30_000 + "b", new_text="x")
+    assert result.text == "edit_file failed: old_text not found in a.txt"
+
+
+# Bytes ------------------------------------------------------------------------------------------------------------
 
 
 def test_line_endings_are_kept(edited: Path, use: Use) -> None:
@@ -55,12 +134,6 @@ def test_line_endings_are_kept(edited: Path, use: Use) -> None:
     edited.write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\nthree")
     assert use("edit_file", path="a.txt", old_text="two", new_text="2").ok
     assert edited.read_bytes() == b"\xef\xbb\xbfone\r\n2\r\nthree"
-
-
-def test_line_endings_are_part_of_the_text(edited: Path, use: Use) -> None:
-    """LF does not stand for CRLF."""
-    edited.write_bytes(b"one\r\ntwo\r\n")
-    assert "was not found" in use("edit_file", path="a.txt", old_text="one\ntwo", new_text="x").text
 
 
 def test_what_is_no_utf_8_is_not_edited(edited: Path, use: Use) -> None:
@@ -89,7 +162,7 @@ def test_a_large_file_of_wide_characters_is_never_cut_off(edited: Path, use: Use
 
 def test_a_missing_file_is_not_made(root: Path, use: Use) -> None:
     """There is nothing to edit."""
-    assert use("edit_file", path="new/a.txt", old_text="one", new_text="1").text == "There is no file `new/a.txt`."
+    assert use("edit_file", path="new/a.txt", old_text="one", new_text="1").text == "File not found: new/a.txt"
     assert list(root.iterdir()) == []
 
 
@@ -97,14 +170,23 @@ def test_nothing_outside_is_edited(root: Path, outside: Path, use: Use) -> None:
     """Neither by a path nor by a link."""
     (root / "link").symlink_to(outside / "secret.txt")
     for path in ("link", "../outside/secret.txt"):
-        assert "outside the workspace" in use("edit_file", path=path, old_text="secret", new_text="x").text
+        told = f"Path escapes workspace: {path}"
+        assert use("edit_file", path=path, old_text="secret", new_text="x") == ToolResult(False, told)
     assert (outside / "secret.txt").read_bytes() == b"secret"
 
 
-def test_the_old_text_is_not_empty(edited: Path, use: Use) -> None:
-    """Nothing occurs everywhere."""
-    result = use("edit_file", path="a.txt", old_text="", new_text="x")
-    assert result.text.startswith("The arguments do not fit: `old_text`:")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"path": "a.txt", "old_text": "", "new_text": "x"}, "edit_file requires old_text"),
+        ({"path": "a.txt", "new_text": "x"}, "edit_file requires old_text"),
+        ({"path": "", "old_text": "", "new_text": "x"}, "edit_file requires path"),
+        ({"path": "a.txt", "old_text": "one"}, "The arguments do not fit: `new_text`: Field required."),
+    ],
+)
+def test_what_is_missing_is_asked_for(edited: Path, use: Use, arguments: dict[str, str], told: str) -> None:
+    """Nothing occurs everywhere, and nothing is replaced by nothing unless that is said."""
+    assert use("edit_file", **arguments) == ToolResult(False, told)
     assert edited.read_bytes() == b"one\ntwo\nthree\n"
 
 
@@ -126,7 +208,7 @@ def test_the_preview_names_the_file_that_would_be_edited(edited: Path, root: Pat
 def test_an_edit_that_would_fail_shows_why(preview: Preview) -> None:
     """The human is told before the model is."""
     shown = preview("edit_file", path="a.txt", old_text="four", new_text="4")
-    assert shown == "(no preview: `old_text` was not found in `a.txt`; give text that occurs exactly once.)"
+    assert shown == "(no preview: edit_file failed: old_text not found in a.txt)"
 
 
 def test_the_tool_says_that_it_writes(registry: ToolRegistry) -> None:

@@ -6,17 +6,31 @@ from pathlib import Path
 
 import pytest
 
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
 from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.result import ToolResult
-from permitry.tools import files
+from permitry.handler import ToolHandler
+from permitry.session import Session
+from permitry.tools import _looking, edit, files, hashline
+from permitry.tools._reading import ReadMemory
 from permitry.tools.files import unified_diff
+from permitry.tools.workspace import Workspace
 
 Use = Callable[..., ToolResult]
 Preview = Callable[..., str | None]
 
 _MEBIBYTE = 1024 * 1024
 _ODD_BREAKS = ["\x0c", "\x0b", "\r", "\u2028", "\x85", "\x1c"]
+
+
+@pytest.fixture
+def registry(workspace: Workspace) -> ToolRegistry:
+    """Return the file tools and those that edit, with one memory of what was read."""
+    registry, memory = ToolRegistry(), ReadMemory()
+    for family in (files, edit, hashline):
+        family.register(registry, workspace, memory)
+    return registry
 
 
 # list_files -------------------------------------------------------------------------------------------------------
@@ -42,7 +56,7 @@ def tree(root: Path) -> Path:
         ("src/a.py", "src/a.py"),
         ("*.rs", "(no files)"),
         (".git/*", "(no files)"),
-        ("", "(no files)"),
+        ("", "README.md\nsrc/a.py\nsrc/deep/b.py"),
     ],
 )
 @pytest.mark.usefixtures("tree")
@@ -58,7 +72,7 @@ def test_without_a_pattern_all_files_are_listed(use: Use) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "last"), [(3, "2.txt"), (4, "...[1 files left out]..."), (7, "...[4 files left out]...")]
+    ("count", "last"), [(3, "2.txt"), (4, "...[omitted 1 files]..."), (7, "...[omitted 4 files]...")]
 )
 def test_a_long_list_is_cut_with_a_marker(
     root: Path, use: Use, monkeypatch: pytest.MonkeyPatch, count: int, last: str
@@ -76,7 +90,7 @@ def test_at_most_400_files_are_listed(root: Path, use: Use) -> None:
     for number in range(401):
         (root / str(number)).touch()
     assert len(use("list_files").text.splitlines()) == 401
-    assert use("list_files").text.endswith("\n...[1 files left out]...")
+    assert use("list_files").text.endswith("\n...[omitted 1 files]...")
 
 
 @pytest.mark.parametrize(("count", "is_marked"), [(3, False), (4, True)])
@@ -88,7 +102,7 @@ def test_a_search_that_gives_up_says_so(
     is_marked: bool,  # noqa: FBT001 -- a table of flags
 ) -> None:
     """No match among the first files is not no match at all."""
-    monkeypatch.setattr(files, "_MOST_SEEN", 3)
+    monkeypatch.setattr(_looking, "_MOST_SEEN", 3)
     for number in range(count):
         (root / f"{number}.txt").touch()
     marker = "...[only the first 3 files were looked at]..."
@@ -98,14 +112,14 @@ def test_a_search_that_gives_up_says_so(
 
 def test_both_limits_of_a_list_are_told(root: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that were found and left out, and files nobody looked at."""
-    monkeypatch.setattr(files, "_MOST_SEEN", 3)
+    monkeypatch.setattr(_looking, "_MOST_SEEN", 3)
     monkeypatch.setattr(files, "_MOST_FILES", 2)
     for number in range(5):
         (root / str(number)).touch()
     assert use("list_files").text.splitlines() == [
         "0",
         "1",
-        "...[1 files left out]...",
+        "...[omitted 1 files]...",
         "...[only the first 3 files were looked at]...",
     ]
 
@@ -138,8 +152,15 @@ def ten(root: Path) -> Path:
 
 @pytest.mark.usefixtures("ten")
 def test_a_file_is_read_with_numbered_lines(use: Use) -> None:
-    """The first line says which file it is."""
+    """The first line says which file it is; every other has its number and its hash."""
     lines = use("read_file", path="./ten.txt").text.splitlines()
+    assert (lines[0], lines[1], lines[-1], len(lines)) == ("# ten.txt", "1:d6dd|line 1", "10:189e|line 10", 11)
+
+
+@pytest.mark.usefixtures("ten")
+def test_a_file_is_read_without_hashes(use: Use) -> None:
+    """Who only reads needs none."""
+    lines = use("read_file", path="ten.txt", hashline=False).text.splitlines()
     assert (lines[0], lines[1], lines[-1], len(lines)) == ("# ten.txt", "1|line 1", "10|line 10", 11)
 
 
@@ -155,7 +176,8 @@ def test_a_file_is_read_with_numbered_lines(use: Use) -> None:
 @pytest.mark.usefixtures("ten")
 def test_a_part_of_a_file_is_read(use: Use, offset: int, limit: int, wanted: str) -> None:
     """Lines keep their numbers, and what follows is counted."""
-    assert use("read_file", path="ten.txt", offset=offset, limit=limit).text == f"# ten.txt\n{wanted}"
+    result = use("read_file", path="ten.txt", offset=offset, limit=limit, hashline=False)
+    assert result.text == f"# ten.txt\n{wanted}"
 
 
 @pytest.mark.parametrize("offset", [11, 1000])
@@ -170,13 +192,13 @@ def test_reading_past_the_end_fails(use: Use, offset: int) -> None:
 def test_only_a_newline_ends_a_line(root: Path, use: Use, odd: str) -> None:
     """Line numbers are those of an editor, whatever else Python takes for a line end."""
     (root / "odd").write_bytes(f"one{odd}\ntwo\n".encode())
-    assert use("read_file", path="odd").text == f"# odd\n1|one{odd}\n2|two"
+    assert use("read_file", path="odd", hashline=False).text == f"# odd\n1|one{odd}\n2|two"
 
 
 def test_a_carriage_return_before_a_newline_belongs_to_the_end_of_the_line(root: Path, use: Use) -> None:
     """A file with CRLF reads like one without."""
     (root / "dos").write_bytes(b"one\r\ntwo\r\n")
-    assert use("read_file", path="dos").text == "# dos\n1|one\n2|two"
+    assert use("read_file", path="dos", hashline=False).text == "# dos\n1|one\n2|two"
 
 
 def test_an_empty_file_is_read(root: Path, use: Use) -> None:
@@ -189,21 +211,41 @@ def test_a_link_is_told_as_what_it_leads_to(root: Path, use: Use) -> None:
     """The model learns which file it has really read."""
     (root / "a.txt").write_bytes(b"hello")
     (root / "link").symlink_to("a.txt")
-    assert use("read_file", path="link").text == "# a.txt\n1|hello"
+    assert use("read_file", path="link", hashline=False).text == "# a.txt\n1|hello"
 
 
 def test_binary_is_shown_with_replacement_characters(root: Path, use: Use) -> None:
     """A result is text in any case."""
     (root / "a.bin").write_bytes(b"\xff\xfe\x00ok")
-    assert use("read_file", path="a.bin") == ToolResult(True, "# a.bin\n1|\ufffd\ufffd\x00ok")
+    assert use("read_file", path="a.bin", hashline=False) == ToolResult(True, "# a.bin\n1|\ufffd\ufffd\x00ok")
 
 
-def test_a_long_file_is_clipped(root: Path, use: Use) -> None:
-    """The text has at most about 20,000 characters, with a visible gap."""
-    (root / "long.txt").write_text("x" * 100_000, encoding="utf-8")
+def test_of_a_long_file_whole_lines_are_shown(root: Path, use: Use) -> None:
+    """As many as fit into 20,000 characters; the marker counts the rest and is no line of the file."""
+    (root / "long.txt").write_text("x" * 99 + "\n" + ("y" * 99 + "\n") * 999, encoding="utf-8")
+    *lines, marker = use("read_file", path="long.txt").text.split("\n")
+    shown = len(lines) - 1
+    assert 170 < shown < 200
+    assert marker == f"...[truncated {100 * (1000 - shown)} chars]..."
+    assert sum(map(len, lines)) < 20_000
+    assert lines[-1].endswith("|" + "y" * 99)
+
+
+def test_what_was_not_shown_can_be_read_from_there(root: Path, use: Use) -> None:
+    """The number of the last line shown says where to go on."""
+    (root / "long.txt").write_text("".join(f"{n} {'x' * 99}\n" for n in range(300)), encoding="utf-8")
+    last = use("read_file", path="long.txt", hashline=False).text.split("\n")[-2]
+    offset = int(last.split("|")[0]) + 1
+    assert f"\n{offset}|{offset - 1} xxx" in use("read_file", path="long.txt", offset=offset, hashline=False).text
+
+
+def test_a_line_that_is_too_long_is_clipped(root: Path, use: Use) -> None:
+    """Its beginning and its end are shown, with a visible gap between."""
+    (root / "long.txt").write_text("x" * 100_000 + "end", encoding="utf-8")
     text = use("read_file", path="long.txt").text
-    assert 20_000 < len(text) < 20_100
-    assert "characters left out]..." in text
+    assert 20_000 < len(text) < 20_200
+    assert "characters left out" in text
+    assert text.endswith("xend")
 
 
 @pytest.mark.parametrize(("size", "ok"), [(4 * _MEBIBYTE, True), (4 * _MEBIBYTE + 1, False)])
@@ -215,14 +257,40 @@ def test_a_file_larger_than_the_limit_is_not_read(root: Path, use: Use, size: in
     assert ("`large` is larger than 4194304 bytes." in result.text) is not ok
 
 
-@pytest.mark.parametrize("path", ["../outside/secret.txt", "link", "missing", "."])
-def test_what_cannot_be_read_is_told(root: Path, outside: Path, use: Use, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("../outside/secret.txt", "Path escapes workspace: ../outside/secret.txt"),
+        ("link", "Path escapes workspace: link"),
+        ("missing", "File not found: missing"),
+        ("there/below", "File not found: there/below"),
+        (".", "Path is a directory, not a file: ."),
+        ("", "read_file requires path"),
+        ("a\0b", "The path is empty or holds a NUL character."),
+        ("circle", "The path `circle` runs in a circle of links, or changed while it was opened."),
+        ("x" * 300, f"File not found: {'x' * 300}"),
+    ],
+)
+def test_what_cannot_be_read_is_told(root: Path, outside: Path, use: Use, path: str, told: str) -> None:
     """The model gets a sentence, and nothing of the content or of the place on the disk."""
     (root / "link").symlink_to(outside / "secret.txt")
-    result = use("read_file", path=path)
-    assert result.ok is False
-    assert f"`{path}`" in result.text
-    assert str(root.parent) not in result.text
+    (root / "circle").symlink_to("circle")
+    (root / "there").touch()
+    assert use("read_file", path=path) == ToolResult(False, told)
+
+
+@pytest.mark.parametrize("path", [{}, {"path": None}])
+def test_a_missing_path_is_asked_for(use: Use, path: dict[str, None]) -> None:
+    """In the words of the seed, for each of the tools."""
+    for tool, rest in (("read_file", {}), ("write_file", {"content": "x"})):
+        assert use(tool, **path, **rest) == ToolResult(False, f"{tool} requires path")
+
+
+def test_a_missing_path_is_still_one_the_schema_requires(registry: ToolRegistry) -> None:
+    """Rules and models see that it must be there."""
+    required = {spec.name: spec.parameters.get("required") for spec in registry}
+    assert required["read_file"] == ("path",)
+    assert required["write_file"] == ("path", "content")
 
 
 # write_file -------------------------------------------------------------------------------------------------------
@@ -231,24 +299,112 @@ def test_what_cannot_be_read_is_told(root: Path, outside: Path, use: Use, path: 
 def test_a_file_is_written(root: Path, use: Use) -> None:
     """The content arrives as it is, line endings and all."""
     result = use("write_file", path="sub/../new/a.txt", content="ä\r\nb")
-    assert result == ToolResult(True, "Wrote 4 characters to new/a.txt.")
+    assert result == ToolResult(True, "Wrote 4 chars to new/a.txt")
     assert (root / "new" / "a.txt").read_bytes() == "ä\r\nb".encode()
 
 
-def test_a_file_is_replaced(root: Path, use: Use) -> None:
+def test_a_file_that_was_read_is_replaced(root: Path, use: Use) -> None:
     """Nothing of the old content is left."""
     (root / "a.txt").write_bytes(b"a long old content")
+    assert use("read_file", path="a.txt").ok
     assert use("write_file", path="a.txt", content="new").ok
     assert (root / "a.txt").read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("path", ["../outside/secret.txt", "link", "."])
-def test_what_cannot_be_written_is_told(root: Path, outside: Path, use: Use, path: str) -> None:
+def _blocked(why: str) -> ToolResult:
+    way_out = "Use read_file('a.txt') first, then edit via apply_patch or write_file."
+    return ToolResult(False, f"BLOCKED: a.txt already exists but {why}. {way_out}")
+
+
+def test_a_file_that_was_not_read_is_not_replaced(root: Path, use: Use) -> None:
+    """What the model has not seen it does not know to be worth nothing."""
+    (root / "a.txt").write_bytes(b"old")
+    assert use("write_file", path="a.txt", content="new") == _blocked("has not been read")
+    assert (root / "a.txt").read_bytes() == b"old"
+
+
+def test_a_file_that_has_changed_since_is_not_replaced(root: Path, use: Use) -> None:
+    """Somebody else's work is not lost."""
+    (root / "a.txt").write_bytes(b"old")
+    assert use("read_file", path="a.txt").ok
+    (root / "a.txt").write_bytes(b"new!")
+    assert use("write_file", path="a.txt", content="x") == _blocked("has changed since it was read")
+    assert (root / "a.txt").read_bytes() == b"new!"
+    assert use("read_file", path="a.txt").ok
+    assert use("write_file", path="a.txt", content="x").ok
+
+
+def test_a_file_the_model_wrote_itself_is_replaced(use: Use) -> None:
+    """It knows what is in there."""
+    assert use("write_file", path="a.txt", content="one").ok
+    assert use("write_file", path="./a.txt", content="two").ok
+
+
+def test_a_file_is_known_by_what_it_is(root: Path, use: Use) -> None:
+    """Whatever it was called when it was read."""
+    (root / "a.txt").write_bytes(b"old")
+    (root / "link").symlink_to("a.txt")
+    assert use("read_file", path="link").ok
+    assert use("write_file", path="sub/../a.txt", content="new").ok
+
+
+def test_a_failed_reading_is_none(root: Path, use: Use) -> None:
+    """Nothing was shown."""
+    (root / "a.txt").write_bytes(b"old")
+    assert not use("read_file", path="a.txt", offset=9).ok
+    assert use("write_file", path="a.txt", content="new") == _blocked("has not been read")
+
+
+_EDITS = [
+    ("edit_file", {"old_text": "one", "new_text": "1"}),
+    ("hashline_edit", {"edits": [{"set_line": "1:86f1", "content": "1"}]}),
+]
+
+
+@pytest.mark.parametrize(("tool", "edit"), _EDITS)
+def test_a_known_file_stays_known_when_it_is_edited(root: Path, use: Use, tool: str, edit: dict[str, object]) -> None:
+    """The model knows what it has changed."""
+    (root / "a.txt").write_bytes(b"one\n")
+    assert use("read_file", path="a.txt").ok
+    assert use(tool, path="a.txt", **edit).ok
+    assert use("write_file", path="a.txt", content="new").ok
+
+
+@pytest.mark.parametrize(("tool", "edit"), _EDITS)
+def test_an_unknown_file_stays_unknown_when_it_is_edited(
+    root: Path, use: Use, tool: str, edit: dict[str, object]
+) -> None:
+    """One place of a file is not the file."""
+    (root / "a.txt").write_bytes(b"one\n")
+    assert use(tool, path="a.txt", **edit).ok
+    assert use("write_file", path="a.txt", content="new") == _blocked("has not been read")
+
+
+def test_each_registry_remembers_for_itself(root: Path, workspace: Workspace, use: Use) -> None:
+    """What one model has read, another has not."""
+    (root / "a.txt").write_bytes(b"old")
+    assert use("read_file", path="a.txt").ok
+    other = ToolRegistry()
+    files.register(other, workspace)
+    handler = ToolHandler(Session(yolo_mode=True), registry=other)
+    assert handler.handle(ToolCall("write_file", {"path": "a.txt", "content": "new"})) == _blocked("has not been read")
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("../outside/secret.txt", "Path escapes workspace: ../outside/secret.txt"),
+        ("link", "Path escapes workspace: link"),
+        (".", "Path is a directory, not a file: ."),
+        ("pipe", "`pipe` is not a regular file."),
+        (".git/config", "`.git/config` belongs to git or to permitry; the file tools do not write there."),
+    ],
+)
+def test_what_cannot_be_written_is_told(root: Path, outside: Path, use: Use, path: str, told: str) -> None:
     """Nothing outside changes, and nothing of the disk is told."""
     (root / "link").symlink_to(outside / "secret.txt")
-    result = use("write_file", path=path, content="new")
-    assert result.ok is False
-    assert str(root.parent) not in result.text
+    os.mkfifo(root / "pipe")
+    assert use("write_file", path=path, content="new") == ToolResult(False, told)
     assert (outside / "secret.txt").read_bytes() == b"secret"
 
 
@@ -337,7 +493,7 @@ def test_what_cannot_be_compared_is_not_shown_as_new(
     else:
         (root / "there").mkdir()
     shown = str(preview("write_file", path="there", content="new\n"))
-    assert shown.startswith("(no preview: `there` is ")
+    assert shown.startswith(("(no preview: `there` is ", "(no preview: Path is a directory"))
 
 
 def test_the_preview_does_not_look_outside(outside: Path, preview: Preview) -> None:

@@ -6,12 +6,37 @@ from typing import Any
 import pytest
 
 from permitry.dispatch.registry import ToolRegistry
-from permitry.tools import workspace_tools
+from permitry.tools import ToolServices, workspace_tools
+from permitry.tools.artifacts import ArtifactStore
+from permitry.tools.corpus.service import Corpus
+from permitry.tools.corpus.store import CorpusStore
+
+SEED_000 = {
+    "think", "list_files", "search_files", "repo_map", "web_search", "fetch_url", "read_file", "write_file",
+    "apply_patch", "edit_file", "hashline_edit", "run_shell", "run_shell_bg", "check_shell_bg", "kill_shell_bg",
+    "list_artifacts", "read_artifact", "subtask", "execute",
+}  # fmt: skip
+SEED_001 = {"shell", "local_shell", "apply_patch", "exec_command", "write_stdin", "update_plan", "view_image"}
 
 
-def test_the_five_tools_are_there(registry: ToolRegistry) -> None:
-    """Enough for a coding session."""
-    assert [spec.name for spec in registry] == ["list_files", "read_file", "write_file", "edit_file", "run_shell"]
+def test_the_tools_of_both_seeds_are_there(registry: ToolRegistry) -> None:
+    """All of them, and beside them only other names for the same."""
+    assert {spec.name for spec in registry} - SEED_000 - SEED_001 == {"read_image", "shell_command"}
+    assert {spec.name for spec in registry} >= SEED_000 | SEED_001
+
+
+def test_document_tools_come_with_a_corpus(tmp_path: Path) -> None:
+    """Those of the third seed read a store, and are there when there is one."""
+    corpus = Corpus(CorpusStore(tmp_path / "corpus.sqlite3"))
+    with workspace_tools(tmp_path, ToolServices(corpus=corpus)) as registry:
+        names = {spec.name for spec in registry}
+    assert {"retrieve_documents", "query_documents_metadata", "deep_analysis", "graph_search"} <= names
+
+
+def test_what_is_too_long_is_kept_below_the_workspace(registry: ToolRegistry) -> None:
+    """Out of the way, where the tools read and do not write."""
+    assert isinstance(registry.artifacts, ArtifactStore)
+    assert registry.artifacts.folder.parts[-2:] == (".permitry", "artifacts")
 
 
 def test_every_tool_is_described_for_the_model(registry: ToolRegistry) -> None:

@@ -5,18 +5,34 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
+from permitry.dispatch.cancel import Cancellation, cancellable_by
 from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.result import ToolResult
-from permitry.tools import shell
+from permitry.errors import ToolError
+from permitry.handler import ToolHandler
+from permitry.session import Session
+from permitry.tools import _process, shell
+from permitry.tools.workspace import Workspace
 
 Use = Callable[..., ToolResult]
+
+
+@pytest.fixture
+def registry(root: Path) -> Iterator[ToolRegistry]:
+    """Yield a registry of the tool; what it left is ended with it."""
+    registry = ToolRegistry()
+    shell.register(registry, Workspace(root))
+    yield registry
+    registry.close()
 
 
 def _ends(alive: int) -> bool:
@@ -26,6 +42,15 @@ def _ends(alive: int) -> bool:
             return os.read(alive, 100) == b""
         time.sleep(0.01)
     return False
+
+
+def _wait_for(alive: int, text: bytes) -> None:
+    """Return once `text` has come out of the pipe."""
+    got = b""
+    while got != text:
+        with contextlib.suppress(BlockingIOError):
+            got += os.read(alive, 100)
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -99,7 +124,7 @@ def test_a_timeout_kills_all_its_processes(use: Use, alive: int) -> None:
     result = use("run_shell", command=command, timeout=1)
     assert time.monotonic() - begun < 10
     assert result.ok is False
-    assert "[timeout after 1s: processes killed]\n[stdout]\nbefore\n" in result.text
+    assert "[timeout after 1s — processes killed]\n[stdout]\nbefore\n" in result.text
     assert os.read(alive, 100) == b"started\n"
     assert _ends(alive)
 
@@ -118,7 +143,7 @@ def test_a_process_that_left_the_group_does_not_hang_the_call(
     root: Path, use: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A daemon that keeps the output open is not waited for."""
-    monkeypatch.setattr(shell, "_GRACE", 0.1)
+    monkeypatch.setattr(_process, "_GRACE", 0.1)
     daemon = "import os, time; os.setsid(); open('pid', 'w').write(f'{os.getpid()}.'); time.sleep(60)"
     command = (
         f"{shlex.quote(sys.executable)} -ISc {shlex.quote(daemon)} & until [ -s pid ]; do sleep 0.02; done; echo up"
@@ -131,20 +156,112 @@ def test_a_process_that_left_the_group_does_not_hang_the_call(
     assert elapsed < 10
 
 
+def test_a_shell_with_jobs_leaves_none_behind(use: Use, alive: int) -> None:
+    """A job in a process group of its own is still one of the command's processes."""
+    child = "(echo started; touch ready; exec sleep 60) >alive 2>&1"
+    command = f"set -m; {child} & until [ -e ready ]; do sleep 0.02; done"
+    assert use("run_shell", command=command).ok
+    assert os.read(alive, 100) == b"started\n"
+    assert _ends(alive)
+
+
+def test_a_timeout_without_output_shows_none(use: Use) -> None:
+    """There is nothing to show beside how it ended."""
+    assert use("run_shell", command="sleep 60", timeout=1) == ToolResult(
+        False, "$ sleep 60\n[timeout after 1s — processes killed]"
+    )
+
+
+@pytest.mark.parametrize("before", ["", "trap '' TERM INT HUP; "])
+def test_a_cancelled_call_leaves_nothing_behind(registry: ToolRegistry, alive: int, before: str) -> None:
+    """Whoever cancels a call ends its processes, whether they like it or not."""
+    handler = ToolHandler(Session(yolo_mode=True), registry=registry)
+    call = ToolCall("run_shell", {"command": f"{before}echo started >alive; sleep 60 3>alive"}, call_id="c1")
+    results: list[ToolResult] = []
+    thread = threading.Thread(target=lambda: results.append(handler.handle(call)))
+    thread.start()
+    _wait_for(alive, b"started\n")
+    assert registry.cancel("c1")
+    thread.join()
+    assert not results[0].ok
+    assert _ends(alive)
+
+
+def test_nothing_is_started_for_a_call_that_is_cancelled_already(root: Path) -> None:
+    """A late start would outlive the call."""
+    cancellation = Cancellation()
+    cancellation.cancel()
+    group = _process.ProcessGroup(["touch", "made"], root)
+    with cancellable_by(cancellation), pytest.raises(ToolError, match="cancelled before its command was started"):
+        _process.run_group(group, 5)
+    assert not (root / "made").exists()
+
+
+# What is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command", ["vim a", "ls | less", "cd /tmp && top", "/usr/bin/man ls", "echo $(nano x)", "more <a"]
+)
+def test_programs_for_a_terminal_are_refused(use: Use, command: str) -> None:
+    """There is no terminal for them."""
+    assert use("run_shell", command=command) == ToolResult(
+        False,
+        "BLOCKED: Interactive terminal programs are not allowed by runtime policy (vim/nano/less/more/top/htop/man).",
+    )
+
+
+@pytest.mark.parametrize("command", ["echo vim", "echo 'a; top'", "echo x # less", "ls >man"])
+def test_their_names_alone_are_not_refused(use: Use, command: str) -> None:
+    """It is what runs that counts, not what is written."""
+    assert use("run_shell", command=command).ok
+
+
+def test_a_here_document_is_a_command_like_any_other(use: Use) -> None:
+    """The rules judge it; the tool has no say."""
+    assert "[stdout]\nx\n\n[stderr]" in use("run_shell", command="cat <<EOF\nx\nEOF").text
+
+
+def test_the_third_of_the_same_in_a_row_is_refused(use: Use) -> None:
+    """The same command with the same result: a third try would bring nothing."""
+    first = use("run_shell", command="echo a")
+    assert use("run_shell", command="echo a") == first
+    for _ in range(2):
+        assert use("run_shell", command="echo a") == ToolResult(
+            False,
+            "Blocked by runtime policy: identical run_shell command repeated more than twice at the same depth."
+            " Change strategy instead of retrying the same command.",
+        )
+    assert use("run_shell", command="echo b").ok
+    assert use("run_shell", command="echo a").ok
+
+
+def test_a_command_that_brings_something_new_may_be_repeated(use: Use) -> None:
+    """Who edits a file and runs the tests again is not going in circles."""
+    for count in range(1, 5):
+        assert f"[stdout]\n{count}\n" in use("run_shell", command="echo x >>log; wc -l <log | tr -d ' '").text
+
+
+def test_a_longer_timeout_is_another_try(use: Use) -> None:
+    """The arguments as a whole are what is repeated."""
+    for timeout in (3, 3, 4):
+        assert use("run_shell", command="echo a", timeout=timeout).ok
+
+
 # Much output ------------------------------------------------------------------------------------------------------
 
 
 def test_endless_output_costs_little(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a stream without end, a beginning and an end are kept in memory, and the rest is counted."""
     kept: list[int] = []
-    text = shell._Capture.text  # noqa: SLF001 -- how much it holds is what is looked at
+    text = _process.Capture.text
 
-    def watched(capture: shell._Capture) -> str:
+    def watched(capture: _process.Capture) -> str:
         found = text(capture)
         kept.append(len(found))
         return found
 
-    monkeypatch.setattr(shell._Capture, "text", watched)  # noqa: SLF001 -- as above
+    monkeypatch.setattr(_process.Capture, "text", watched)
     result = use("run_shell", command="yes", timeout=1)
     assert "[timeout after 1s" in result.text
     assert kept[0] < 2 * 64 * 1024 + 100
@@ -153,14 +270,14 @@ def test_endless_output_costs_little(use: Use, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_gap_in_the_output_is_marked(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """Head and tail are shown, and the number of bytes between them."""
-    monkeypatch.setattr(shell, "_KEEP", 10)
+    monkeypatch.setattr(_process, "KEEP", 10)
     text = use("run_shell", command="printf 'aaaaaaaaaa%0100dzzzzzzzzzz' 0").text
     assert "[stdout]\naaaaaaaaaa\n...[100 bytes left out]...\nzzzzzzzzzz\n" in text
 
 
 def test_output_that_just_fits_has_no_gap(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is marked where nothing is missing."""
-    monkeypatch.setattr(shell, "_KEEP", 10)
+    monkeypatch.setattr(_process, "KEEP", 10)
     assert "[stdout]\naaaaaaaaaazzzzzzzzzz\n" in use("run_shell", command="printf aaaaaaaaaazzzzzzzzzz").text
 
 
@@ -178,14 +295,20 @@ def test_a_long_result_is_clipped_with_a_marker(use: Use) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"command": ""}, {"command": ["ls"]}, {"command": "ls", "timeout": 0}, {"command": "ls", "timeout": 601},
-     {"command": "ls", "timeout": "9"}, {"command": "ls", "cwd": "/"}],
+    [{"command": ["ls"]}, {"command": "ls", "timeout": -5}, {"command": "ls", "timeout": 0},
+     {"command": "ls", "timeout": 601}, {"command": "ls", "timeout": "9"}, {"command": "ls", "cwd": "/"}],
 )  # fmt: skip
 def test_arguments_that_do_not_fit_run_nothing(use: Use, arguments: dict[str, object]) -> None:
     """The model is told what is wrong before anything starts."""
     result = use("run_shell", **arguments)
     assert result.ok is False
     assert result.text.startswith("The arguments do not fit: `")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"command": ""}, {"command": None}, {"command": " \n"}])
+def test_a_command_is_required(use: Use, arguments: dict[str, object]) -> None:
+    """Without one there is nothing to run."""
+    assert use("run_shell", **arguments) == ToolResult(False, "run_shell requires command")
 
 
 def test_the_tool_says_that_it_can_do_anything(registry: ToolRegistry) -> None:

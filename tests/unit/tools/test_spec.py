@@ -3,6 +3,7 @@
 import pytest
 from pydantic import Field
 
+from permitry.core.result import MediaPart, ToolResult
 from permitry.core.spec import ToolTraits
 from permitry.errors import ToolError
 from permitry.tools._spec import Arguments, handler, preview, spec
@@ -42,6 +43,12 @@ def test_the_model_is_told_what_does_not_fit(arguments: dict[str, object], told:
         with pytest.raises(ToolError) as caught:
             use(arguments)
         assert str(caught.value) == f"The arguments do not fit: {told}"
+
+
+def test_a_tool_may_answer_with_more_than_text() -> None:
+    """A whole result goes through as it is."""
+    result = ToolResult(True, "seen", parts=(MediaPart(b"x", "image/png"),))
+    assert handler(_Greet, lambda _: result)({"name": "Ada"}) is result
 
 
 def test_all_mistakes_are_told_at_once() -> None:

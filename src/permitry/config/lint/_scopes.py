@@ -22,6 +22,7 @@ from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["command_samples", "contains", "covers_pattern", "selects_all", "selects_tool"]
@@ -104,6 +105,8 @@ def _implies(inner: Condition, outer: Condition) -> bool:
             return set(inner.labels) <= set(outer.labels)
         case TemplateCondition(), TemplateCondition():
             return set(inner.templates) <= set(outer.templates)
+        case ToolDigestCondition(), ToolDigestCondition():
+            return all(digest.startswith(outer.digests) for digest in inner.digests)
         case _:
             return inner == outer
 

@@ -7,16 +7,32 @@ from permitry.config.lint._scopes import command_samples, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
+from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.arguments import ArgumentCondition
+from permitry.rules.conditions.digest import DigestCondition
+from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.repaired import RepairedCondition
+from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Conditions
 from permitry.rules.conditions.server import ServerCondition
+from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]
 
 _KIND = "never-matches"
+# Every call and session answers these. An argument may be missing, a tool undeclared, and a mode is a matter of degree.
+_ANSWERED = (
+    AgentCondition,
+    DigestCondition,
+    LabelCondition,
+    RepairedCondition,
+    RepeatCondition,
+    ServerCondition,
+    TemplateCondition,
+)
 _WRITES = (ToolSelector("@writes"),)
 _SHELL = (ToolSelector("@shell"),)
 
@@ -46,8 +62,8 @@ def _in_itself(rule: ConfiguredRule) -> _Why:
 
 def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
     """Return whether `unless` is sure wherever `when` may hold; a restriction fires in doubt, and nothing lifts it."""
-    is_plain = not unless.are_about_actions and not any(isinstance(each, ModeCondition) for each in unless.plain)
-    return rule.effect is Verdict.ALLOW or is_plain
+    is_sure = not unless.are_about_actions and all(isinstance(each, _ANSWERED) for each in unless.plain)
+    return rule.effect is Verdict.ALLOW or is_sure
 
 
 def _takes_back(unless: Conditions, when: Conditions) -> bool:

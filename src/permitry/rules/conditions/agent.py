@@ -1,5 +1,7 @@
 """The condition `agent`."""
 
+from typing import ClassVar
+
 import attrs
 
 from permitry.core.pattern import Pattern
@@ -11,6 +13,8 @@ __all__ = ["AgentCondition"]
 @attrs.frozen
 class AgentCondition:
     """Holds when the agent that calls fits one of the patterns."""
+
+    is_about_call: ClassVar[bool] = False
 
     agents: tuple[Pattern, ...]
 

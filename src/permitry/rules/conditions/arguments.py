@@ -15,7 +15,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import attrs
 
@@ -87,6 +87,8 @@ class ArgumentTest:
 @attrs.frozen
 class ArgumentCondition:
     """A test of the argument at `path`, the names of nested objects from the outside in."""
+
+    is_about_call: ClassVar[bool] = True
 
     path: tuple[str, ...]
     test: ArgumentTest

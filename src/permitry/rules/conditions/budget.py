@@ -40,6 +40,13 @@ class Budget:
         seen = frozenset[str]().union(*(ran.targets for ran in counted))
         return len(seen | question.targets) > self.most
 
+    def is_always_spent(self, question: Question) -> bool | None:
+        """Return `is_spent` for every call of the tool, whatever its arguments; None when it depends on them.
+
+        Raises: `UnevaluableError` as `is_spent`.
+        """
+        return self.is_spent(question) if self.of == "calls" else None
+
     def _counted(self, question: Question) -> list[Ran]:
         context = question.context
         since = float("-inf")

@@ -1,5 +1,7 @@
 """The condition `digest`."""
 
+from typing import ClassVar
+
 import attrs
 
 from permitry.core.rule import Question
@@ -11,6 +13,8 @@ __all__ = ["DigestCondition"]
 @attrs.frozen
 class DigestCondition:
     """Holds for the very calls whose digests are listed (SHA-256 over kind, server, name and arguments, in hex)."""
+
+    is_about_call: ClassVar[bool] = True
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 

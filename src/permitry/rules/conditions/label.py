@@ -1,5 +1,7 @@
 """The condition `label`."""
 
+from typing import ClassVar
+
 import attrs
 
 from permitry.core.rule import Question
@@ -11,6 +13,8 @@ __all__ = ["LabelCondition"]
 @attrs.frozen
 class LabelCondition:
     """Holds while the session carries one of the labels that earlier calls left on it."""
+
+    is_about_call: ClassVar[bool] = False
 
     labels: tuple[str, ...] = attrs.field(converter=words)
 

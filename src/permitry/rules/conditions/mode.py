@@ -1,5 +1,7 @@
 """The condition `mode`."""
 
+from typing import ClassVar
+
 import attrs
 
 from permitry.core.rule import Question
@@ -14,6 +16,8 @@ class ModeCondition:
 
     A permission looks at the mode by its name; a restriction at every mode that is true of the session.
     """
+
+    is_about_call: ClassVar[bool] = False
 
     modes: tuple[str, ...] = attrs.field(converter=words)
 

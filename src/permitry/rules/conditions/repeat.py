@@ -1,5 +1,7 @@
 """The condition `repeat`."""
 
+from typing import ClassVar
+
 import attrs
 
 from permitry.core.rule import Question
@@ -10,6 +12,8 @@ __all__ = ["RepeatCondition"]
 @attrs.frozen
 class RepeatCondition:
     """Holds when the very same call (by digest) would now run for at least the `times`-th time in the session."""
+
+    is_about_call: ClassVar[bool] = True
 
     times: int
 

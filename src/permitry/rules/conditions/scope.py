@@ -13,6 +13,7 @@ import attrs
 from permitry.core.action import Action, Actions, Connect, Run, Touch, Unknown, phrase
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
+from permitry.rules.conditions._always import every, opposite, some
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.mode import ModeCondition
@@ -24,6 +25,11 @@ __all__ = ["Condition", "Conditions", "Scope"]
 
 class Condition(Protocol):
     """A condition on the call and its context, as opposed to one on the actions of the call."""
+
+    @property
+    def is_about_call(self) -> bool:
+        """Whether it may hold for one call of a tool and not for another in the same context."""
+        ...
 
     def holds(self, question: Question, *, is_generous: bool) -> bool:
         """Return whether it holds.
@@ -82,6 +88,16 @@ class Conditions:
         if trouble is not None:
             raise trouble
         return True
+
+    def always_hold(self, question: Question, *, is_generous: bool) -> bool | None:
+        """Return whether they hold for every call of the tool, whatever its arguments; None when it depends on them.
+
+        Raises: `UnevaluableError`.
+        """
+        ahead = attrs.evolve(self, plain=tuple(condition for condition in self.plain if not condition.is_about_call))
+        if not ahead.plain_hold(question, is_generous=is_generous):
+            return False
+        return None if self.are_about_actions or len(ahead.plain) < len(self.plain) else True
 
     def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
         """Yield what is the case instead of each plain condition that does not hold."""
@@ -198,6 +214,26 @@ class Scope:
         if trouble is not None and answer is True:
             raise trouble
         return answer
+
+    def always_permits(self, question: Question) -> bool | None:
+        """Return `permits` for every call of the tool, whatever its arguments; None when it depends on them.
+
+        Raises: `UnevaluableError`.
+        """
+        return self._always(question, is_generous=False)
+
+    def always_restricts(self, question: Question) -> bool | None:
+        """Return `restricts` for every call of the tool, whatever its arguments; None when it depends on them.
+
+        Raises: `UnevaluableError`.
+        """
+        return self._always(question, is_generous=True)
+
+    def _always(self, question: Question, *, is_generous: bool) -> bool | None:
+        selected = [each.always_selects(question, is_generous=is_generous) for each in self.selectors]
+        is_lifted = False if self.unless is None else self.unless.always_hold(question, is_generous=not is_generous)
+        is_held = self.when.always_hold(question, is_generous=is_generous)
+        return every((not selected or some(selected), is_held, opposite(is_lifted)))
 
     def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
         """Yield what keeps the conditions from holding, for a human."""

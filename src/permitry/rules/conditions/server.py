@@ -1,5 +1,7 @@
 """The condition `server`."""
 
+from typing import ClassVar
+
 import attrs
 
 from permitry.core.pattern import Pattern
@@ -11,6 +13,8 @@ __all__ = ["ServerCondition"]
 @attrs.frozen
 class ServerCondition:
     """Holds when the tool belongs to an MCP server whose name fits one of the patterns."""
+
+    is_about_call: ClassVar[bool] = False
 
     servers: tuple[Pattern, ...]
 

@@ -1,5 +1,7 @@
 """The condition `template`."""
 
+from typing import ClassVar
+
 import attrs
 
 from permitry.core.rule import Question
@@ -11,6 +13,8 @@ __all__ = ["TemplateCondition"]
 @attrs.frozen
 class TemplateCondition:
     """Holds while one of the named templates, or one that extends it, is active."""
+
+    is_about_call: ClassVar[bool] = False
 
     templates: tuple[str, ...] = attrs.field(converter=words)
 

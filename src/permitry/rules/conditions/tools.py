@@ -11,6 +11,8 @@ __all__ = ["TRAIT_SELECTORS", "ToolSelector"]
 TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
 """The selectors that look at what a tool is rather than at its name."""
 
+_OF_COMMANDS = frozenset({"@network", "@reads", "@writes"})
+
 
 def _known_selector(_: object, __: object, value: str) -> None:
     if value.startswith("@") and value not in TRAIT_SELECTORS:
@@ -32,6 +34,11 @@ class ToolSelector:
     @_pattern.default
     def _compiled(self) -> Pattern:
         return Pattern(self.text)
+
+    def always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
+        """Return `selects` for every call of the tool, whatever its arguments; None when it depends on them."""
+        is_shell = question.tool is not None and question.tool.is_shell
+        return None if is_shell and self.text in _OF_COMMANDS else self.selects(question, is_generous=is_generous)
 
     def selects(self, question: Question, *, is_generous: bool) -> bool:
         """Return whether the call's tool is meant."""

@@ -11,6 +11,7 @@ Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
 FOUND = [("never-matches", "a")]
+DIGEST = "0123456789abcdef" * 4
 
 
 @pytest.mark.parametrize(
@@ -29,11 +30,25 @@ def test_unless_that_takes_all_back(kinds: Kinds, rule: Rule, effect: str, lines
 
 
 @pytest.mark.parametrize(
-    "lines", [('when.path = ["x"]', 'unless.path = ["x"]'), ('when.mode = "m"', 'unless.mode = "m"')]
+    "condition",
+    ['path = ["x"]', 'mode = "m"', "args.n = 1", "args.n = { exists = false }", f'tool_digest = "{DIGEST}"'],
 )
-def test_a_restriction_still_fires_in_doubt(kinds: Kinds, rule: Rule, lines: tuple[str, ...]) -> None:
-    """A path that may fit fires, and only one that surely fits is excepted; so with modes."""
-    assert kinds(rule("a", "block", 'tools = ["write_file"]', *lines)) == []
+def test_a_restriction_still_fires_in_doubt(kinds: Kinds, rule: Rule, condition: str) -> None:
+    """What may fit, or cannot be answered, fires, and only what surely fits is excepted."""
+    assert kinds(rule("a", "block", 'tools = ["write_file"]', f"when.{condition}", f"unless.{condition}")) == []
+    assert kinds(rule("a", "allow", 'tools = ["write_file"]', f"when.{condition}", f"unless.{condition}")) == FOUND
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ['agent = "x"', f'digest = "{DIGEST}"', "repaired = true", "repeat = 2", 'template = "t"'],
+)
+def test_what_is_always_answered_is_taken_back_for_good(kinds: Kinds, rule: Rule, condition: str) -> None:
+    """No call is in doubt, so no call is left."""
+    rest = '[template.t]\nallow_tools = ["grep"]\n'
+    lines = (f"when.{condition}", f"unless.{condition}")
+    found = kinds(rest + rule("a", "block", 'tools = ["write_file"]', *lines))
+    assert FOUND[0] in found
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ Linted = Callable[..., tuple[Finding, ...]]
 Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
+SHORT = "0123456789abcdef"
 COMMANDS = 'tools = ["@shell"]\nwhen.command = '
 
 
@@ -31,6 +32,8 @@ def test_a_rule_within_another(linted: Linted, rule: Rule) -> None:
         ('tools = ["send_*"]\nwhen.mode = ["a", "b"]', 'tools = ["send_mail"]\nwhen.mode = "a"'),
         ('tools = ["send_*"]\nwhen.agent = "x"', 'tools = ["send_mail"]\nwhen.agent = "x"\nwhen.mode = "a"'),
         ('tools = ["x"]\nwhen.agent = "x"', 'tools = ["x"]\nwhen.agent = "x"\nunless.mode = "a"'),
+        ('tools = ["x_*"]\nwhen.repaired = false', 'tools = ["x_y"]\nwhen.repaired = false'),
+        (f'tools = ["x"]\nwhen.tool_digest = "{SHORT}"', f'tools = ["x"]\nwhen.tool_digest = "{SHORT}0"'),
     ],
 )
 def test_what_lies_within(kinds: Kinds, rule: Rule, wide: str, narrow: str) -> None:
@@ -52,6 +55,8 @@ def test_what_lies_within(kinds: Kinds, rule: Rule, wide: str, narrow: str) -> N
         ('when.path = ["src/**"]', 'when.path = ["src/a"]\nwhen.command = ["cp *"]'),
         ('tools = ["x"]\nwhen.agent = "x"\nunless.mode = "a"', 'tools = ["x"]\nwhen.agent = "x"'),
         ('tools = ["a_?"]\nwhen.agent = "x"', 'tools = ["a_*"]\nwhen.agent = "x"\nwhen.mode = "a"'),
+        ('tools = ["x"]\nwhen.repaired = true', 'tools = ["x"]\nwhen.repaired = false'),
+        (f'tools = ["x"]\nwhen.tool_digest = "{SHORT}0"', f'tools = ["x"]\nwhen.tool_digest = "{SHORT}"'),
     ],
 )
 def test_what_says_something_of_its_own(kinds: Kinds, rule: Rule, one: str, other: str) -> None:

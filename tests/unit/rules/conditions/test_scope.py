@@ -41,6 +41,7 @@ class _Given:
 
     surely: bool | None
     generously: bool | None
+    is_about_call: bool = False
 
     def holds(self, _: Question, *, is_generous: bool) -> bool:
         answer = self.generously if is_generous else self.surely
@@ -53,6 +54,7 @@ class _Given:
 
 
 YES, NO, MAYBE, FAILS = _Given(True, True), _Given(False, False), _Given(False, True), _Given(None, None)
+YES_HERE, NO_HERE, FAILS_HERE = (attrs.evolve(each, is_about_call=True) for each in (YES, NO, FAILS))
 
 
 def _conditions(*patterns: str, plain: tuple[_Given, ...] = ()) -> Conditions:
@@ -630,3 +632,73 @@ def test_a_program_named_by_an_expansion_is_a_doubt() -> None:
     unknown = Run((Word("$CC", is_open=True), Word("x")))
     assert scope.restricts(_question(unknown)) == Unsure("`$CC x` may be any command")
     assert scope.restricts(_question(Run((Word("rm"), Word("$x", is_open=True))))) is True
+
+
+# All calls at once ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plain", "permits", "restricts"),
+    [
+        ((), True, True),
+        ((YES, YES), True, True),
+        ((YES, NO), False, False),
+        ((MAYBE,), False, True),
+        ((YES_HERE,), None, None),
+        ((NO_HERE, FAILS_HERE), None, None),
+        ((YES_HERE, NO), False, False),
+        ((FAILS, NO), False, False),
+    ],
+)
+def test_only_what_is_not_about_the_call_counts_for_all(
+    *, plain: tuple[_Given, ...], permits: bool | None, restricts: bool | None
+) -> None:
+    """A condition on arguments says nothing about all calls, and what never holds outweighs it."""
+    scope = Scope(when=_conditions(plain=plain))
+    assert scope.always_permits(_question()) is permits
+    assert scope.always_restricts(_question()) is restricts
+
+
+@pytest.mark.parametrize("pattern", ["command ls *", "path src/**", "host example.com"])
+def test_a_condition_on_actions_depends_on_the_call(pattern: str) -> None:
+    """In `when` and in `unless`, unless another condition settles it."""
+    for scope in (_when(pattern), Scope(unless=_conditions(pattern)), _when(pattern, unless=_conditions(pattern))):
+        assert scope.always_permits(_question()) is None
+        assert scope.always_restricts(_question()) is None
+    assert Scope(when=_conditions(pattern, plain=(NO,))).always_restricts(_question()) is False
+    assert Scope(unless=_conditions(pattern, plain=(NO,))).always_restricts(_question()) is True
+
+
+@pytest.mark.parametrize(
+    ("unless", "permits", "restricts"),
+    [
+        ((YES,), False, False),
+        ((NO,), True, True),
+        ((MAYBE,), False, True),
+        ((YES_HERE,), None, None),
+        ((YES_HERE, NO), True, True),
+    ],
+)
+def test_an_exception_counts_for_all_when_it_is_not_about_the_call(
+    *, unless: tuple[_Given, ...], permits: bool | None, restricts: bool | None
+) -> None:
+    """Asked with other eyes than `when`: a permission is lost to what may hold, a restriction to what does."""
+    scope = Scope(unless=_conditions(plain=unless))
+    assert scope.always_permits(_question()) is permits
+    assert scope.always_restricts(_question()) is restricts
+
+
+@pytest.mark.parametrize(
+    ("selectors", "always"),
+    [((), True), (("bash",), True), (("grep",), False), (("@reads",), None), (("@reads", "ba*"), True)],
+)
+def test_one_selector_that_always_selects_is_enough(*, selectors: tuple[str, ...], always: bool | None) -> None:
+    """Of a shell it depends on the command whether it reads."""
+    scope = Scope(tuple(map(ToolSelector, selectors)))
+    assert scope.always_permits(_question()) is scope.always_restricts(_question()) is always
+
+
+def test_a_condition_without_an_answer_has_none_for_all_calls() -> None:
+    """It fails as it does for one call."""
+    with pytest.raises(UnevaluableError):
+        Scope(when=_conditions(plain=(YES, FAILS))).always_restricts(_question())

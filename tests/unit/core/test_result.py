@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from permitry.dispatch.result import ToolResult, clip
+from permitry.core.result import ToolResult, clip
 
 
 @pytest.mark.parametrize(("ok", "text"), [("yes", "done"), (1, "done"), (True, b"done"), (True, None)])

@@ -1,0 +1,156 @@
+"""The tools of a session: those of its workspace, and what a tools file and plugin folders add."""
+
+import argparse
+import contextlib
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import attrs
+
+from permitry.cli.inputs import tell
+from permitry.config.diagnostics import nearest
+from permitry.config.load import RuleSet
+from permitry.config.trust import TrustStore
+from permitry.core.call import ToolCall
+from permitry.core.decision import Verdict
+from permitry.dispatch.discovery import PluginReloader, PluginReport, load_entry_points
+from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import PermitryError
+from permitry.handler import ToolHandler
+from permitry.tools import ToolServices, workspace_tools
+from permitry.tools.artifacts import ArtifactStore
+from permitry.tools.settings import ToolsFile, read_tools_file
+
+if TYPE_CHECKING:
+    from permitry.tools.corpus.service import Corpus
+    from permitry.tools.mcp import McpConnection
+
+__all__ = ["Toolset", "add_toolset_options", "known_mode"]
+
+
+def add_toolset_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--tools` and `--plugins`."""
+    tools = "a tools file: services, plugin folders and MCP servers of this session"
+    parser.add_argument("--tools", type=Path, metavar="FILE", help=tools)
+    plugins = "a folder of plugins, which must be trusted (see `permitry trust`); may be given again"
+    parser.add_argument("--plugins", action="append", default=[], type=Path, metavar="DIR", help=plugins)
+
+
+def known_mode(rules: RuleSet, mode: str) -> str:
+    """Return `mode`.
+
+    Raises: `PermitryError` for a word that neither permitry nor the rules know.
+    """
+    known = {"default", "plan", "yolo"} | rules.modes
+    if mode not in known:
+        # A misspelt `plan` would be a session without plan mode.
+        raise PermitryError(f"unknown mode `{mode}`; {nearest(mode.lower(), known)}")
+    return mode
+
+
+@attrs.define
+class Toolset:
+    """A registry, and what must be looked after while it is in use. `judge` decides on redirects once it is there.
+
+    `sources` are the files it was made from that count again at the next start: the tools file, and the corpus.
+    """
+
+    registry: ToolRegistry = attrs.field(factory=ToolRegistry)
+    reloaders: tuple[PluginReloader, ...] = ()
+    sources: tuple[Path, ...] = ()
+    judge: ToolHandler | None = None
+    _problems: dict[int, str | None] = attrs.field(factory=dict, init=False)
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, options: argparse.Namespace, workspace: Path) -> Iterator[Self]:
+        """Yield the tools that the options ask for; at the end what they keep alive ends.
+
+        Raises: `ConfigError` for a tools file with mistakes or a plugin folder that is not trusted; `PermitryError` for
+        a workspace that is no folder, a corpus that cannot be read, and a server that cannot be reached.
+        """
+        if not workspace.is_dir():
+            raise PermitryError(f"the workspace `{workspace}` is no folder; make it, or name another with --workspace")
+        file = ToolsFile(schema=1) if options.tools is None else read_tools_file(options.tools)
+        folders = [*map(Path, file.plugins), *options.plugins]
+        for folder in folders:
+            TrustStore().plugins(
+                folder
+            )  # A folder that is not trusted now is a mistake, and nothing is started for it.
+        with contextlib.ExitStack() as stack:
+            sources = (options.tools, None if file.corpus is None else Path(file.corpus))
+            toolset = cls(sources=tuple(each for each in sources if each is not None))
+            services = ToolServices(
+                web=None if file.web is None else file.web.settings(),
+                may_connect=toolset.may_connect,
+                corpus=None if file.corpus is None else _corpus(file.corpus),
+                artifacts=None if file.artifacts is None else ArtifactStore(Path(file.artifacts)),
+                mcp=_connections(file, stack),
+            )
+            toolset.registry = stack.enter_context(workspace_tools(workspace, services))
+            _say_it_once()
+            toolset.reloaders = tuple(_reloader(toolset.registry, folder) for folder in folders)
+            if file.entry_points:
+                _tell_of(load_entry_points(toolset.registry))
+            toolset.poll()
+            yield toolset
+
+    def poll(self) -> None:
+        """Load plugin folders that are new or have changed, and tell what became of them."""
+        for number, reloader in enumerate(self.reloaders):
+            report = reloader.poll()
+            if report is not None:
+                _tell_of(report)
+            if reloader.problem != self._problems.get(number):
+                self._problems[number] = reloader.problem
+                tell((reloader.problem or "").splitlines())
+
+    def may_connect(self, url: str) -> bool | str:
+        """Return whether a redirect may lead to `url`: only where the model could have fetched it unasked."""
+        if self.judge is None:
+            return "nobody decides on redirects yet"
+        decision = self.judge.decide(ToolCall("fetch_url", {"urls": [url]}))
+        return True if decision.verdict is Verdict.ALLOW else decision.reason
+
+
+def _say_it_once() -> None:
+    # What becomes of plugins is told from the report; Python would print the log as well where nobody reads it.
+    log = logging.getLogger("permitry.plugins")
+    if not log.hasHandlers():
+        log.addHandler(logging.NullHandler())
+
+
+def _reloader(registry: ToolRegistry, folder: Path) -> PluginReloader:
+    def read() -> PluginFolder:
+        return TrustStore().plugins(folder)
+
+    return PluginReloader(registry, read)
+
+
+def _connections(file: ToolsFile, stack: contextlib.ExitStack) -> "list[McpConnection]":
+    if not file.mcp:
+        return []
+    from permitry.tools.mcp import McpConnection
+
+    return [stack.enter_context(McpConnection(server)) for server in file.servers()]
+
+
+def _corpus(file: str) -> "Corpus":
+    from permitry.tools.corpus.service import Corpus
+    from permitry.tools.corpus.store import CorpusStore
+
+    store = CorpusStore(Path(file))
+    if store.file.exists():
+        with store.reading():
+            pass  # One that cannot be read would be a session without documents, and nobody would know why.
+    else:
+        tell([f"there is no corpus `{file}` yet; `permitry corpus add FILE --db {file}` makes it"])
+    return Corpus(store)
+
+
+def _tell_of(report: PluginReport) -> None:
+    tell([f"loaded the tool {each.tool} from {each.source}" for each in report.loaded])
+    tell([f"failed to load {each.source}: {each.reason}" for each in report.failed])

@@ -1,0 +1,70 @@
+"""What a tool gives back."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from permitry.core._json import JsonValue, freeze_object
+
+__all__ = ["MediaPart", "ToolResult", "clip"]
+
+_is_bool = attrs.validators.instance_of(bool)
+_is_str = attrs.validators.instance_of(str)
+
+
+@attrs.frozen
+class MediaPart:
+    """An image or a piece of sound beside the text of a result; `media_type` is as in `image/png`."""
+
+    data: bytes = attrs.field(repr=False, validator=attrs.validators.instance_of(bytes))
+    media_type: str = attrs.field(validator=attrs.validators.matches_re(r"(image|audio)/[a-z0-9.+-]+"))
+
+
+def _tuple_of_parts(parts: Iterable[MediaPart]) -> tuple[MediaPart, ...]:
+    return tuple(parts)
+
+
+def _frozen(value: Mapping[str, Any] | None) -> Mapping[str, JsonValue] | None:
+    return None if value is None else freeze_object(value)
+
+
+@attrs.frozen
+class ToolResult:
+    """The outcome of a call as the model sees it: whether it worked, the text, and what text cannot carry.
+
+    `structured` is the same outcome as a JSON object, for hosts that pass one on. `ends_session` tells the loop that
+    the user wants no further calls.
+
+    Source: seed 001, "ToolOutput".
+    """
+
+    ok: bool = attrs.field(validator=_is_bool)
+    text: str = attrs.field(validator=_is_str)
+    parts: tuple[MediaPart, ...] = attrs.field(
+        default=(),
+        kw_only=True,
+        converter=_tuple_of_parts,
+        validator=attrs.validators.deep_iterable(attrs.validators.instance_of(MediaPart)),
+    )
+    structured: Mapping[str, JsonValue] | None = attrs.field(default=None, kw_only=True, converter=_frozen, hash=False)
+    ends_session: bool = attrs.field(default=False, kw_only=True, validator=_is_bool)
+
+    @classmethod
+    def of_object(cls, value: Mapping[str, Any]) -> "ToolResult":
+        """Return the result of a tool that worked and gave a JSON object: as text for the model, and as it is."""
+        return cls(True, json.dumps(value, ensure_ascii=False), structured=value)
+
+
+def clip(text: str, limit: int, kept: str | None = None) -> str:
+    """Return `text` in at most about `limit` characters: its head and tail, and a visible marker between.
+
+    `kept` is the id of the artifact that holds the whole.
+    """
+    if len(text) <= limit:
+        return text
+    head = limit * 2 // 3
+    tail = limit - head
+    whole = "" if kept is None else f"; the whole is the artifact {kept}"
+    return f"{text[:head]}\n...[{len(text) - limit} characters left out{whole}]...\n{text[len(text) - tail :]}"

@@ -1,0 +1,384 @@
+"""Tools found in a folder of files, or among the entry points of installed packages: one file, one tool.
+
+A plugin folder is code. Whoever loads one hands over the bytes that were looked at and trusted (`PluginFolder`), and
+those very bytes are what runs.
+
+Source: seed 004, "Plugin Interface" and "Registry".
+"""
+
+import contextlib
+import functools
+import importlib.abc
+import importlib.util
+import inspect
+import itertools
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.result import ToolResult
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.dispatch.registry import ContextHandler, ToolRegistry, is_async
+from permitry.dispatch.scope import CallScope, ToolInvocation
+from permitry.errors import PermitryError, RegistryError, UnknownToolError, told
+
+__all__ = [
+    "ENTRY_POINTS",
+    "FailedPlugin",
+    "LoadedPlugin",
+    "PluginReloader",
+    "PluginReport",
+    "ToolContext",
+    "ToolPlugin",
+    "load_entry_points",
+    "load_plugins",
+]
+
+ENTRY_POINTS = "permitry.tools"
+"""The group of entry points that name plugins: each is a `ToolPlugin`, or a module that has one."""
+
+_LOG = logging.getLogger("permitry.plugins")
+_NUMBERS = itertools.count(1)
+
+
+@attrs.frozen
+class ToolContext:
+    """What a plugin is given beside the arguments: the context of the session, and what the host provides.
+
+    `services` are objects of the host by name (a store of documents, a client). `on_status` takes one line for the
+    user. `scope` is the state of the caller and `session` its session: an agent that a plugin starts works under
+    `session.child(name)`. When `enabled` is asked there is no call yet, and so neither of them.
+
+    Source: seed 004, "ToolContext".
+    """
+
+    auth: AuthContext = attrs.field(factory=AuthContext)
+    services: Mapping[str, Any] = attrs.field(factory=dict)
+    on_status: Callable[[str], None] | None = None
+    scope: CallScope = attrs.field(factory=CallScope, kw_only=True)
+    session: Any = attrs.field(default=None, kw_only=True, repr=False)
+
+
+def _always(_: ToolContext) -> bool:
+    return True
+
+
+PluginHandler: TypeAlias = Callable[[dict[str, Any], ToolContext], Any]
+
+
+@attrs.frozen
+class ToolPlugin:
+    """One tool in a file of its own: the module-level variable `plugin`.
+
+    `definition` is the tool as the OpenAI API takes it, with or without the outer `{"type": "function"}`. `handler`
+    takes the arguments and a `ToolContext`, may be async, and returns `(ok, text)`, text, a JSON object, or a
+    `ToolResult`. `enabled` says for each request whether the tool is offered, and may be called, at all.
+
+    Source: seed 004, "Plugin Interface".
+    """
+
+    definition: Mapping[str, Any]
+    handler: PluginHandler
+    enabled: Callable[[ToolContext], bool] = _always
+    traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True)
+    roles: Mapping[str, ArgumentRole] | None = attrs.field(default=None, kw_only=True)
+    version: str = attrs.field(default="1", kw_only=True)
+    timeout: float | None = attrs.field(default=60.0, kw_only=True)
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool's declaration.
+
+        Raises: `RegistryError` for a definition without a name; `CallError` for a name no call can have.
+        """
+        outer = self.definition
+        inner = outer.get("function", outer)
+        if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
+            raise RegistryError("the definition has no `name`; it is the tool as the OpenAI API takes it")
+        description = inner.get("description")
+        if description is not None and not isinstance(description, str):
+            raise RegistryError("the `description` in the definition is no text")
+        # What could not be called by its name is no tool.
+        ToolCall(inner["name"])
+        return ToolSpec(
+            inner["name"],
+            "" if description is None else description,
+            parameters=inner.get("parameters") or {},
+            traits=self.traits,
+            roles=self.roles,
+            version=self.version,
+            timeout=self.timeout,
+        )
+
+
+@attrs.frozen
+class LoadedPlugin:
+    """A tool that was loaded, and from where."""
+
+    tool: str
+    source: str
+    digest: str
+
+
+@attrs.frozen
+class FailedPlugin:
+    """A file or entry point that gave no tool; `reason` is one line, `trace` the traceback where its code failed."""
+
+    source: str
+    reason: str
+    trace: str | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen
+class PluginReport:
+    """What became of each plugin."""
+
+    loaded: tuple[LoadedPlugin, ...] = ()
+    failed: tuple[FailedPlugin, ...] = ()
+
+
+def load_plugins(
+    registry: ToolRegistry, folder: PluginFolder, *, services: Mapping[str, Any] | None = None, replace: bool = False
+) -> PluginReport:
+    """Register the tool of each file; one that fails is logged with its reason, and stops no other.
+
+    With `replace`, tools that are there already are exchanged for the new ones; two files never have one name.
+    """
+    taken = {spec.name for spec in registry} if replace else set()
+    return _load(registry, folder, services or {}, taken)[0]
+
+
+@attrs.define
+class PluginReloader:
+    """The tools of a plugin folder that may change while they are in use. Thread-safe.
+
+    `read` gives the folder as it is now, as far as it is trusted (`TrustStore().plugins(path)`). Where a file fails, or
+    the folder is no longer trusted, the tools stay that were loaded last, and `problem` says why. Tools that came from
+    elsewhere are never replaced.
+    """
+
+    registry: ToolRegistry
+    read: Callable[[], PluginFolder] = attrs.field(repr=False)
+    services: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
+    problem: str | None = attrs.field(default=None, init=False)
+    _digests: dict[str, str] | None = attrs.field(default=None, init=False, repr=False)
+    _own: "dict[str, _Own]" = attrs.field(factory=dict, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def poll(self) -> PluginReport | None:
+        """Load the folder when it is new or has changed, and return what became of each file; None without a change."""
+        with self._lock:
+            try:
+                folder = self.read()
+            except PermitryError as error:
+                self.problem = str(error)
+                return None
+            self.problem = None
+            if folder.digests == self._digests:
+                return None
+            report = self._load(folder)
+            self._digests = folder.digests
+            return report
+
+    def _load(self, folder: PluginFolder) -> PluginReport:
+        # What stands now in the place of a tool of ours, but is another one, is not ours to replace.
+        own = {name: each for name, each in self._own.items() if self.registry.get(name) is each.spec}
+        report, package = _load(self.registry, folder, self.services, set(own))
+        failed = {each.source for each in report.failed}
+        now = {each.tool: _Own(self.registry.get(each.tool), each.source, package) for each in report.loaded}
+        kept = {name: each for name, each in own.items() if each.source in failed and name not in now}
+        for tool in own.keys() - now.keys() - kept.keys():
+            with contextlib.suppress(UnknownToolError):
+                self.registry.unregister(tool)
+        used = {id(each.package) for each in (*now.values(), *kept.values())}
+        for old in self._own.values():
+            if id(old.package) not in used:
+                old.package.remove()
+        self._own = now | kept
+        return report
+
+
+@attrs.frozen(eq=False)
+class _Own:
+    """A tool that a reloader has put into its registry."""
+
+    spec: ToolSpec | None
+    source: str
+    package: "_Package"
+
+
+def load_entry_points(
+    registry: ToolRegistry, *, services: Mapping[str, Any] | None = None, replace: bool = False
+) -> PluginReport:
+    """Register the tools that installed packages offer as entry points of the group `permitry.tools`.
+
+    An installed package is code that the user has installed: it needs no trust beyond that.
+    """
+    # Slow to import, and for those who use it.
+    import importlib.metadata  # noqa: PLC0415
+
+    points = sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    found = [(f"{point.value} ({point.name})", point.load) for point in points]
+    taken = {spec.name for spec in registry} if replace else set()
+    return _registered(registry, found, services or {}, taken)
+
+
+def _load(
+    registry: ToolRegistry, folder: PluginFolder, services: Mapping[str, Any], taken: set[str]
+) -> "tuple[PluginReport, _Package]":
+    package = _Package(f"permitry_plugins_{next(_NUMBERS)}", folder)
+    package.install()
+    found = [(f"{folder.path.name}/{file}", functools.partial(package.module, file)) for file in folder.plugins]
+    try:
+        report = _registered(registry, found, services, taken)
+    except BaseException:
+        package.remove()
+        raise
+    if not report.loaded:
+        package.remove()
+    return report, package
+
+
+def _registered(
+    registry: ToolRegistry,
+    found: Iterable[tuple[str, Callable[[], object]]],
+    services: Mapping[str, Any],
+    taken: set[str],
+) -> PluginReport:
+    """Register what is found; `taken` are the names of tools that may be replaced, each once."""
+    loaded: list[LoadedPlugin] = []
+    failed: list[FailedPlugin] = []
+    for place, load in found:
+        source = " ".join(place.split())
+        try:
+            plugin = _plugin_of(load())
+            spec = plugin.spec
+            _register(registry, plugin, spec, services, replace=spec.name in taken)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 -- a plugin may fail in any way, and stops no other
+            is_known = isinstance(error, PermitryError)
+            reason = told(error) if is_known else f"{type(error).__name__}: {told(error)}"
+            trace = None if is_known else "".join(traceback.format_exception(error))
+            failed.append(FailedPlugin(source, " ".join(reason.split()), trace))
+            _LOG.warning("Failed to load %s: %s", source, failed[-1].reason)
+        else:
+            taken.discard(spec.name)
+            loaded.append(LoadedPlugin(spec.name, source, spec.digest))
+            _LOG.info("Loaded tool: %s", spec.name)
+    return PluginReport(tuple(loaded), tuple(failed))
+
+
+def _register(
+    registry: ToolRegistry, plugin: ToolPlugin, spec: ToolSpec, services: Mapping[str, Any], *, replace: bool
+) -> None:
+    def enabled(context: AuthContext) -> bool:
+        return plugin.enabled(ToolContext(context, services))
+
+    def beside(invocation: ToolInvocation) -> ToolContext:
+        return ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)
+
+    def handle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
+        outcome = plugin.handler(arguments, beside(invocation))
+        return _awaited(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
+
+    async def ahandle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- as above
+        return _as_result(await plugin.handler(arguments, beside(invocation)))
+
+    called: ContextHandler = ahandle if is_async(plugin.handler) else handle
+    registry.register_with_context(spec, called, enabled=enabled, replace=replace)
+
+
+async def _awaited(outcome: Awaitable[object]) -> object:
+    return _as_result(await outcome)
+
+
+def _as_result(outcome: object) -> object:
+    return ToolResult.of_object(outcome) if isinstance(outcome, Mapping) else outcome
+
+
+def _plugin_of(found: object) -> ToolPlugin:
+    plugin = getattr(found, "plugin", None) if isinstance(found, ModuleType) else found
+    if not isinstance(plugin, ToolPlugin):
+        raise RegistryError("it has no module-level `plugin` that is a ToolPlugin")
+    functions: tuple[object, ...] = (plugin.handler, plugin.enabled)
+    if not all(map(callable, functions)):
+        raise RegistryError("the `handler` and `enabled` of its plugin must be functions")
+    return plugin
+
+
+# Modules made of bytes that were read before ----------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Loader(importlib.abc.InspectLoader):
+    """Makes a module of given bytes, so that what runs is what was trusted, whatever is on disk by now."""
+
+    folder: PluginFolder
+    file: str
+
+    def get_source(self, fullname: str) -> str:  # noqa: ARG002 -- the loader is for one module
+        return importlib.util.decode_source(self.folder.files[self.file])
+
+    def get_code(self, fullname: str) -> Any:  # noqa: ANN401 -- a code object
+        return self.source_to_code(self.get_source(fullname), str(self.folder.path / self.file))
+
+
+@attrs.frozen
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the modules of one plugin package, and nothing else."""
+
+    package: str
+    folder: PluginFolder
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> Any:  # noqa: ANN401, ARG002 -- the protocol's
+        package, _, name = fullname.rpartition(".")
+        if package != self.package or f"{name}.py" not in self.folder.files:
+            return None
+        return importlib.util.spec_from_loader(fullname, _Loader(self.folder, f"{name}.py"))
+
+
+@attrs.frozen(eq=False)
+class _Package:
+    """The modules of a plugin folder, under a name of their own: nothing of them is looked for on the disk."""
+
+    name: str
+    folder: PluginFolder
+    _finder: _Finder = attrs.field(init=False)
+
+    @_finder.default
+    def _new_finder(self) -> _Finder:
+        return _Finder(self.name, self.folder)
+
+    def install(self) -> None:
+        """Let its modules be imported."""
+        module = ModuleType(self.name, f"The plugins of {self.folder.path}.")
+        module.__path__ = []
+        sys.modules[self.name] = module
+        sys.meta_path.append(self._finder)
+
+    def module(self, file: str) -> ModuleType:
+        """Return the module of a file; it runs the first time.
+
+        Raises: `RegistryError` for a file whose name no module can have; whatever its code raises.
+        """
+        name = file.removesuffix(".py")
+        if "." in name:
+            raise RegistryError("the name of a plugin file has no dot before its `.py`")
+        return importlib.import_module(f"{self.name}.{name}")
+
+    def remove(self) -> None:
+        """Forget the modules; what still runs of them goes on, and imports no more of them. Safe to call again."""
+        # By identity: finders of two packages may be equal.
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self._finder]
+        for name in [each for each in list(sys.modules) if each.partition(".")[0] == self.name]:
+            sys.modules.pop(name, None)

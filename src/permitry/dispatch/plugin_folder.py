@@ -1,0 +1,80 @@
+"""A plugin folder as it was read once, so that what is trusted is what runs."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import attrs
+
+from permitry.errors import RegistryError
+
+__all__ = ["PluginFolder"]
+
+_MOST_FILES = 1_000
+_LARGEST = 1024 * 1024
+_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _read_only(files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    return MappingProxyType(dict(files))
+
+
+@attrs.frozen
+class PluginFolder:
+    """The Python files of a plugin folder as they were read once: the name of each, and its bytes.
+
+    Files whose names start with `_` are internal: others import them (`from . import _shared`), and no tool is looked
+    for in them.
+    """
+
+    path: Path
+    files: Mapping[str, bytes] = attrs.field(converter=_read_only, repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> "PluginFolder":
+        """Return the folder as it is now.
+
+        Raises: `RegistryError` when it is no folder, or holds what cannot be read: too many or too large files.
+        """
+        try:
+            names = sorted(each.name for each in path.iterdir() if each.name.endswith(".py"))
+        except NotADirectoryError as error:
+            raise RegistryError(f"the plugin folder `{path}` is no folder") from error
+        except FileNotFoundError as error:
+            raise RegistryError(f"the plugin folder `{path}` does not exist") from error
+        except OSError as error:
+            raise RegistryError(f"the plugin folder `{path}` cannot be read: {error.strerror}") from error
+        if len(names) > _MOST_FILES:
+            raise RegistryError(f"the plugin folder `{path}` holds more than {_MOST_FILES} files")
+        return cls(path, {name: _content(path / name) for name in names})
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 (hex) of each file, by name."""
+        return {name: hashlib.sha256(content).hexdigest() for name, content in self.files.items()}
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """The names of the files that should hold a tool, sorted."""
+        return tuple(name for name in sorted(self.files) if not name.startswith("_"))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        # Without waiting: a pipe that nobody writes to would be waited for without end.
+        file = os.open(path, _OPEN)
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise RegistryError(f"the plugin file `{path}` is no regular file")
+            with os.fdopen(file, "rb", closefd=False) as stream:
+                content = stream.read(_LARGEST + 1)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise RegistryError(f"the plugin file `{path}` cannot be read: {error.strerror}") from error
+    if len(content) > _LARGEST:
+        raise RegistryError(f"the plugin file `{path}` is larger than {_LARGEST} bytes")
+    return content

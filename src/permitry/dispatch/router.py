@@ -1,0 +1,111 @@
+"""Specs and handlers built together for one context, and the way from a provider's item to a call."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from permitry.core._json import parse_json
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.registry import ToolFilter, ToolRegistry
+from permitry.dispatch.schema import exported, is_exportable, wire_name, without_nulls
+from permitry.errors import CallError, FatalToolError, ToolError
+
+__all__ = ["Router", "ToolFamily"]
+
+ToolFamily: TypeAlias = Callable[[ToolRegistry, AuthContext], None]
+"""Registers the tools of one family that belong into a context: a spec is never there without its handler."""
+
+
+@attrs.frozen
+class Router:
+    """The tools of one context: what the model is shown, and what answers when it calls.
+
+    Source: seed 001, "Registry Wiring" and "Router::from_turn_context".
+    """
+
+    registry: ToolRegistry
+    context: AuthContext
+    policy: ToolFilter | None = None
+
+    @classmethod
+    def from_context(
+        cls,
+        context: AuthContext,
+        families: Iterable[ToolFamily],
+        *,
+        policy: ToolFilter | None = None,
+        registry: ToolRegistry | None = None,
+    ) -> "Router":
+        """Return the router over the tools that `families` register for `context`.
+
+        A name that providers do not take gets its wire name as an alias: `mcp:docs/search` is `mcp__docs__search`.
+
+        Raises: `RegistryError` when two tools have one name, or one wire name.
+        """
+        registry = ToolRegistry() if registry is None else registry
+        for family in families:
+            family(registry, context)
+        for spec in list(registry):
+            wire = wire_name(spec.name)
+            if wire != spec.name and registry.resolved(ToolCall(wire)).tool != spec.name:
+                registry.alias(wire, spec.name)
+        return cls(registry, context, policy)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools that are enabled here, and of which, with a policy, some call could run."""
+        return self.registry.specs(self.context, self.policy)
+
+    def exported(self, shape: str, *, strict: bool = False) -> list[dict[str, Any]]:
+        """Return the definitions for the model, as `permitry.dispatch.schema.exported` gives them.
+
+        A tool that takes only calls of a kind the shape does not have is left out.
+        """
+        return [exported(spec, shape, strict=strict) for spec in self.specs if is_exportable(spec, shape)]
+
+    def call(
+        self,
+        name: str,
+        payload: Mapping[str, Any] | str,
+        *,
+        kind: PayloadKind = PayloadKind.FUNCTION,
+        call_id: str | None = None,
+        origin: str | None = None,
+    ) -> ToolCall:
+        """Return the call of a provider's item; `payload` is JSON text or an object, and for custom calls plain text.
+
+        A function call of a tool of the kind `unified_exec` becomes one of that kind. An argument that is null, and may
+        be left out but not be null, is left out: that is how strict schemas have it.
+
+        Raises: `ToolError` for a tool nobody has here, and for a payload that is no call; `FatalToolError` when the
+        tool takes no calls of this kind.
+
+        Source: seed 001, "Convert `ResponseItem` into a `ToolCall`".
+        """
+        try:
+            bare = ToolCall(name, call_id=call_id, origin=origin)
+        except CallError as error:
+            raise ToolError(f"The call was not understood: {error}.") from error
+        spec = self.registry.get(self.registry.resolved(bare).tool)
+        if spec is None or not self.registry.is_enabled(spec.name, self.context):
+            raise ToolError(f"unsupported call: {name}")
+        if kind is PayloadKind.FUNCTION and PayloadKind.FUNCTION not in spec.kinds:
+            kind = next((each for each in (PayloadKind.UNIFIED_EXEC, PayloadKind.MCP) if each in spec.kinds), kind)
+        if kind not in spec.kinds:
+            kinds = ", ".join(sorted(each.value for each in spec.kinds))
+            raise FatalToolError(f"the tool `{name}` takes calls of kind {kinds}, and this one is of kind {kind.value}")
+        try:
+            call = ToolCall(spec.name, _arguments(payload, kind), call_id=call_id, kind=kind, origin=origin)
+        except CallError as error:
+            raise ToolError(f"The call of `{name}` was not understood: {error}.") from error
+        return attrs.evolve(call, arguments=without_nulls(call.arguments, spec.parameters))
+
+
+def _arguments(payload: Mapping[str, Any] | str, kind: PayloadKind) -> Mapping[str, Any]:
+    if kind is PayloadKind.CUSTOM:
+        return {"input": payload} if isinstance(payload, str) else payload
+    arguments: Mapping[str, Any] = parse_json(payload.strip() or "{}") if isinstance(payload, str) else payload
+    return arguments

@@ -1,0 +1,475 @@
+"""One run of one tool: admitted, in its turn, within its time, and told to its observer exactly once."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import inspect
+import os
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Any, Protocol, cast
+
+import attrs
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.result import ToolResult, clip
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.authorized import AuthorizedCall, RunObserver
+from permitry.dispatch.cancel import Cancellation, cancellable_by, cancellation_here
+from permitry.dispatch.limits import Bucket, Flights, ToolLimits, Turn, Turns, holding, is_held, leading, leads
+from permitry.dispatch.scope import CallScope
+from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
+from permitry.dispatch.waiting import (
+    GRACE,
+    Work,
+    ended,
+    in_own_thread,
+    in_thread,
+    loop_future,
+    settle,
+    start,
+    waited_for,
+)
+from permitry.errors import FatalToolError, ToolError, told
+
+__all__ = ["ArtifactKeeper", "Authorization", "RegisteredTool", "Run", "Shared", "in_thread"]
+
+_SHORTEST_WAIT = 0.1
+
+
+class ArtifactKeeper(Protocol):
+    """Where output goes that is too long for the model."""
+
+    def keep(self, tool: str, text: str, agent: str) -> str:
+        """Keep the whole text for `agent`, whose call it answers, and return the id by which it can be read."""
+        ...
+
+
+@attrs.frozen
+class RegisteredTool:
+    """A tool as the registry keeps it: `call` takes the arguments and the run, whatever the handler's own form is."""
+
+    spec: ToolSpec
+    call: Callable[[dict[str, Any], "Run"], Any] = attrs.field(repr=False)
+    is_async: bool
+    limits: ToolLimits
+    bucket: Bucket | None
+    is_shareable: bool = False
+
+    @property
+    def resource(self) -> str | None:
+        """What the tool takes turns for; who starts agents must not wait for what these do."""
+        return None if self.spec.traits.spawns_agent else self.limits.resource
+
+
+@attrs.frozen
+class Authorization:
+    """What stands behind an `AuthorizedCall`: the call, the context it was authorized in, and who is told.
+
+    `tool` is the one whose declaration the rules saw: it runs, whatever stands in its place by then. `session` is the
+    one that the context was read from.
+    """
+
+    token: AuthorizedCall
+    call: ToolCall
+    context: AuthContext
+    tool: RegisteredTool
+    observer: RunObserver
+    session: Any = attrs.field(default=None, repr=False)
+    process: int = attrs.field(factory=os.getpid)
+
+
+@attrs.define(eq=False)
+class Shared:
+    """What the runs of one registry share."""
+
+    turns: Turns = attrs.field(factory=Turns)
+    flights: Flights = attrs.field(factory=Flights)
+    running: "set[Run]" = attrs.field(factory=set)
+    telemetry: ToolTelemetry | None = None
+    artifacts: ArtifactKeeper | None = None
+
+
+class _StoppedError(Exception):
+    """The run was ended from outside before the tool was."""
+
+    def __init__(self, outcome: Outcome, text: str) -> None:
+        self.outcome = outcome
+        super().__init__(text)
+
+
+class _RefusedError(ToolError):
+    """The tool did not run at all."""
+
+
+_NOTHING = ToolResult(False, "The tool gave no result.")
+
+
+@attrs.define(eq=False)
+class Run:
+    """One run of one tool. Whatever happens, `observer.finished` is called once, with one outcome."""
+
+    authorization: Authorization
+    scope: object
+    shared: Shared
+    result: ToolResult = attrs.field(default=_NOTHING, init=False)
+    outcome: Outcome = attrs.field(default=Outcome.OK, init=False)
+    cancellation: Cancellation = attrs.field(factory=Cancellation, init=False)
+    _is_stopped: bool = attrs.field(default=False, init=False)
+    _has_ended: bool = attrs.field(default=False, init=False)
+    _is_at_work: bool = attrs.field(default=False, init=False)
+    _trace: str | None = attrs.field(default=None, init=False)
+    _begun: float = attrs.field(default=0.0, init=False)
+    _work: Work | None = attrs.field(default=None, init=False)
+    _turn: Turn | None = attrs.field(default=None, init=False)
+    _leads: Hashable = attrs.field(default=None, init=False)
+    _outer: "contextlib.AbstractContextManager[None] | None" = attrs.field(default=None, init=False)
+
+    @property
+    def tool(self) -> RegisteredTool:
+        """The tool that runs."""
+        return self.authorization.tool
+
+    @property
+    def call(self) -> ToolCall:
+        """The call that runs."""
+        return self.authorization.call
+
+    @property
+    def caller(self) -> CallScope | None:
+        """The state of the caller, with the session in which the call was authorized; None where none was given."""
+        # INVARIANT: law 4. The session comes from who decided the call, never from who dispatches it.
+        scope = self.scope
+        return attrs.evolve(scope, session=self.authorization.session) if isinstance(scope, CallScope) else None
+
+    def run(self) -> ToolResult:
+        """Run the tool and return what the model is told.
+
+        Raises: `FatalToolError` from the tool; what the observer raises.
+        """
+        with self:
+            self._check()
+            self.result = self._flown() if self.tool.is_shareable else self._in_turn()
+        return self.result
+
+    async def arun(self) -> ToolResult:
+        """Do what `run` does on the event loop; a tool that is not async runs in a thread."""
+        with self:
+            self._check()
+            self.result = await (self._aflown() if self.tool.is_shareable else self._ain_turn())
+        return self.result
+
+    def cancel(self) -> None:
+        """End the run as cancelled, unless it has ended; the tool is told to stop."""
+        if not self._has_ended:
+            self._is_stopped = True
+            self.cancellation.cancel()
+
+    # Begin and end --------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> None:
+        self.authorization.observer.started(self.call)
+        self._begun = time.perf_counter()
+        self.shared.running.add(self)
+        outer = cancellation_here()
+        if outer is not None:
+            # What a tool has others do ends with it.
+            self._outer = outer.calling(self.cancel)
+            self._outer.__enter__()
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        self._has_ended = True
+        try:
+            self._let_go(error)
+            self._judge(error)
+            self.result = self._clipped(self.result)
+        finally:
+            seconds = time.perf_counter() - self._begun
+            self.authorization.observer.finished(
+                self.call, self.result, outcome=self.outcome.value, seconds=seconds, error=self._trace
+            )
+            self._count(seconds)
+        # Only what a tool may raise is turned into a result; the end of the run and of the process go on.
+        return isinstance(error, Exception) and not isinstance(error, FatalToolError)
+
+    def _let_go(self, error: BaseException | None) -> None:
+        """Give back all that the run has; the turn of work that goes on stays with it until its end."""
+        self.shared.running.discard(self)
+        if self._turn is not None and self._work is None:
+            self._turn.leave()
+        if self._leads is not None:
+            self.shared.flights.land(self._leads, self.result if error is None else None)
+        if self._outer is not None:
+            self._outer.__exit__(None, None, None)
+
+    def _judge(self, error: BaseException | None) -> None:
+        """Say what the outcome is, and what the model is told of an error."""
+        name = self.tool.spec.name
+        match error:
+            case None:
+                self.outcome = Outcome.OK if self.result.ok else Outcome.FAILED
+                return
+            case _StoppedError():
+                self.outcome, text = error.outcome, str(error)
+            case ToolError():
+                is_fatal, is_refused = isinstance(error, FatalToolError), isinstance(error, _RefusedError)
+                self.outcome = Outcome.FATAL if is_fatal else Outcome.REFUSED if is_refused else Outcome.FAILED
+                text = told(error)
+            case Exception():
+                self.outcome, self._trace = Outcome.CRASHED, told(error, _traced)
+                text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
+            case _:
+                # A thread cannot be stopped: what was interrupted may still be at work.
+                self.outcome, self._trace = Outcome.CANCELLED, type(error).__name__
+                text = f"The tool `{name}` was interrupted; it may have had effects."
+        self.result = ToolResult(False, text)
+
+    def _clipped(self, result: ToolResult) -> ToolResult:
+        limit = self.tool.spec.output_limit
+        if len(result.text) <= limit:
+            return result
+        kept = None
+        if self.shared.artifacts is not None:
+            # A full disk must not take the part that does fit.
+            with contextlib.suppress(Exception):
+                agent = self.authorization.context.agent
+                kept = self.shared.artifacts.keep(self.tool.spec.name, result.text, agent)
+        # The structured form says the same again, and would bring back what was left out.
+        return attrs.evolve(result, text=clip(result.text, limit, kept), structured=None)
+
+    def _count(self, seconds: float) -> None:
+        telemetry = self.shared.telemetry
+        if telemetry is None:
+            return
+        size = len(self.result.text.encode(errors="replace")) + sum(len(part.data) for part in self.result.parts)
+        run = ToolRun(self.tool.spec.name, self.outcome, seconds, len(self.call.canonical), size)
+        with contextlib.suppress(Exception):
+            telemetry.ran(run)
+
+    # Being let in ---------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if not _fits(self.call, self.tool.spec):
+            kinds = ", ".join(sorted(kind.value for kind in self.tool.spec.kinds))
+            raise FatalToolError(
+                f"the tool `{self.tool.spec.name}` takes calls of kind {kinds}; this one is of kind "
+                f"{self.call.kind.value}, or its payload is of another shape"
+            )
+        self._check_stopped()
+        wait = 0.0 if self.tool.bucket is None else self.tool.bucket.take()
+        if wait:
+            raise _RefusedError(
+                f"The tool `{self.tool.spec.name}` was called too often and did not run; "
+                f"wait {max(wait, _SHORTEST_WAIT):.1f} s before the next call."
+            )
+
+    def _check_stopped(self) -> None:
+        if self._is_stopped:
+            raise self._over()
+
+    def _enter_turn(self) -> Turn | None:
+        resource = self.tool.resource
+        if resource is not None and not is_held(self.shared.turns):
+            self._turn = self.shared.turns.enter(resource, is_shared=self.tool.spec.only_reads)
+        return self._turn
+
+    def _check_granted(self, granted: "concurrent.futures.Future[None]") -> None:
+        self._check_stopped()
+        if not granted.done():
+            raise _RefusedError(
+                f"The tool `{self.tool.spec.name}` waited {self.tool.limits.wait:g} s for its turn and did not run; "
+                "another call is still at work."
+            )
+
+    def _over(self) -> _StoppedError:
+        name, effects = self.tool.spec.name, "it may have had effects" if self._is_at_work else "it did not run"
+        if self._is_stopped:
+            return _StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.")
+        return _StoppedError(
+            Outcome.TIMED_OUT,
+            f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was told to stop; {effects}.",
+        )
+
+    def _board(self) -> "concurrent.futures.Future[ToolResult | None] | None":
+        """Return the flight of a call that is the same and runs already; None: this is the first one."""
+        # A call that another one waits for must not wait in its turn.
+        if leads():
+            return None
+        # What is the same call to another tool of that name, as after a reload, is not the same.
+        key = (id(self.tool), self.call.digest)
+        is_first, flight = self.shared.flights.board(key)
+        if is_first:
+            self._leads = key
+            return None
+        return flight
+
+    # On a thread ----------------------------------------------------------------------------------------------------
+
+    def _flown(self) -> ToolResult:
+        while (flight := self._board()) is not None:
+            self._wait(flight, self.tool.limits.wait)
+            self._check_stopped()
+            if not flight.done():
+                return self._in_turn()
+            shared = flight.result()
+            if shared is not None:
+                return shared
+        with leading():
+            return self._in_turn()
+
+    def _in_turn(self) -> ToolResult:
+        turn = self._enter_turn()
+        if turn is None:
+            return self._in_time()
+        if turn.granted is not None:
+            self._wait(turn.granted, self.tool.limits.wait)
+            self._check_granted(turn.granted)
+        with holding(turn):
+            return self._in_time()
+
+    def _in_time(self) -> ToolResult:
+        self._check_stopped()
+        self._is_at_work = True
+        with cancellable_by(self.cancellation):
+            if self.tool.spec.timeout is None:
+                return self._at_once()
+        work: concurrent.futures.Future[object] = concurrent.futures.Future()
+        self._keep_turn_for(work)
+        try:
+            with cancellable_by(self.cancellation):
+                start(work, self._called)
+            self._wait(work, self.tool.spec.timeout)
+            if not work.done() or self._is_stopped:
+                raise self._over()
+        finally:
+            if not work.done():
+                self.cancellation.cancel()
+                concurrent.futures.wait([work], GRACE)
+        return _checked(work.result())
+
+    def _at_once(self) -> ToolResult:
+        try:
+            result = _checked(self._called())
+        except (Exception, asyncio.CancelledError) as error:
+            # How a tool ends that was told to stop says nothing; it may well be a crash.
+            if self._is_stopped and not isinstance(error, FatalToolError):
+                raise self._over() from error
+            raise
+        self._check_stopped()
+        return result
+
+    def _called(self) -> object:
+        outcome = self.tool.call(self.call.thawed(), self)
+        return waited_for(outcome, self.cancellation) if inspect.isawaitable(outcome) else outcome
+
+    def _keep_turn_for(self, work: Work) -> None:
+        """Have the turn given back when the work is over, not when the waiting is."""
+        self._work, turn = work, self._turn
+        if turn is not None:
+            work.add_done_callback(lambda _: turn.leave())
+
+    def _wait(self, work: "concurrent.futures.Future[Any]", seconds: float | None) -> None:
+        """Wait until it is done, the run is stopped, or the time is over."""
+        if not work.done():
+            stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
+            with self.cancellation.calling(lambda: settle(stopped)):
+                concurrent.futures.wait([work, stopped], seconds, concurrent.futures.FIRST_COMPLETED)
+
+    # On an event loop -----------------------------------------------------------------------------------------------
+
+    async def _aflown(self) -> ToolResult:
+        while (flight := self._board()) is not None:
+            await self._await(flight, self.tool.limits.wait)
+            self._check_stopped()
+            if not flight.done():
+                return await self._ain_turn()
+            shared = flight.result()
+            if shared is not None:
+                return shared
+        with leading():
+            return await self._ain_turn()
+
+    async def _ain_turn(self) -> ToolResult:
+        turn = self._enter_turn()
+        if turn is None:
+            return await self._ain_time()
+        if turn.granted is not None:
+            await self._await(turn.granted, self.tool.limits.wait)
+            self._check_granted(turn.granted)
+        with holding(turn):
+            return await self._ain_time()
+
+    async def _ain_time(self) -> ToolResult:
+        self._check_stopped()
+        self._is_at_work = True
+        with cancellable_by(self.cancellation):
+            work: Work = asyncio.create_task(self._acalled()) if self.tool.is_async else in_own_thread(self._called)
+        self._keep_turn_for(work)
+        if isinstance(work, asyncio.Task):
+            work.add_done_callback(_heard)
+        try:
+            await self._await(work, self.tool.spec.timeout)
+            if not work.done() or self._is_stopped:
+                raise self._over()
+        finally:
+            if not work.done():
+                self.cancellation.cancel()
+                await ended(work)
+        if work.cancelled():
+            # It was the tool that did this, and nobody who waits for it is to be cancelled for that.
+            raise _StoppedError(
+                Outcome.CANCELLED, f"The tool `{self.tool.spec.name}` was interrupted; it may have had effects."
+            )
+        return _checked(work.result())
+
+    async def _acalled(self) -> object:
+        return await cast("Awaitable[object]", self.tool.call(self.call.thawed(), self))
+
+    async def _await(self, work: Work, seconds: float | None) -> None:
+        """Do what `_wait` does."""
+        if not work.done():
+            stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
+            with self.cancellation.calling(lambda: settle(stopped)):
+                either = {loop_future(work), loop_future(stopped)}
+                await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _heard(task: "asyncio.Task[Any]") -> None:
+    """Take note of how a task failed, so that nobody is told that nobody did."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _traced(error: object) -> str:
+    return "".join(traceback.format_exception(cast("BaseException", error)))
+
+
+def _checked(outcome: object) -> ToolResult:
+    match outcome:
+        case ToolResult():
+            # Whether the session goes on is for the user to say, not for a tool.
+            return ToolResult(outcome.ok, outcome.text, parts=outcome.parts, structured=outcome.structured)
+        case str():
+            return ToolResult(True, outcome)
+        case (bool() as ok, str() as text):
+            return ToolResult(ok, text)
+        case _:
+            # Not a dict: `{"ok": False}` would be told as a success.
+            raise TypeError(f"a tool returns (ok, text), text, or a ToolResult, not {type(outcome).__name__}")
+
+
+def _fits(call: ToolCall, spec: ToolSpec) -> bool:
+    """Return whether the tool takes calls of this kind, and the payload is of the shape of its kind."""
+    if call.kind not in spec.kinds:
+        return False
+    match call.kind:
+        case PayloadKind.CUSTOM:
+            return set(call.arguments) == {"input"} and isinstance(call.arguments["input"], str)
+        case PayloadKind.LOCAL_SHELL:
+            return isinstance(call.arguments.get("command"), tuple)
+        case PayloadKind.UNIFIED_EXEC:
+            return bool({"cmd", "session_id"} & set(call.arguments))
+        case _:
+            return True

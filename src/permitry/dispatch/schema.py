@@ -1,0 +1,335 @@
+"""From a function to a tool's declaration, and from a declaration to the shapes of providers."""
+
+import hashlib
+import inspect
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+
+from permitry.core._json import thaw
+from permitry.core.call import PayloadKind
+from permitry.core.result import ToolResult
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.registry import is_async
+from permitry.dispatch.strict import strict_schema
+from permitry.errors import RegistryError, ToolError
+
+__all__ = [
+    "SCHEMA_SHAPES",
+    "exported",
+    "handler_of",
+    "is_exportable",
+    "spec_of",
+    "strict_schema",
+    "validated",
+    "wire_name",
+    "without_nulls",
+]
+
+SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
+"""The shapes `exported` knows."""
+
+_UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
+_LONGEST_NAME = 64
+Model = TypeVar("Model", bound=BaseModel)
+_SECTION = re.compile(r"^(?:Args|Arguments|Parameters):$")
+_GOOGLE = re.compile(r"^\s+(?P<name>\w+)(?: ?\([^)]*\))?:\s+(?P<text>\S.*)$")
+_REST = re.compile(r"^:param (?:[^:]* )?(?P<name>\w+):\s+(?P<text>\S.*)$")
+_ANY_SECTION = re.compile(r"^(?:[A-Z]\w+:$|:\w+)")
+_CONFIG = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+# From a function --------------------------------------------------------------------------------------------------
+
+
+def spec_of(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    traits: ToolTraits | None = None,
+    roles: Mapping[str, ArgumentRole] | None = None,
+    **rest: Any,  # noqa: ANN401 -- ToolSpec's own keywords
+) -> ToolSpec:
+    """Return the declaration of a function: its name, the head of its docstring, and its annotated parameters.
+
+    What a docstring says of single arguments (`Args:` with `name: text`, or `:param name: text`) goes into the schema.
+
+    Raises: `RegistryError` for a parameter without an annotation, `*args`, `**kwargs`, or a type without JSON Schema.
+    """
+    told, _ = _docstring(function)
+    return ToolSpec(
+        _tool_name(function) if name is None else name,
+        told if description is None else description,
+        parameters=_schema(_model(function)[0]),
+        traits=ToolTraits() if traits is None else traits,
+        roles=roles,
+        **rest,
+    )
+
+
+def _tool_name(function: Callable[..., Any]) -> str:
+    name = _name(function)
+    if not name.isidentifier():
+        raise RegistryError(f"the function `{name}` has no name of its own; say `name=…`")
+    return name
+
+
+def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
+    """Return a handler that checks its arguments, calls the function with them, and is async where the function is.
+
+    A wrong argument is a `ToolError`, told to the model. A result that is no tool result is shown as text.
+    """
+    model, names = _model(function)
+    schema = _schema(model)
+
+    def arguments_of(arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            # As JSON, not as Python: there a list is no tuple, and a text no date, path or enum.
+            checked = model.model_validate_json(json.dumps(without_nulls(arguments, schema)))
+        except ValidationError as error:
+            raise _unfit(error) from error
+        return {names[field]: getattr(checked, field) for field in checked.model_fields_set}
+
+    if is_async(function):
+
+        async def ahandle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
+            return _shown(await function(**arguments_of(arguments)))
+
+        return ahandle
+
+    def handle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
+        outcome = function(**arguments_of(arguments))
+        return _awaited(outcome) if inspect.isawaitable(outcome) else _shown(outcome)
+
+    return handle
+
+
+def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+    """Return the arguments as an instance of `model`; null counts as left out where the argument may be that, not null.
+
+    Raises: `ToolError` that names each argument that does not fit.
+    """
+    # A model under OpenAI's strict mode must name every argument, and says null for those it means to leave out.
+    given = {name: value for name, value in arguments.items() if value is not None or not _is_left_out(model, name)}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise _unfit(error) from error
+
+
+def _unfit(error: ValidationError) -> ToolError:
+    told = "; ".join(_named(each["loc"]) + each["msg"].removeprefix("Value error, ") for each in error.errors())
+    return ToolError(f"The arguments do not fit: {told}.")
+
+
+def _named(place: tuple[int | str, ...]) -> str:
+    """Return the name of an argument before what is wrong with it; what is wrong with all of them stands alone."""
+    return f"`{'.'.join(map(str, place))}`: " if place else ""
+
+
+def _is_left_out(model: type[BaseModel], name: str) -> bool:
+    field = model.model_fields.get(name)
+    return field is not None and not field.is_required() and type(None) not in get_args(field.annotation)
+
+
+def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments without those that are null where the schema has no null, and may be left out.
+
+    In a strict schema every argument is there, and null is how one is left out.
+    """
+    required, properties = schema.get("required", ()), schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name in required or name not in known or _has_null(known[name])
+    }
+
+
+def _has_null(schema: Any) -> bool:  # noqa: ANN401 -- any part of a schema
+    if not isinstance(schema, Mapping):
+        return True
+    kind = schema.get("type")
+    if kind is not None:
+        return kind == "null" or (isinstance(kind, list | tuple) and "null" in kind)
+    if "enum" in schema:
+        return None in schema["enum"]
+    choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    # Nothing is said of a null: then it is not for us to say that it is none.
+    return any(map(_has_null, choices)) if choices else "$ref" not in schema and "const" not in schema
+
+
+async def _awaited(outcome: Awaitable[object]) -> object:
+    return _shown(await outcome)
+
+
+def _shown(outcome: object) -> object:
+    """Return what a plain function gives back as a result: nothing is "Done.", the rest is text, or a JSON object."""
+    match outcome:
+        case None:
+            return "Done."
+        case bool() | int() | float():
+            return str(outcome)
+        case list():
+            return "\n".join(map(_line, outcome))
+        case Mapping():
+            return ToolResult.of_object(outcome)
+        case BaseModel():
+            return ToolResult.of_object(outcome.model_dump(mode="json"))
+        case _:
+            return outcome
+
+
+def _line(item: object) -> str:
+    return json.dumps(item, ensure_ascii=False) if isinstance(item, Mapping | list) else str(item)
+
+
+def _model(function: Callable[..., Any]) -> tuple[type[BaseModel], dict[str, str]]:
+    """Return the model of the arguments, and the argument each of its fields is for."""
+    name, (_, said) = _name(function), _docstring(function)
+    try:
+        parameters = list(inspect.signature(function, eval_str=True).parameters.values())
+    except (NameError, SyntaxError, TypeError, ValueError) as error:
+        raise RegistryError(f"the function `{name}` has no usable signature: {error}") from error
+    for parameter in parameters:
+        _check_parameter(name, parameter)
+    # Under names of their own: an argument may be called as something a model has, like `json` or `schema`.
+    names = {f"field_{index}": parameter.name for index, parameter in enumerate(parameters)}
+    fields: dict[str, Any] = {}
+    for field, parameter in zip(names, parameters, strict=True):
+        default = ... if parameter.default is parameter.empty else parameter.default
+        field_info: Any = Field(default, alias=parameter.name)
+        if parameter.name in said:
+            field_info = Field(default, alias=parameter.name, description=said[parameter.name])
+        fields[field] = (parameter.annotation, field_info)
+    try:
+        model = create_model(name, __config__=_CONFIG, **fields)
+        _schema(model)
+    except (PydanticUserError, NameError, TypeError, ValueError) as error:
+        first = str(error).partition("\n")[0]
+        raise RegistryError(f"the function `{name}` has no JSON Schema: {first}") from error
+    return model, names
+
+
+def _check_parameter(name: str, parameter: inspect.Parameter) -> None:
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+        raise RegistryError(f"the function `{name}`: `{parameter}` is nothing a model could name")
+    if parameter.annotation is parameter.empty:
+        raise RegistryError(f"the function `{name}`: `{parameter.name}` has no annotation")
+    if isinstance(parameter.default, FieldInfo):
+        raise RegistryError(f"the function `{name}`: write `{parameter.name}: Annotated[..., Field(...)]`")
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """Return the first paragraph of a docstring, and what it says of single arguments."""
+    lines = (inspect.getdoc(function) or "").splitlines()
+    ends = (i for i, line in enumerate(lines) if not line.strip() or _ANY_SECTION.match(line))
+    head = " ".join(" ".join(lines[: next(ends, len(lines))]).split())
+    said: dict[str, str] = {}
+    in_section, name, indent = False, "", 0
+    for line in lines:
+        deep = len(line) - len(line.lstrip())
+        found = _REST.match(line) or (_GOOGLE.match(line) if in_section and (not name or deep <= indent) else None)
+        if found:
+            name, indent = found["name"], deep
+            said[name] = found["text"].strip()
+        elif name and line.strip() and deep > indent:
+            said[name] += f" {line.strip()}"
+        else:
+            # A section goes on over blank lines, and ends with the next line that is not indented.
+            name, in_section = "", _SECTION.match(line) is not None or (in_section and (deep > 0 or not line.strip()))
+    return head, said
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    schema = model.model_json_schema()
+    for key in ("description", "title"):
+        schema.pop(key, None)
+    return schema
+
+
+# To providers -----------------------------------------------------------------------------------------------------
+
+
+def wire_name(name: str) -> str:
+    """Return the name as providers take one: letters, digits, `_` and `-`; `mcp:docs/search` is `mcp__docs__search`.
+
+    One that is longer than 64 characters ends in eight digits of its SHA-256, so that long names stay different.
+    """
+    wire = _UNFIT.sub("_", name.replace(":", "__").replace("/", "__"))
+    if len(wire) <= _LONGEST_NAME:
+        return wire
+    return f"{wire[: _LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def is_exportable(spec: ToolSpec, shape: str) -> bool:
+    """Return whether a provider of this shape can call the tool at all."""
+    if spec.kinds & {PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC}:
+        return True
+    kinds = {"openai-chat": {PayloadKind.CUSTOM}, "openai-responses": {PayloadKind.CUSTOM, PayloadKind.LOCAL_SHELL}}
+    return not kinds.get(shape, set()).isdisjoint(spec.kinds)
+
+
+def exported(spec: ToolSpec, shape: str, *, strict: bool = False) -> dict[str, Any]:
+    """Return a declaration as a provider takes it; `shape` is one of `SCHEMA_SHAPES`.
+
+    With `strict` the schema is one that OpenAI's strict mode takes, see `strict_schema`; one that has no such form is
+    exported as it is, and not as strict. A tool that takes no function calls is exported as the custom tool or the
+    local shell that it is.
+
+    Raises: `RegistryError` for an unknown shape, and for a tool that `is_exportable` says no to.
+    """
+    if shape not in SCHEMA_SHAPES:
+        raise RegistryError(f"unknown shape `{shape}`; known: {', '.join(SCHEMA_SHAPES)}")
+    if not is_exportable(spec, shape):
+        raise RegistryError(f"the tool `{spec.name}` takes no calls of a kind that {shape} has")
+    if not spec.kinds & {PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC}:
+        return _own_kind(spec, shape)
+    parameters: dict[str, Any] = thaw(spec.parameters) or {"type": "object", "properties": {}}
+    if strict:
+        try:
+            parameters = strict_schema(parameters)
+        except RegistryError:
+            strict = False
+    name, description = wire_name(spec.name), spec.description
+    match shape:
+        case "openai-chat":
+            function = {"name": name, "description": description, "parameters": parameters}
+            return {"type": "function", "function": {**function, **({"strict": True} if strict else {})}}
+        case "openai-responses":
+            function = {"type": "function", "name": name, "description": description, "parameters": parameters}
+            return {**function, "strict": strict}
+        case "anthropic":
+            return {"name": name, "description": description, "input_schema": parameters}
+        case "gemini":
+            return {"name": name, "description": description, "parametersJsonSchema": parameters}
+        case _:
+            annotations = _annotations(spec.traits)
+            return {"name": name, "description": description, "inputSchema": parameters, "annotations": annotations}
+
+
+def _own_kind(spec: ToolSpec, shape: str) -> dict[str, Any]:
+    if PayloadKind.LOCAL_SHELL in spec.kinds:
+        return {"type": "local_shell"}
+    custom = {"name": wire_name(spec.name), "description": spec.description, "format": {"type": "text"}}
+    return {"type": "custom", **custom} if shape == "openai-responses" else {"type": "custom", "custom": custom}
+
+
+def _annotations(traits: ToolTraits) -> dict[str, bool]:
+    hints = {
+        "readOnlyHint": traits.read_only,
+        "destructiveHint": traits.destructive,
+        "idempotentHint": traits.idempotent,
+        "openWorldHint": traits.open_world,
+    }
+    return {name: value for name, value in hints.items() if value is not None}

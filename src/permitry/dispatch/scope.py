@@ -1,0 +1,65 @@
+"""What a tool may be given beside its arguments: the state of its caller, and the call as it was authorized."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+
+__all__ = ["CallScope", "ScopeRecorder", "ToolInvocation"]
+
+Callback: TypeAlias = Callable[[Mapping[str, Any]], None]
+
+
+class ScopeRecorder(Protocol):
+    """Where a caller keeps the record of a run, for a tool that writes its own steps there."""
+
+    def record(self, event: str, **details: object) -> None:
+        """Keep one event."""
+        ...
+
+
+def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]") -> tuple[Any, ...]:
+    return tuple(messages)
+
+
+@attrs.frozen
+class CallScope:
+    """The state of the caller at one call, for the few tools that need it: `subtask`, `execute` and their like.
+
+    `depth` counts from 0 for the main agent; `history` are the messages so far, oldest first; `deadline` is in seconds
+    of `time.monotonic`; `step` counts from 0. `on_event` and `on_step` get one JSON object each time.
+
+    `session` is the session of the caller: an agent started here works under `scope.session.child(name)`, and so is
+    never allowed more than who started it. A tool gets the one in which its call was authorized, whatever the host has
+    put there.
+
+    Source: seed 000, "Why `subtask` and `execute` are outside the registry".
+    """
+
+    depth: int = 0
+    history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=_tuple_of_messages, kw_only=True)
+    on_event: Callback | None = attrs.field(default=None, kw_only=True)
+    on_step: Callback | None = attrs.field(default=None, kw_only=True)
+    deadline: float | None = attrs.field(default=None, kw_only=True)
+    model: str | None = attrs.field(default=None, kw_only=True)
+    recorder: ScopeRecorder | None = attrs.field(default=None, kw_only=True)
+    step: int = attrs.field(default=0, kw_only=True)
+    # Any: a session is made of what tools are authorized by, and this folder does not know that.
+    session: Any = attrs.field(default=None, kw_only=True, repr=False)
+
+
+@attrs.frozen
+class ToolInvocation:
+    """One authorized call, for tools that must know in which context and for whom they run.
+
+    `call` came with this `context`; `scope` is the state of the caller, that of a main agent where the host gave none;
+    `session` is the session in which the call was authorized, None where there was none.
+    """
+
+    call: ToolCall
+    context: AuthContext = attrs.field(factory=AuthContext)
+    scope: CallScope = attrs.field(factory=CallScope)
+    session: Any = attrs.field(default=None, repr=False)

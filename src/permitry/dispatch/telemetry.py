@@ -1,0 +1,88 @@
+"""What every run is counted by: an outcome, a duration, and bytes."""
+
+import enum
+import threading
+from collections import Counter
+from typing import Protocol
+
+import attrs
+
+__all__ = ["Outcome", "ToolMetrics", "ToolRun", "ToolTelemetry", "ToolTotals"]
+
+
+class Outcome(enum.Enum):
+    """How a run ended; each run has exactly one."""
+
+    OK = "ok"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed out"
+    CANCELLED = "cancelled"
+    REFUSED = "refused"
+    FATAL = "fatal"
+
+
+@attrs.frozen
+class ToolRun:
+    """One run of one tool; `seconds` include waiting for its turn, sizes are in bytes of UTF-8."""
+
+    tool: str
+    outcome: Outcome
+    seconds: float
+    bytes_in: int
+    bytes_out: int
+
+
+class ToolTelemetry(Protocol):
+    """A sink for runs. It is called after the run is on record; what it raises is passed over."""
+
+    def ran(self, run: ToolRun) -> None:
+        """Take note of one run."""
+        ...
+
+
+@attrs.frozen
+class ToolTotals:
+    """The sums over the runs of one tool."""
+
+    outcomes: Counter[Outcome] = attrs.field(factory=Counter)
+    seconds: float = 0.0
+    longest: float = 0.0
+    bytes_in: int = 0
+    bytes_out: int = 0
+
+    @property
+    def runs(self) -> int:
+        """How often the tool ran."""
+        return self.outcomes.total()
+
+    def plus(self, run: ToolRun) -> "ToolTotals":
+        """Return the sums with one more run."""
+        return ToolTotals(
+            self.outcomes + Counter([run.outcome]),
+            self.seconds + run.seconds,
+            max(self.longest, run.seconds),
+            self.bytes_in + run.bytes_in,
+            self.bytes_out + run.bytes_out,
+        )
+
+
+@attrs.define
+class ToolMetrics:
+    """Keeps the sums of every tool in memory. Thread-safe.
+
+    Source: seed 001, "Follow-ups: structured telemetry (counts, durations)".
+    """
+
+    _totals: dict[str, ToolTotals] = attrs.field(factory=dict, init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def ran(self, run: ToolRun) -> None:
+        """Add one run."""
+        with self._lock:
+            self._totals[run.tool] = self._totals.get(run.tool, ToolTotals()).plus(run)
+
+    def totals(self) -> dict[str, ToolTotals]:
+        """Return the sums by tool, sorted by name, as they are now."""
+        with self._lock:
+            return dict(sorted(self._totals.items()))

@@ -1,0 +1,226 @@
+"""Calls of agents that were taught by prompts: ReAct's lines, LangChain's tags, brackets, Functionary 3.2's names.
+
+ReAct's input is what models make of it: JSON, or a Python literal, with a word around it. Anything but JSON counts as
+repaired. An input that is plain text becomes the tool's only argument, or `input`.
+"""
+
+import re
+from typing import Any, Final
+
+from permitry.messages.formats._literal import PYTHON, Dialect, read_literal
+from permitry.messages.formats._mark import Block, Mark
+from permitry.messages.formats._scan import BrokenError, Scan, unique
+from permitry.messages.formats._tools import Tools
+
+__all__ = ["MARKS"]
+
+_LINE: Final = re.compile(r"[^\n]*+")
+_INPUT: Final = "Action Input:"
+_LONGEST_NAME: Final = 120
+_NONE: Final = frozenset({"none", "n/a", "finish", "final answer"})
+
+
+def _react(scan: Scan, start: int, pos: int) -> Block | None:
+    if scan.base + start and not scan.before(start).endswith("\n"):
+        return None
+    pos = scan.skip(pos)
+    end = scan.run(_LINE, pos)
+    told = scan.text[pos:end].strip()
+    name = re.sub(r"\s*\([^()]*\)\Z", "", told.strip("`*\"'"))
+    begin = scan.skip(end)
+    if not name or len(name) > _LONGEST_NAME or name.lower() in _NONE or not scan.at(_INPUT, begin):
+        return None
+    begin += len(_INPUT)
+    line_end = scan.run(_LINE, begin)
+    inline = scan.text[begin:line_end]
+    brace = begin + inline.find("{") if "{" in inline else (line_end if inline.strip() else scan.skip(line_end))
+    if not scan.at("{", brace):
+        return _plain(scan, start, begin, name, is_repaired=name != told)
+    value, end, is_repaired = _input(scan, brace)
+    lead = scan.text[begin:brace].strip(" \t\r\n`")
+    is_repaired = is_repaired or lead not in ("", "json") or name != told
+    rest = scan.run(_LINE, end)
+    tail = rest if is_repaired or not scan.text[end:rest].strip(" \t`)") else end
+    call = scan.call(name, value, start, end, is_repaired=is_repaired, format_name="react_json")
+    return Block(tail, (call,), note="the input is not plain JSON" if is_repaired else None)
+
+
+def _plain(scan: Scan, start: int, pos: int, name: str, *, is_repaired: bool) -> Block:
+    """Return the block of an input that is plain text: all there is, up to what the agent is told to observe."""
+    end, other = scan.find("\nObservation", pos), scan.find("\nAction:", pos)
+    end = len(scan.text) if end < 0 else end
+    if 0 <= other < end:
+        raise BrokenError(pos, "another action follows the input")
+    text = scan.text[pos:end].strip()
+    text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+    if not text:
+        raise BrokenError(pos, "the input is missing")
+    name_told = scan.format if scan.format != "react_json" else "react"
+    arguments = {_only(scan, name): text}
+    call = scan.call(name, arguments, start, end, is_repaired=is_repaired, format_name=name_told)
+    return Block(end, (call,))
+
+
+def _input(scan: Scan, pos: int) -> tuple[Any, int, bool]:
+    try:
+        value, end = scan.try_json(pos)
+    except BrokenError:
+        value, end = read_literal(scan, pos, PYTHON)
+        return value, end, True
+    return value, end, False
+
+
+def _only(scan: Scan, name: str) -> str:
+    properties = scan.tools.schema(name).get("properties")
+    return str(next(iter(properties))) if isinstance(properties, dict) and len(properties) == 1 else "input"
+
+
+_TAIL, _BODY = "</tool>", "<tool_input>"
+
+
+def _langchain(scan: Scan, start: int, pos: int) -> Block | None:
+    end = scan.run(re.compile(r"[^<>\n]*+"), pos)
+    name = scan.text[pos:end].strip()
+    if not name or not scan.at(_TAIL, end):
+        return None
+    begin = scan.skip(end + len(_TAIL))
+    if not scan.at(_BODY, begin):
+        return None
+    begin += len(_BODY)
+    stop = scan.find("</tool_input>", begin)
+    if stop < 0:
+        if scan.text.find("<", begin) >= 0 or not scan.text[begin:].strip():
+            raise BrokenError(begin, "`</tool_input>` is missing")
+        stop = end = len(scan.text)
+        note = "`</tool_input>` is missing at the end of the text"
+    else:
+        end, note = stop + len("</tool_input>"), None
+    text = scan.text[begin:stop]
+    inner = scan.skip(begin)
+    if scan.at("{", inner):
+        value, after = scan.read_json(inner, "</tool_input>")
+        if not scan.text[after:stop].strip():
+            return Block(end, (scan.call(name, value, start, end),), note=note)
+    arguments: dict[str, Any] = {_only(scan, name): text}
+    return Block(end, (scan.call(name, arguments, start, end, is_repaired=note is not None),), note=note)
+
+
+_ARROWS: Final = Dialect(has_bare_keys=True, colons=(":", "=>"))
+_TOOL_ARROW: Final = re.compile(r"\s*+\{?\s*+tool\s*+=>\s*+[\"']([^\"'\n]++)[\"']\s*+,?\s*+args\s*+=>\s*+")
+
+
+def _bracket(scan: Scan, start: int, pos: int) -> Block | None:
+    """Return the block of `[TOOL_CALL]`, an object of arrows (`tool => "f"`), and `[/TOOL_CALL]`."""
+    stop = scan.find("[/TOOL_CALL]", pos)
+    if stop < 0:
+        return None
+    end = stop + len("[/TOOL_CALL]")
+    found = _TOOL_ARROW.match(scan.text, pos, stop)
+    if not found:
+        return None
+    body = scan.text[found.end() : stop]
+    is_repaired = False
+    try:
+        if body.lstrip("{ \t\r\n").startswith("--"):
+            arguments, is_repaired = _flags(_unbraced(body, 1 + found.group().count("{")))
+        else:
+            arguments = _arrows(body)
+    except BrokenError as error:
+        raise BrokenError(end, error.message) from None
+    return Block(end, (scan.call(found.group(1), arguments, start, end, is_repaired=is_repaired),))
+
+
+_FLAG: Final = re.compile(r"--([\w-]+)[ \t]+(\"(?:[^\"\\]++|\\.)*+\"[ \t]*+(?=\n|\Z)|[^\n]*+)\s*+", re.DOTALL)
+
+
+def _arrows(body: str) -> Any:  # noqa: ANN401 -- any literal
+    """Return the arguments of a body of arrows, behind which nothing but a bracket may stand.
+
+    Raises: `BrokenError`.
+    """
+    arguments, end = read_literal(Scan(body, Tools(None)), 0, _ARROWS)
+    if body[end:].strip() not in ("", "}"):
+        raise BrokenError(end, "more than a call stands in the brackets")
+    return arguments
+
+
+def _flags(body: str) -> tuple[dict[str, Any], bool]:
+    """Return the arguments of a body of lines `--key value`, and whether their quotes had to be guessed at.
+
+    Raises: `BrokenError` for other lines, or a key that comes twice.
+    """
+    found: list[tuple[str, object]] = []
+    pos, is_repaired = 0, False
+    while pos < len(body):
+        flag = _FLAG.match(body, pos)
+        if flag is None:
+            raise BrokenError(pos, "a line is no `--key value`")
+        value = flag.group(2).strip()
+        if value.startswith('"'):
+            value, is_guess = _unquoted(value)
+            is_repaired = is_repaired or is_guess
+        found.append((flag.group(1), value))
+        pos = flag.end()
+    return unique(found, pos), is_repaired
+
+
+def _unbraced(body: str, closing: int) -> str:
+    """Return a body without its opening brace and that many closing ones; others belong to a value.
+
+    Raises: `BrokenError` when they are not there.
+    """
+    text = body.strip()
+    for _ in range(closing if text.startswith("{") else closing - 1):
+        if not text.endswith("}"):
+            raise BrokenError(0, "a brace is missing")
+        text = text[:-1].rstrip()
+    return text.removeprefix("{").lstrip()
+
+
+def _unquoted(value: str) -> tuple[str, bool]:
+    """Return a text without its quotes, and whether quotes or escapes are in it, which no two programs read alike."""
+    if len(value) < len('""') or not value.endswith('"'):
+        raise BrokenError(0, "a quote is not closed")
+    inner = value[1:-1]
+    return re.sub(r'\\(["\\])', r"\1", inner), "\\" in inner or '"' in inner
+
+
+_NAME: Final = re.compile(r"[\w.-]*+")
+
+
+def _functionary(scan: Scan, start: int, pos: int) -> Block | None:
+    """Return the block of `>>>NAME`, a line break and JSON; to `all` the model speaks text."""
+    end = scan.run(_NAME, pos)
+    name = scan.text[pos:end]
+    if not name or not scan.at("\n", end):
+        return None
+    if name == "all":
+        return Block(end + 1)
+    begin = scan.skip(end)
+    if not scan.at("{", begin):
+        return None
+    value, end = scan.read_json(begin)
+    return Block(end, (scan.call(name, value, start, end),))
+
+
+def _first(scan: Scan, start: int, pos: int) -> Block | None:  # noqa: ARG001 -- the signature of a reader
+    """Return the block of JSON after a tool's name alone on the first line: Functionary's text begins after `>>>`."""
+    lead = scan.before(start)
+    if scan.base + start != len(lead) or not lead.endswith("\n"):
+        return None
+    name = lead.removesuffix("\n")
+    if not scan.tools.knows(name) and (scan.format == _AUTO or not _NAME.fullmatch(name)):
+        return None
+    value, end = scan.read_json(start)
+    return Block(end, (scan.call(name, value, start, end, format_name="functionary_v32"),))
+
+
+_AUTO: Final = "functionary_first"
+
+MARKS: Final = (
+    Mark("{", _first, _AUTO, ("functionary_v32",), pattern=r'\{(?=\s*(?:"|\}|\Z))'),
+    Mark("Action:", _react, "react_json", ("react",)),
+    Mark("<tool>", _langchain, "langchain_xml"),
+    Mark("[TOOL_CALL]", _bracket, "bracket_tool_call"),
+    Mark(">>>", _functionary, "functionary_v32"),
+)

@@ -1,0 +1,87 @@
+"""What is not said to the user: reasoning, in which nothing is a call; and results of tools, which are only text."""
+
+from typing import Final
+
+from permitry.messages.formats._mark import Block, Mark, Reader
+from permitry.messages.formats._scan import Scan
+
+__all__ = ["CLOSERS", "MARKS"]
+
+_PAIRS: Final = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"),
+    ("<ifm|think>", "</ifm|think>"),
+    ("<ifm|think_fast>", "</ifm|think_fast>"),
+    ("<ifm|think_faster>", "</ifm|think_faster>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|content_thinking|>", "<|end_message|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel>thought\n", "<channel|>"),
+    ("<|channel>", "<channel|>"),
+)
+# No model's tokens, but words that models are told to think in; they count only where they are closed.
+_SPOKEN: Final = (
+    *(
+        (f"<{word}>", f"</{word}>")
+        for word in (
+            "Think", "THINK", "Thinking", "THINKING", "thought", "thoughts", "reasoning", "reflection", "analysis",
+            "scratchpad", "antThinking", "inner_monologue",
+        )
+    ),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<unused94>", "<unused95>"),
+)  # fmt: skip
+_RESULTS: Final = (
+    ("<tool_response>", "</tool_response>"),
+    ("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),  # noqa: RUF001 -- DeepSeek's own characters
+    ("<|tool_output_begin|>", "<|tool_output_end|>"),
+)
+_DROPPED: Final = (
+    "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>", "<|message_model|>",
+    "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>",
+    "<｜end▁of▁sentence｜>", "<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>",  # noqa: RUF001 -- DeepSeek's own
+)  # fmt: skip
+
+CLOSERS: Final = tuple(dict.fromkeys(closer for _, closer in _PAIRS))
+
+
+def _thinking(closer: str) -> Reader:
+    def read(_: Scan, __: int, pos: int) -> Block:
+        return Block(pos, until=(closer,), is_thinking=True)
+
+    return read
+
+
+def _spoken(closer: str) -> Reader:
+    def read(scan: Scan, _: int, pos: int) -> Block | None:
+        return Block(pos, until=(closer,), is_thinking=True) if scan.find(closer, pos) >= 0 else None
+
+    return read
+
+
+def _result(closer: str) -> Reader:
+    def read(_: Scan, __: int, pos: int) -> Block:
+        return Block(pos, until=(closer,))
+
+    return read
+
+
+def _stray(_: Scan, __: int, pos: int) -> Block:
+    return Block(pos, is_stray=True)
+
+
+def _dropped(_: Scan, __: int, pos: int) -> Block:
+    return Block(pos)
+
+
+MARKS: Final = (
+    *(Mark(opener, _thinking(closer)) for opener, closer in _PAIRS),
+    *(Mark(opener, _spoken(closer)) for opener, closer in _SPOKEN),
+    *(Mark(opener, _result(closer)) for opener, closer in _RESULTS),
+    *(Mark(closer, _stray) for closer in ("</think>", "</thinking>", "</seed:think>", "[/THINK]")),
+    *(Mark(token, _dropped) for token in _DROPPED),
+)

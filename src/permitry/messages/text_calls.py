@@ -1,0 +1,91 @@
+"""Calls in the text of a message, from models that write them there."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
+from permitry.errors import CallError
+from permitry.messages import plain
+from permitry.messages.formats.thinking import CLOSERS
+from permitry.messages.incoming import IncomingCall
+from permitry.messages.text import TextCall, parse_text
+
+__all__ = ["as_tool_call", "text_calls"]
+
+
+def text_calls(message: object, tools: Iterable[ToolSpec] = ()) -> list[IncomingCall]:
+    """Return the calls that an assistant message holds as text, in order; the replies have the plain shape.
+
+    What the model wrote inside its thinking is no call, and what anybody else wrote is none either.
+
+    Source: seed 004, "Text-Format Tool Call Parsing".
+    """
+    text = "\n".join(_texts(message))
+    return [_incoming(call) for call in _meant(text, parse_text(text, tools).calls)] if text else []
+
+
+def as_tool_call(call: TextCall, *, call_id: str | None = None) -> ToolCall:
+    """Return the call as it is judged and run; `origin` names the format it was written in.
+
+    Raises: `CallError` for a name or arguments that no tool call can have.
+    """
+    origin = f"text:{call.format}"
+    return ToolCall(call.name, call.arguments, call_id=call_id or call.call_id, origin=origin, repaired=call.repaired)
+
+
+def _incoming(call: TextCall) -> IncomingCall:
+    incoming = plain.call_from_object({"id": call.call_id, "name": call.name, "arguments": call.arguments})
+    try:
+        return attrs.evolve(incoming, call=as_tool_call(call))
+    except CallError as error:
+        return attrs.evolve(incoming, call=error)
+
+
+def _meant(text: str, calls: Iterable[TextCall]) -> list[TextCall]:
+    """Return the calls behind the last closing mark of thinking that nothing opened: until there the model thought.
+
+    The text of some models begins inside their thinking, and a whole text shows it.
+    """
+    found = list(calls)
+    end = max((_stray(text, closer, found) for closer in CLOSERS), default=-1)
+    return [call for call in found if call.span[0] > end]
+
+
+def _stray(text: str, closer: str, calls: list[TextCall]) -> int:
+    """Return where `closer` stands without its opening mark and outside of all calls, or -1."""
+    opener = closer.replace("/", "")
+    at = text.find(closer) if opener != closer else -1
+    while at >= 0 and any(start <= at < stop for start, stop in (call.span for call in calls)):
+        at = text.find(closer, at + 1)
+    return -1 if opener in text[: max(at, 0)] else at
+
+
+def _texts(message: object) -> Iterator[str]:
+    """Yield the texts of an assistant message, of the shapes that have one."""
+    match message:
+        case {"role": "assistant" | "model", "content": str(text)}:
+            yield text
+        case {"role": "assistant", "content": [*blocks]}:
+            yield from (block["text"] for block in blocks if _is_text(block))
+        case {"role": "model", "parts": [*parts]}:
+            yield from (part["text"] for part in parts if _is_said(part))
+        case {"choices": [{"message": Mapping() as inner}, *_]}:
+            yield from _texts(inner)
+        case {"candidates": [{"content": Mapping() as inner}, *_]}:
+            yield from _texts({"role": "model", **inner})
+        case {"output": [*items]}:
+            yield from (text for item in items for text in _texts(item))
+        case _:
+            return
+
+
+def _is_said(part: Any) -> bool:  # noqa: ANN401 -- a part of any kind
+    return isinstance(part, Mapping) and isinstance(part.get("text"), str) and not part.get("thought")
+
+
+def _is_text(block: Any) -> bool:  # noqa: ANN401 -- a block of any kind
+    is_text = isinstance(block, Mapping) and block.get("type") in ("text", "output_text")
+    return is_text and isinstance(block.get("text"), str)

@@ -1,0 +1,26 @@
+"""The condition `repaired`."""
+
+from typing import ClassVar
+
+import attrs
+
+from permitry.core.rule import Question
+
+__all__ = ["RepairedCondition"]
+
+
+@attrs.frozen
+class RepairedCondition:
+    """Holds for calls whose text had to be repaired before it could be read, or for all others."""
+
+    is_about_call: ClassVar[bool] = True
+
+    is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))
+
+    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the call always says so
+        """Return whether the call was repaired, or was not, as the rule wants it."""
+        return question.call.repaired is self.is_repaired
+
+    def fact(self, question: Question) -> str:
+        """Return what is the case instead."""
+        return f"repaired = {str(question.call.repaired).lower()}"

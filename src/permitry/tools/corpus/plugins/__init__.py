@@ -1,0 +1,1 @@
+"""The document tools, one file each, as `permitry.dispatch.discovery` loads them."""

@@ -1,0 +1,213 @@
+"""Several files changed together: all of them, or none.
+
+The new contents are written to temporary files first. Then each takes its place by a rename, and what stood there is
+set aside under a temporary name. When a step fails, everything before it is undone. When permitry itself is killed in
+between, some files are new and some are old, and what was set aside lies beside them as `.permitry-….old`.
+
+Folders are opened one by one from the root, and no link is followed on the way, as in `tools/workspace.py`.
+"""
+
+import contextlib
+import functools
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from permitry.errors import ToolError
+
+__all__ = ["Change", "commit"]
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@attrs.frozen
+class Change:
+    """One file that is written, or removed where `data` is None.
+
+    `where` is relative to the root, without links in its folders; `name` is how the patch calls it. With `expected`
+    the file must still hold that. `mode` is for a file that is new; None leaves it to the system.
+    """
+
+    where: Path
+    name: str
+    data: bytes | None
+    expected: bytes | None = attrs.field(default=None, repr=False)
+    mode: int | None = None
+
+
+def commit(root: Path, changes: Sequence[Change]) -> None:
+    """Make all changes, in order; missing folders are made.
+
+    Raises: `ToolError` when one cannot be made. Then everything is as it was, or the message names what is not.
+    """
+    transaction = _Transaction(root)
+    try:
+        transaction.run(changes)
+    except OSError as error:
+        name = transaction.name
+        raise ToolError(f"`{name}` cannot be changed: {error.strerror}.{transaction.told()}") from error
+    except ToolError as error:
+        raise ToolError(f"{error}{transaction.told()}") from error
+
+
+@attrs.frozen
+class _Prepared:
+    """A change, the temporary file with its content, its inode, and the name under which the old file is set aside."""
+
+    change: Change
+    temporary: str
+    aside: str
+    inode: int | None = None
+
+
+@attrs.define
+class _Transaction:
+    """Changes being made; `name` is the one being worked on, `stuck` what could not be undone."""
+
+    root: Path
+    name: str = ""
+    stuck: dict[str, None] = attrs.field(factory=dict)
+
+    def told(self) -> str:
+        """Return what the undoing has left, for the model."""
+        if not self.stuck:
+            return " Nothing was changed."
+        return (
+            f" What was done before could not be undone: {', '.join(self.stuck)}. "
+            "The old content is beside it, as `.permitry-*.old`."
+        )
+
+    def run(self, changes: Sequence[Change]) -> None:
+        with contextlib.ExitStack() as undo:
+            prepared = [self.prepare(change, undo) for change in changes]
+            for each in prepared:
+                self.place(each, undo)
+            # INVARIANT: from here on nothing is undone.
+            undo.pop_all()
+        for each in prepared:
+            # The changes are made: what was set aside may stay, but nothing may fail any more.
+            with contextlib.suppress(OSError), self.folder(each.change.where.parent) as folder:
+                os.unlink(each.aside, dir_fd=folder)
+
+    def prepare(self, change: Change, undo: contextlib.ExitStack) -> _Prepared:
+        """Write the new content beside the file."""
+        self.name = change.name
+        token = secrets.token_hex(8)
+        temporary, aside = f".permitry-{token}.new", f".permitry-{token}.old"
+        if change.data is None:
+            return _Prepared(change, temporary, aside)
+        with self.folder(change.where.parent, undo) as folder:
+            mode = _mode(change.where.name, folder)
+            if mode is not None and not stat.S_ISREG(mode):
+                raise ToolError(f"`{change.name}` is not a regular file.")
+            undo.callback(self.undone, change, functools.partial(_remove, temporary))
+            inode = _write(temporary, change.data, change.mode if mode is None else mode, folder)
+        return _Prepared(change, temporary, aside, inode)
+
+    def place(self, prepared: _Prepared, undo: contextlib.ExitStack) -> None:
+        """Set the old file aside and put the new one in its place."""
+        change, aside = prepared.change, prepared.aside
+        self.name, name = change.name, change.where.name
+        with self.folder(change.where.parent) as folder:
+            mode = _mode(name, folder)
+            if mode is not None:
+                if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+                    raise ToolError(f"`{change.name}` is not a regular file.")
+                undo.callback(self.undone, change, functools.partial(_restore, name, aside))
+                _set_aside(name, aside, folder, is_removed=change.data is None)
+                if change.expected is not None and not _holds(aside, change.expected, folder):
+                    raise ToolError(f"`{change.name}` was changed by somebody else meanwhile.")
+            elif change.data is None or change.expected is not None:
+                raise ToolError(f"`{change.name}` was removed by somebody else meanwhile.")
+            else:
+                undo.callback(self.undone, change, functools.partial(_remove, name, inode=prepared.inode))
+            if change.data is not None:
+                os.replace(prepared.temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def undone(self, change: Change, step: Callable[[int], None]) -> None:
+        """Undo one step; one that fails does not keep the others from being undone."""
+        try:
+            with self.folder(change.where.parent) as folder:
+                step(folder)
+        except OSError as error:
+            self.stuck[f"`{change.name}` ({error.strerror})"] = None
+
+    @contextlib.contextmanager
+    def folder(self, where: Path, undo: contextlib.ExitStack | None = None) -> Iterator[int]:
+        """Open a folder; with `undo` it is made where it is missing, and `undo` removes it again."""
+        at = os.open(self.root, _FOLDER)
+        try:
+            for depth, name in enumerate(where.parts, 1):
+                if undo is not None:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=at)
+                        undo.callback(self.unmade, Path(*where.parts[:depth]))
+                above, at = at, os.open(name, _FOLDER, dir_fd=at)
+                os.close(above)
+            yield at
+        finally:
+            os.close(at)
+
+    def unmade(self, made: Path) -> None:
+        with contextlib.suppress(OSError), self.folder(made.parent) as folder:
+            os.rmdir(made.name, dir_fd=folder)
+
+
+@contextlib.contextmanager
+def _opened(name: str, flags: int, folder: int, mode: int = 0o666) -> Iterator[int]:
+    file = os.open(name, flags, mode, dir_fd=folder)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def _mode(name: str, folder: int) -> int | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _write(name: str, data: bytes, mode: int | None, folder: int) -> int:
+    """Write a new file and return its inode."""
+    with _opened(name, _CREATE, folder, 0o666 if mode is None else 0o600) as file:
+        if mode is not None:
+            os.fchmod(file, stat.S_IMODE(mode))
+        with open(file, "wb", closefd=False) as stream:
+            stream.write(data)
+        return os.fstat(file).st_ino
+
+
+def _holds(name: str, data: bytes, folder: int) -> bool:
+    with _opened(name, _READ, folder) as file, open(file, "rb", closefd=False) as stream:
+        return stream.read(len(data) + 1) == data
+
+
+def _set_aside(name: str, aside: str, folder: int, *, is_removed: bool) -> None:
+    """Give the file a second name; where it is removed, or has to do with one name, only that."""
+    if not is_removed:
+        with contextlib.suppress(OSError):
+            os.link(name, aside, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+            return
+    os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _restore(name: str, aside: str, folder: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
+        # Two names of one file: then the system has done nothing, and one name is too many.
+        os.unlink(aside, dir_fd=folder)
+
+
+def _remove(name: str, folder: int, inode: int | None = None) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        # What somebody else has put there meanwhile is not ours to remove.
+        if inode is None or os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino == inode:
+            os.unlink(name, dir_fd=folder)

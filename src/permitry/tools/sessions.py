@@ -1,0 +1,198 @@
+"""The tools `exec_command` and `write_stdin`: commands that may outlive their call, and be typed into."""
+
+import codecs
+import secrets
+import shutil
+import threading
+import time
+from typing import Literal
+
+from pydantic import Field
+
+from permitry.core.call import PayloadKind
+from permitry.core.result import clip
+from permitry.dispatch.cancel import current_cancellation
+from permitry.dispatch.limits import ToolLimits
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ToolError
+from permitry.tools._process import Kept, ProcessGroup, default_shell, folder_of, launched
+from permitry.tools._reading import ReadMemory
+from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry.tools.patch import Patching
+from permitry.tools.shell._patching import patched_by
+from permitry.tools.shell._terminal import TerminalGroup
+from permitry.tools.shell.codex import exit_code
+from permitry.tools.workspace import Workspace
+
+__all__ = ["register"]
+
+_MOST_SESSIONS = 64
+_KEEP = 512 * 1024
+_SHELLS = ("bash", "sh", "zsh")
+_SHELL_FOLDERS = ("/bin", "/usr/bin")
+_CHARS_PER_TOKEN = 4
+_MOST_TOKENS = 10_000
+_LEAST_WAIT, _LONGEST_WAIT, _LONGEST_POLL = 250, 30_000, 300_000
+_KINDS = (PayloadKind.FUNCTION, PayloadKind.UNIFIED_EXEC)
+_WAIT_TYPED, _WAIT_POLLED = 250, 5_000
+
+
+class ExecCommand(Arguments):
+    """The arguments of `exec_command`."""
+
+    cmd: str = Field(min_length=1, description="The command, as for `bash -c`.")
+    workdir: str | None = Field(None, description="The folder it starts in, relative to the workspace.")
+    shell: str | None = Field(None, description="The shell: bash, sh or zsh; bash if absent.")
+    login: bool = Field(False, description="Whether the shell reads the profile of the user first.")
+    tty: bool = Field(False, description="Whether it gets a terminal, and can be typed into with write_stdin.")
+    yield_time_ms: int = Field(
+        10_000, ge=_LEAST_WAIT, le=_LONGEST_WAIT, description="Milliseconds to wait for its end before answering."
+    )
+    max_output_tokens: int = Field(_MOST_TOKENS, ge=1, le=_MOST_TOKENS, description="How much output to show.")
+    sandbox_permissions: Literal["use_default"] = Field("use_default", description="There is no sandbox to leave.")
+    justification: str | None = Field(None, description="Why this is to be run, for the human who is asked.")
+
+
+class WriteStdin(Arguments):
+    """The arguments of `write_stdin`."""
+
+    session_id: int = Field(description="The session that `exec_command` answered.")
+    chars: str = Field("", description="What to type, as it is; leave it out to only look at new output.")
+    yield_time_ms: int | None = Field(
+        None, ge=_LEAST_WAIT, le=_LONGEST_POLL, description="Milliseconds to wait for its end before answering."
+    )
+    max_output_tokens: int = Field(_MOST_TOKENS, ge=1, le=_MOST_TOKENS, description="How much output to show.")
+
+
+def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
+    """Add `exec_command` and `write_stdin` to `registry`; their sessions are killed when it is closed.
+
+    `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
+
+    Source: seed 001, "`handlers/unified_exec.rs`", "`handlers/exec_stream.rs`".
+    """
+    tools = _Sessions(workspace, memory)
+    registry.closing(tools.kept.close)
+    limit = _MOST_TOKENS * _CHARS_PER_TOKEN + 1_000
+    # `shell`, `login` and `tty` have no role: they change what a command does, so a call with one is asked about.
+    registry.register(
+        spec(
+            "exec_command", "Run a command in the workspace; a long one goes on as a session.", ExecCommand, RUNS,
+            roles={"cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT},
+            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=limit, kinds=_KINDS,
+        ),
+        handler(ExecCommand, tools.exec_command),
+    )  # fmt: skip
+    registry.register(
+        spec(
+            "write_stdin", "Type into a session, or look at its new output.", WriteStdin, RUNS,
+            roles={"chars?": ROLES.INPUT, "session_id": ROLES.TEXT},
+            timeout=_LONGEST_POLL / 1000 + 10, output_limit=limit, kinds=_KINDS,
+        ),
+        handler(WriteStdin, tools.write_stdin),
+        # The session is at work with or without this call; other tools need not wait while it is looked at.
+        limits=ToolLimits(resource=None),
+    )  # fmt: skip
+
+
+class _Session:
+    """A command and the output of it that nobody has seen yet."""
+
+    def __init__(self, group: ProcessGroup) -> None:
+        self.group = group
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lock = threading.Lock()
+
+    def kill(self) -> None:
+        self.group.kill()
+
+    def take(self) -> str:
+        """Return the new output; a character of which a part is still to come waits for the next time."""
+        with self._lock:
+            is_over = self.group.ended.is_set()
+            data = b""
+            for capture in self.group.captures:
+                if is_over:
+                    capture.finish()
+                data += capture.take()
+            return self._decoder.decode(data, final=is_over)
+
+
+class _Sessions:
+    """The sessions of one registry, and the two tools on them."""
+
+    def __init__(self, workspace: Workspace, memory: ReadMemory | None = None) -> None:
+        full = f"There are {_MOST_SESSIONS} sessions; end one, or look at the output of those that ended."
+        self.kept: Kept[_Session] = Kept(_MOST_SESSIONS, full)
+        self._workspace = workspace
+        self._patching = Patching(workspace, memory)
+
+    def exec_command(self, arguments: ExecCommand) -> tuple[bool, str]:
+        argv = [_shell_named(arguments.shell), "-lc" if arguments.login else "-c", arguments.cmd]
+        folder = folder_of(self._workspace, arguments.workdir)
+        told = patched_by(arguments.cmd, folder, self._patching)
+        if told is not None:
+            return True, told
+        group = (
+            TerminalGroup(argv, folder, keep=_KEEP)
+            if arguments.tty
+            else ProcessGroup(argv, folder, is_merged=True, keep=_KEEP)
+        )
+        session = _Session(group)
+        number = self.kept.add(session)
+        begun = time.monotonic()
+        try:
+            with launched(group):
+                group.ended.wait(arguments.yield_time_ms / 1000)
+                return self._answer(number, session, arguments.max_output_tokens, since=begun)
+        except BaseException:
+            self.kept.drop(number)
+            raise
+
+    def write_stdin(self, arguments: WriteStdin) -> tuple[bool, str]:
+        session = self.kept.get(arguments.session_id)
+        if session is None:
+            raise ToolError(f"Unknown process id {arguments.session_id}")
+        begun = time.monotonic()
+        with current_cancellation().calling(session.kill):
+            if arguments.chars:
+                _type(session.group, arguments.chars)
+            wait = arguments.yield_time_ms or (_WAIT_TYPED if arguments.chars else _WAIT_POLLED)
+            session.group.ended.wait(wait / 1000)
+            return self._answer(arguments.session_id, session, arguments.max_output_tokens, since=begun)
+
+    def _answer(self, number: int, session: _Session, most_tokens: int, *, since: float) -> tuple[bool, str]:
+        seconds = time.monotonic() - since
+        # Asked before its output is taken: what ends in between is told next time, with the rest of it.
+        code = session.group.code
+        output = session.take()
+        if code is None:
+            state = f"Process running with session ID {number}"
+        else:
+            self.kept.drop(number)
+            state = f"Process exited with code {exit_code(code)}"
+        lines = [
+            f"Chunk ID: {secrets.token_hex(3)}",
+            f"Wall time: {seconds:.4f} seconds",
+            state,
+            f"Original token count: {-(-len(output) // _CHARS_PER_TOKEN)}",
+            f"Output:\n{clip(output, most_tokens * _CHARS_PER_TOKEN)}",
+        ]
+        return code in (None, 0), "\n".join(lines)
+
+
+def _type(group: ProcessGroup, text: str) -> None:
+    if not isinstance(group, TerminalGroup):
+        raise ToolError("stdin is closed for this session; rerun exec_command with tty=true to keep stdin open")
+    group.write(text)
+
+
+def _shell_named(name: str | None) -> str:
+    """Return the path of a shell that reads the syntax that was judged; elsewhere such a name may be anything."""
+    if name is None:
+        return default_shell()
+    folder, _, base = name.rpartition("/")
+    found = shutil.which(base) if base in _SHELLS else None
+    if found is not None and (name in (base, found) or folder in _SHELL_FOLDERS):
+        return name if folder else found
+    raise ToolError(f"`{name}` is no shell that can be used here; leave `shell` out, or name bash, sh or zsh.")

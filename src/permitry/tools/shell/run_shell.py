@@ -1,0 +1,124 @@
+"""The tool `run_shell`."""
+
+import threading
+from typing import Any
+
+import attrs
+from pydantic import Field
+
+from permitry.actions.shell.lenient import read_leniently
+from permitry.actions.shell.runners import program_of
+from permitry.dispatch.registry import Handler, ToolRegistry
+from permitry.errors import ToolError
+from permitry.tools._process import Ended, ProcessGroup, default_shell, run_group
+from permitry.tools._reading import ReadMemory
+from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry.tools.patch import Patching
+from permitry.tools.shell._patching import patched_by
+from permitry.tools.workspace import Workspace
+
+__all__ = ["refuse_interactive", "register", "requiring"]
+
+_LONGEST = 600
+_MOST_REPEATS = 2
+_INTERACTIVE = ("vim", "nano", "less", "more", "top", "htop", "man")
+
+
+class RunShell(Arguments):
+    """The arguments of `run_shell`."""
+
+    command: str = Field(min_length=1, description="The command, as for `bash -c`, run in the workspace.")
+    timeout: int = Field(45, ge=1, le=_LONGEST, description="Seconds until it and its processes are killed.")
+
+
+def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
+    """Add `run_shell` to `registry`. It starts in the workspace; the command itself can reach what the user can.
+
+    `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
+
+    Source: seed 000, "`run_shell`".
+    """
+    shell = default_shell()
+    repeats = _Repeats()
+    patching = Patching(workspace, memory)
+
+    def run_shell(arguments: RunShell) -> tuple[bool, str]:
+        told = patched_by(arguments.command, workspace.root, patching)
+        if told is not None:
+            return True, told
+        refuse_interactive(arguments.command)
+        repeats.refuse(arguments)
+        ended = run_group(ProcessGroup([shell, "-c", arguments.command], workspace.root), arguments.timeout)
+        text = _told(arguments, ended)
+        repeats.note(arguments, text)
+        return ended.code == 0, text
+
+    registry.register(
+        spec(
+            "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
+            roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0,
+        ),
+        requiring("run_shell", "command", handler(RunShell, run_shell)),
+    )  # fmt: skip
+
+
+def _told(arguments: RunShell, ended: Ended) -> str:
+    stdout, stderr = ended.outputs
+    output = f"\n[stdout]\n{stdout}\n[stderr]\n{stderr}"
+    if ended.code is not None:
+        end = f"[exit_code={ended.code}]"
+    else:
+        end = "[cancelled" if ended.is_cancelled else f"[timeout after {arguments.timeout}s"
+        end += " — processes killed]"
+        output = output if stdout or stderr else ""
+    return f"$ {arguments.command}\n{end}{output}"
+
+
+def requiring(tool: str, argument: str, handle: Handler) -> Handler:
+    """Return `handle` for calls that give `argument`, and no blanks; to others it is told that it is required."""
+
+    def checked(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- whatever the handler returns
+        given = arguments.get(argument)
+        if given is None or (isinstance(given, str) and not given.strip()):
+            raise ToolError(f"{tool} requires {argument}")
+        return handle(arguments)
+
+    return checked
+
+
+def refuse_interactive(command: str) -> None:
+    """Pass over a command that runs no program for a terminal: there is none, and such a program would only hang.
+
+    Raises: `ToolError` for any other.
+    """
+    names = {program_of(each.words) for each in read_leniently(command).commands if each.words}
+    if not names.isdisjoint(_INTERACTIVE):
+        programs = "/".join(_INTERACTIVE)
+        raise ToolError(f"BLOCKED: Interactive terminal programs are not allowed by runtime policy ({programs}).")
+
+
+@attrs.define
+class _Repeats:
+    """Notices that a model runs the same command again and again and gets the same again and again."""
+
+    _last: tuple[RunShell, str] | None = None
+    _count: int = 0
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def refuse(self, arguments: RunShell) -> None:
+        """Pass over a call that may bring something new.
+
+        Raises: `ToolError` for any other.
+        """
+        with self._lock:
+            if self._last is not None and self._last[0] == arguments and self._count >= _MOST_REPEATS:
+                raise ToolError(
+                    "Blocked by runtime policy: identical run_shell command repeated more than twice at the same depth."
+                    " Change strategy instead of retrying the same command."
+                )
+
+    def note(self, arguments: RunShell, text: str) -> None:
+        """Take note of what a call brought."""
+        with self._lock:
+            self._count = self._count + 1 if self._last == (arguments, text) else 1
+            self._last = (arguments, text)

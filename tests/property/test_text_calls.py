@@ -1,0 +1,143 @@
+"""What holds for every text a model may write: nothing raises, pieces do not matter, and work grows with the length."""
+
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permitry.messages.formats import marks_of
+from permitry.messages.text import ParsedText, TextCallStream, parse_text
+
+_PIECES = (
+    "f", " ", "\n", "{", "}", "[", "]", '"', "'", "\\", ":", ",", "=", "1", "<", ">",
+    '{"name": "f", "arguments": {"a": 1}}',
+    "[f(a='x')]", "call:f{a:", "<parameter=a>", "</parameter>", "<arg_key>a</arg_key>", "<arg_value>1</arg_value>",
+    "</function>", "</invoke>", '<parameter name="a">', 'name="f">', "<|message|>", "\nAction Input: ", "```json\n",
+)  # fmt: skip
+_MARKS = tuple(sorted(marks_of("auto").readers))
+
+texts = st.lists(st.one_of(st.sampled_from(_MARKS), st.sampled_from(_PIECES)), max_size=16).map("".join)
+sizes = st.lists(st.integers(1, 24), min_size=1, max_size=12)
+
+
+def in_pieces(text: str, lengths: list[int]) -> tuple[list[ParsedText], ParsedText]:
+    """Return what a stream gives for each piece, and in the end."""
+    stream, given_out, pos, turn = TextCallStream(), [], 0, 0
+    while pos < len(text):
+        size = lengths[turn % len(lengths)]
+        given_out.append(stream.feed(text[pos : pos + size]))
+        pos, turn = pos + size, turn + 1
+    return given_out, stream.finish()
+
+
+@given(texts, sizes)
+def test_pieces_do_not_matter(text: str, lengths: list[int]) -> None:
+    """A stream gives what the whole text gives, and no call it takes back."""
+    given_out, whole = in_pieces(text, lengths)
+    assert whole == parse_text(text)
+    calls = tuple(call for piece in given_out for call in piece.calls)
+    assert whole.calls[: len(calls)] == calls
+
+
+@given(st.one_of(texts, st.text()))
+def test_calls_stand_in_order_and_apart(text: str) -> None:
+    """Their places follow one another in the text; calls of one list may share theirs."""
+    result = parse_text(text)
+    ends = [0, *(call.span[1] for call in result.calls)]
+    for call, end in zip(result.calls, ends, strict=False):
+        assert 0 <= call.span[0] < call.span[1] <= len(text)
+        assert call.span[0] >= end or call.span[1] >= end
+    for note in result.diagnostics:
+        assert 0 <= note.start < note.end <= len(text)
+
+
+@given(texts)
+def test_strict_calls_are_found_by_repair_too(text: str) -> None:
+    """Repair adds calls, and marks them; what needs none is not marked."""
+    if all(not call.repaired for call in parse_text(text, repair=True).calls):
+        assert parse_text(text, repair=True).calls == parse_text(text).calls
+
+
+@given(texts)
+def test_nothing_in_reasoning_is_a_call(text: str) -> None:
+    """Whatever it looks like, unless it closes the reasoning itself."""
+    closer = "</think>"
+    if closer not in text:
+        assert parse_text(f"<think>{text}").calls == ()
+
+
+@given(texts)
+def test_a_string_is_one_value(text: str) -> None:
+    """What a string of a call holds is never a call of its own."""
+    inner = text.replace("\\", "").replace('"', "").replace("\n", "")
+    result = parse_text(f'<tool_call>{{"name": "f", "arguments": {{"a": "{inner}"}}}}</tool_call>')
+    assert [call.arguments for call in result.calls] == [{"a": inner}]
+
+
+_FORMS: dict[str, Callable[[int], str]] = {
+    **{mark: lambda count, mark=mark: mark * count for mark in _MARKS},  # type: ignore[misc]  # a default of the loop
+    "openings and braces": lambda count: "<tool_call>{" * count,
+    "nested objects": lambda count: '{"a":' * count,
+    "nested lists of objects": lambda count: '[{"a":' * count,
+    "keys": lambda count: '{"a"' * count,
+    "parameters": lambda count: "<function=f><parameter=a>" * count,
+    "closings of values": lambda count: "<function=f><parameter=a>" * count + "</parameter> x" * count,
+    "closed values": lambda count: "<function=f><parameter=a>x</parameter>" * count,
+    "keys of values": lambda count: "<tool_call>f<arg_key>a</arg_key><arg_value>" * count,
+    "lists of calls": lambda count: "[f(" * count,
+    "unclosed strings": lambda count: "[f(a='''" * count,
+    "messages": lambda count: "<|channel|>analysis<|message|>x<|end|>" * count,
+    "lines of agents": lambda count: "Action: f\nAction Input: {/*" * count,
+    "plain inputs": lambda count: "Action: f\nAction Input: x\n" * count,
+    "closed calls": lambda count: '<tool_call>{"name": "f", "arguments": {}}</tool_call>' * count,
+    "blanks": lambda count: "{" + " " * 20 * count,
+}
+
+
+@pytest.mark.parametrize("form", _FORMS)
+def test_work_grows_with_the_length(form: str) -> None:
+    """Twice the text is less than 2.5 times the work, counted in calls of functions."""
+    make = _FORMS[form]
+    _work(make(1))
+    assert _work(make(240)) < 2.5 * _work(make(120))
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["openings and braces", "nested lists of objects", "closings of values", "<think>", "<|channel|>", "[TOOL_CALL]"],
+)
+def test_time_grows_with_the_length(form: str) -> None:
+    """Work inside one call of a function grows no faster: eight times the text, less than 20 times the time."""
+    make, unit = _FORMS[form], len(_FORMS[form](1))
+    small, large = (_seconds(make(length // unit)) for length in (32_768, 262_144))
+    assert large < 20 * small + 0.05
+
+
+def _seconds(text: str) -> float:
+    def once() -> float:
+        begin = time.process_time()
+        parse_text(text)
+        return time.process_time() - begin
+
+    return min(once() for _ in range(3))
+
+
+def _work(text: str) -> int:
+    """Return how many functions are called."""
+    count = 0
+
+    def note(_: FrameType, event: str, __: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        parse_text(text)
+    finally:
+        sys.setprofile(before)
+    return count

@@ -1,0 +1,147 @@
+"""Which tools are worth showing: those of which some call could be allowed or confirmed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+LOOK = ToolSpec("look")
+HERE = AuthContext()
+
+
+@attrs.frozen
+class _Rule:
+    """A rule that gives `always` as its answer to every call."""
+
+    effect: Verdict
+    always: Any = True
+    priority_number: int = 150
+    id: str = "r"
+    reason: str = ""
+    message: str | None = None
+    source: str | None = None
+
+    def priority(self) -> int:
+        return self.priority_number
+
+    def matches(self, question: Question) -> bool:
+        return self.always_matches(question) is True
+
+    def always_matches(self, question: Question) -> bool | None:
+        answer: bool | None = self.always(question) if callable(self.always) else self.always
+        return answer
+
+    def near_miss(self, _: Question) -> str | None:
+        return None
+
+
+@attrs.frozen
+class _Silent:
+    """A rule that blocks everything and does not say so beforehand."""
+
+    id: str = "silent"
+    effect: Verdict = BLOCK
+    reason: str = ""
+    message: str | None = None
+    source: str | None = None
+
+    def priority(self) -> int:
+        return 150
+
+    def matches(self, _: Question) -> bool:
+        return True
+
+    def near_miss(self, _: Question) -> str | None:
+        return None
+
+
+def _fail(_: object) -> None:
+    raise ValueError("on purpose")
+
+
+def _could_run(*rules: Any, spec: ToolSpec = LOOK, context: AuthContext = HERE) -> bool:  # noqa: ANN401 -- rules of any kind
+    return AuthorizationPolicy(rules).could_run(spec, context)
+
+
+def test_a_tool_that_is_always_blocked_could_not_run() -> None:
+    """One block that applies to every call is enough, whatever else there is."""
+    assert not _could_run(_Rule(BLOCK))
+    assert not _could_run(_Rule(CONFIRM, id="asks"), _Rule(BLOCK), _Rule(ALLOW, priority_number=250, id="allows"))
+
+
+def test_without_a_block_every_tool_could_run() -> None:
+    """No rule, a rule that asks, a permission: a human could still say yes."""
+    assert _could_run()
+    assert _could_run(_Rule(CONFIRM))
+    assert _could_run(_Rule(ALLOW, False, 250))
+
+
+@pytest.mark.parametrize("always", [False, None, _fail, 1, 0, "yes", BLOCK])
+def test_a_block_that_is_not_sure_hides_nothing(always: object) -> None:
+    """It depends on the arguments, it fails, or it answers something else than True."""
+    assert _could_run(_Rule(BLOCK, always))
+
+
+def test_a_rule_that_says_nothing_beforehand_hides_nothing() -> None:
+    """What cannot be asked about all calls is asked about each."""
+    assert _could_run(_Silent())
+    assert AuthorizationPolicy([_Silent()]).decide(ToolCall("look"), HERE).verdict is BLOCK
+
+
+@pytest.mark.parametrize("always", [True, None, _fail])
+def test_an_override_that_may_allow_keeps_the_tool_in_sight(always: object) -> None:
+    """It speaks before the block."""
+    assert _could_run(_Rule(BLOCK), _Rule(ALLOW, always, 50, id="first"))
+    assert not _could_run(_Rule(BLOCK), _Rule(ALLOW, False, 50, id="first"))
+
+
+def test_a_tool_could_run_when_one_of_its_kinds_could() -> None:
+    """A block of functions says nothing about free text."""
+    rule = _Rule(BLOCK, lambda question: question.call.kind is PayloadKind.FUNCTION)
+    assert not _could_run(rule)
+    assert _could_run(rule, spec=ToolSpec("look", kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM)))
+    assert not _could_run(_Rule(BLOCK), spec=ToolSpec("look", kinds=PayloadKind))
+
+
+@pytest.mark.parametrize("spec", [ToolSpec("a\nb"), ToolSpec("mcp:docs"), ToolSpec("look", kinds=())])
+def test_a_tool_that_no_call_can_name_could_not_run(spec: ToolSpec) -> None:
+    """A bad name, or no kind of call that it takes."""
+    assert not _could_run(spec=spec)
+
+
+def _is_agent(name: str) -> Callable[[Question], bool]:
+    return lambda question: question.context.agent == name
+
+
+@pytest.mark.parametrize(("agent", "could"), [("main", False), ("helper", False), ("other", True)])
+def test_a_block_anywhere_above_is_enough(*, agent: str, could: bool) -> None:
+    """A sub-agent may do no more than the agent that started it."""
+    context = AuthContext(agent="main").child("helper")
+    assert _could_run(_Rule(BLOCK, _is_agent(agent)), context=context) is could
+
+
+def test_what_allows_an_agent_first_does_not_lift_the_block_above_it() -> None:
+    """Each context of the lineage is decided by itself."""
+    rules = (_Rule(BLOCK), _Rule(ALLOW, _is_agent("helper"), 50, id="first"))
+    assert not _could_run(*rules, context=AuthContext(agent="main").child("helper"))
+    assert _could_run(*rules, context=AuthContext(agent="helper"))
+
+
+def test_a_rule_sees_what_a_rule_file_adds_to_the_tool() -> None:
+    """The question is the one that is asked about each call, with a call without arguments."""
+    seen: list[Question] = []
+    declared = {"look": ToolSpec("look", roles={})}
+    policy = AuthorizationPolicy([_Rule(BLOCK, seen.append)], declared=declared)
+    assert policy.could_run(LOOK, HERE)
+    assert seen == [policy.question(ToolCall("look"), HERE, LOOK)]
+    assert seen[0].spec is not None
+    assert (seen[0].spec.roles, seen[0].own) == ({}, LOOK)

@@ -1,0 +1,68 @@
+"""Output that is too long for the model: head and tail, a visible marker, and the whole as an artifact."""
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.registry import ToolRegistry
+from permitry.handler import ToolHandler
+from permitry.session import Session
+
+
+class Keeper:
+    """Keeps texts, or fails."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.kept: list[tuple[str, str, str]] = []
+        self.error = error
+
+    def keep(self, tool: str, text: str, agent: str) -> str:
+        """Keep one."""
+        if self.error is not None:
+            raise self.error
+        self.kept.append((tool, text, agent))
+        return "a1"
+
+
+@pytest.fixture
+def tool(registry: ToolRegistry) -> ToolRegistry:
+    """Return the registry with a tool that says too much."""
+    registry.register(ToolSpec("tool", output_limit=30), lambda _: "a" * 50 + "z" * 50)
+    return registry
+
+
+def test_the_whole_is_kept(tool: ToolRegistry, handler: ToolHandler) -> None:
+    """The model sees both ends, and by which id the rest can be read."""
+    tool.artifacts = keeper = Keeper()
+    told = handler.handle(ToolCall("tool")).text
+    assert told == f"{'a' * 20}\n...[70 characters left out; the whole is the artifact a1]...\n{'z' * 10}"
+    assert keeper.kept == [("tool", "a" * 50 + "z" * 50, "main")]
+
+
+def test_it_is_kept_for_the_agent_that_called(tool: ToolRegistry) -> None:
+    """Another one may not be allowed to see it."""
+    tool.artifacts = keeper = Keeper()
+    ToolHandler(Session(yolo_mode=True).child("helper"), registry=tool).handle(ToolCall("tool"))
+    assert [agent for _, _, agent in keeper.kept] == ["helper"]
+
+
+def test_a_short_answer_is_not_kept(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """It is all there."""
+    registry.artifacts = keeper = Keeper()
+    registry.register(ToolSpec("tool", output_limit=4), lambda _: "done")
+    assert (handler.handle(ToolCall("tool")).text, keeper.kept) == ("done", [])
+
+
+def test_a_full_disk_takes_nothing_that_fits(tool: ToolRegistry, handler: ToolHandler) -> None:
+    """The marker then names no artifact."""
+    tool.artifacts = Keeper(OSError("no space"))
+    assert "...[70 characters left out]..." in handler.handle(ToolCall("tool")).text
+
+
+def test_an_interrupt_while_keeping_leaves_one_end(tool: ToolRegistry, handler: ToolHandler, outcomes: object) -> None:
+    """The tool did what it did, and that is on record."""
+    assert callable(outcomes)
+    tool.artifacts = Keeper(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        handler.handle(ToolCall("tool"))
+    assert outcomes() == ["ok"]

@@ -1,0 +1,198 @@
+"""Plugins: one file, one tool; what fails is told and stops nothing else, and what runs is what was read."""
+
+import asyncio
+import importlib.metadata
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.discovery import ToolPlugin, load_entry_points, load_plugins
+from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import RegistryError
+from permitry.handler import ToolHandler
+
+HEAD = "from permitry.dispatch.discovery import ToolContext, ToolPlugin\n"
+Folder = Callable[..., PluginFolder]
+
+
+def _plugin(name: str, handler: str = "lambda a, c: 'done'", more: str = "") -> str:
+    return f"{HEAD}plugin = ToolPlugin({{'name': {name!r}}}, {handler}, {more})\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """Return a function that writes files into a plugin folder and reads it."""
+    path = tmp_path / "plugins"
+    path.mkdir()
+
+    def written(**files: str) -> PluginFolder:
+        for name, text in files.items():
+            (path / f"{name}.py").write_text(text)
+        return PluginFolder.read(path)
+
+    return written
+
+
+def test_adding_a_tool_is_writing_one_file(registry: ToolRegistry, handler: ToolHandler, folder: Folder) -> None:
+    """Nothing else is touched, and the tool is there and can be called."""
+    hello = _plugin("hello", "lambda arguments, context: f'Hello, {arguments[\"name\"]}.'")
+    report = load_plugins(registry, folder(hello=hello))
+    assert [(each.tool, each.source) for each in report.loaded] == [("hello", "plugins/hello.py")]
+    assert handler.handle(ToolCall("hello", {"name": "Ada"})) == ToolResult(True, "Hello, Ada.")
+
+
+def test_one_that_fails_stops_no_other(
+    registry: ToolRegistry, folder: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each is logged with its reason, on one line."""
+    caplog.set_level(logging.INFO, "permitry.plugins")
+    files = {
+        "a_syntax": "def",
+        "b_raises": "raise ValueError('two\\nlines')",
+        "c_exits": "raise SystemExit(3)",
+        "d_base": "class Mine(BaseException): pass\nraise Mine('mine')",
+        "e_none": "x = 1",
+        "f_wrong": "plugin = {'name': 'x'}",
+        "g_nameless": f"{HEAD}plugin = ToolPlugin({{}}, print)",
+        "h_bad_name": _plugin("two\nlines"),
+        "i_no_handler": _plugin("x", "None"),
+        "j_description": f"{HEAD}plugin = ToolPlugin({{'name': 'x', 'description': 1}}, print)",
+        "k_parameters": f"{HEAD}plugin = ToolPlugin({{'name': 'x', 'parameters': [1]}}, print)",
+        "l_bytes": "\0",
+        "_internal": "raise ValueError",
+        "m.dotted": _plugin("x"),
+        "y_twice": _plugin("fine"),
+        "z_taken": _plugin("taken"),
+        "fine": _plugin("fine"),
+    }
+    registry.register(ToolSpec("taken", "the host's"), lambda _: "host")
+    report = load_plugins(registry, folder(**files))
+    assert [each.tool for each in report.loaded] == ["fine"]
+    reasons = {each.source.removeprefix("plugins/").removesuffix(".py"): each.reason for each in report.failed}
+    assert sorted(reasons) == sorted(files.keys() - {"fine", "_internal"})
+    assert reasons["b_raises"] == "ValueError: two lines"
+    assert reasons["c_exits"] == "SystemExit: 3"
+    assert reasons["d_base"] == "Mine: mine"
+    assert reasons["e_none"] == "it has no module-level `plugin` that is a ToolPlugin"
+    assert reasons["i_no_handler"] == "the `handler` and `enabled` of its plugin must be functions"
+    assert reasons["z_taken"] == "the tool `taken` is already registered"
+    assert "Failed to load plugins/b_raises.py: ValueError: two lines" in caplog.messages
+    assert "Loaded tool: fine" in caplog.messages
+    traced = {each.source: each.trace for each in report.failed}
+    assert "raise ValueError('two" in str(traced["plugins/b_raises.py"])
+    assert traced["plugins/e_none.py"] is None
+
+
+def test_ctrl_c_is_no_failure_of_a_plugin(registry: ToolRegistry, folder: Folder) -> None:
+    """The user wants an end, and nothing is left in the interpreter."""
+    before = len(sys.meta_path)
+    with pytest.raises(KeyboardInterrupt):
+        load_plugins(registry, folder(a="raise KeyboardInterrupt"))
+    assert len(sys.meta_path) == before
+
+
+def test_two_files_do_not_have_one_tool(registry: ToolRegistry, folder: Folder) -> None:
+    """Neither when tools may be replaced."""
+    files = folder(a=_plugin("tool", "lambda a, c: 'a'"), b=_plugin("tool", "lambda a, c: 'b'"))
+    for replace in (False, True):
+        report = load_plugins(registry, files, replace=replace)
+        assert ([each.source for each in report.loaded], len(report.failed)) == (["plugins/a.py"], 1)
+
+
+def test_siblings_are_imported_from_what_was_read(registry: ToolRegistry, handler: ToolHandler, folder: Folder) -> None:
+    """Nothing comes from the disk, not even later."""
+    use = f"from . import _shared\nfrom ._shared import WORD\n{_plugin('tool', 'lambda a, c: _shared.late() + WORD')}"
+    late = "WORD = 'read'\ndef late():\n    from ._later import WORD\n    return WORD\n"
+    read = folder(tool=use, _shared=late, _later="WORD = 'also '")
+    for name in ("_shared.py", "_later.py", "tool.py"):
+        (read.path / name).write_text("raise ValueError('from the disk')")
+    (read.path / "_new.py").write_text("")
+    assert load_plugins(registry, read).failed == ()
+    assert handler.handle(ToolCall("tool")).text == "also read"
+
+
+def test_what_was_not_read_is_not_found(registry: ToolRegistry, folder: Folder) -> None:
+    """A file that has come since is none of the folder's."""
+    read = folder(tool=f"from . import _new\n{_plugin('tool')}")
+    (read.path / "_new.py").write_text("")
+    assert load_plugins(registry, read).failed[0].reason.startswith("ImportError: cannot import name '_new'")
+
+
+def test_two_folders_do_not_meet(registry: ToolRegistry, folder: Folder, tmp_path: Path) -> None:
+    """Files of the same name are modules of their own."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "tool.py").write_text(f"from ._shared import WORD\n{_plugin('other', 'lambda a, c: WORD')}")
+    (other / "_shared.py").write_text("WORD = 'other'")
+    first = folder(tool=f"from ._shared import WORD\n{_plugin('tool', 'lambda a, c: WORD')}", _shared="WORD = 'first'")
+    for each in (first, PluginFolder.read(other)):
+        assert load_plugins(registry, each).failed == ()
+
+
+@pytest.mark.parametrize(
+    ("handler_text", "told"),
+    [
+        ("lambda a, c: 'text'", ToolResult(True, "text")),
+        ("lambda a, c: (False, 'no')", ToolResult(False, "no")),
+        ("lambda a, c: {'n': 1}", ToolResult(True, '{"n": 1}', structured={"n": 1})),
+        ("asynchronous", ToolResult(True, '{"n": 1}', structured={"n": 1})),
+        ("lambda a, c: asynchronous(a, c)", ToolResult(True, '{"n": 1}', structured={"n": 1})),
+        ("Callable()", ToolResult(True, '{"n": 1}', structured={"n": 1})),
+    ],
+)
+def test_a_handler_answers_as_it_likes(
+    registry: ToolRegistry, handler: ToolHandler, folder: Folder, handler_text: str, told: ToolResult
+) -> None:
+    """Text, a pair or an object, at once or awaited, on a thread and on a loop."""
+    head = (
+        "async def asynchronous(a, c):\n    return {'n': 1}\n"
+        "class Callable:\n    async def __call__(self, a, c):\n        return {'n': 1}\n"
+    )
+    load_plugins(registry, folder(tool=f"{head}{_plugin('tool', handler_text)}"))
+    assert handler.handle(ToolCall("tool")) == told
+    assert asyncio.run(handler.ahandle(ToolCall("tool"))) == told
+
+
+def test_a_plugin_is_given_the_context_and_the_services(
+    registry: ToolRegistry, handler: ToolHandler, folder: Folder
+) -> None:
+    """Of the very call, and those of the host; `enabled` sees them, too."""
+    text = _plugin("tool", "lambda a, c: c.auth.mode + c.services['x']", "lambda c: c.services['x'] == 'y'")
+    load_plugins(registry, folder(tool=text), services={"x": "y"})
+    assert handler.handle(ToolCall("tool")).text == "yoloy"
+
+
+def test_a_definition_may_have_the_outer_form() -> None:
+    """As the OpenAI API takes it; what a plugin declares is in the spec."""
+    inner = {"name": "tool", "description": "It works.", "parameters": {"type": "object"}}
+    specs = [ToolPlugin(each, print, version="2").spec for each in (inner, {"type": "function", "function": inner})]
+    assert specs[0] == specs[1]
+    assert (specs[0].description, specs[0].version, specs[0].timeout) == ("It works.", "2", 60.0)
+    with pytest.raises(RegistryError, match="has no `name`"):
+        _ = ToolPlugin({"function": "x"}, print).spec
+
+
+def test_entry_points_give_tools_too(registry: ToolRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin, or a module that has one; a package that is broken stops no other."""
+
+    class Point(importlib.metadata.EntryPoint):
+        def load(self) -> object:
+            if self.name == "broken":
+                raise ImportError("no module")
+            return ToolPlugin({"name": self.name}, lambda _, __: "done")
+
+    points = [Point(name, f"package:{name}", "permitry.tools") for name in ("second", "broken", "first")]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points if group == "permitry.tools" else [])
+    report = load_entry_points(registry)
+    assert [each.tool for each in report.loaded] == ["first", "second"]
+    assert [(each.source, each.reason) for each in report.failed] == [
+        ("package:broken (broken)", "ImportError: no module")
+    ]
+    assert load_entry_points(registry, replace=True).loaded == report.loaded

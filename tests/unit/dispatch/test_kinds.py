@@ -1,0 +1,61 @@
+"""Payload and kind of a call must fit its tool; else the run ends."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import FatalToolError
+from permitry.handler import ToolHandler
+
+FITS: list[tuple[PayloadKind, dict[str, Any]]] = [
+    (PayloadKind.FUNCTION, {"x": 1}), (PayloadKind.CUSTOM, {"input": "text"}),
+    (PayloadKind.LOCAL_SHELL, {"command": ["ls"]}), (PayloadKind.UNIFIED_EXEC, {"cmd": "ls"}),
+    (PayloadKind.UNIFIED_EXEC, {"session_id": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "arguments"), FITS)
+def test_a_call_that_fits_runs(
+    registry: ToolRegistry, handler: ToolHandler, kind: PayloadKind, arguments: dict[str, Any]
+) -> None:
+    """Each kind in its shape."""
+    registry.register(ToolSpec("tool", kinds={kind}), lambda _: "done")
+    assert handler.handle(ToolCall("tool", arguments, kind=kind)).ok
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        (PayloadKind.CUSTOM, {}), (PayloadKind.CUSTOM, {"input": 1}), (PayloadKind.CUSTOM, {"input": "x", "y": 1}),
+        (PayloadKind.LOCAL_SHELL, {"command": "ls"}), (PayloadKind.UNIFIED_EXEC, {}), (PayloadKind.MCP, {}),
+    ],
+)  # fmt: skip
+def test_a_call_that_does_not_fit_ends_the_run(
+    registry: ToolRegistry,
+    handler: ToolHandler,
+    outcomes: Callable[[], list[object]],
+    kind: PayloadKind,
+    arguments: dict[str, Any],
+) -> None:
+    """A wrong payload, or a kind the tool does not take; the tool does not run, and that is on record."""
+    kinds = {PayloadKind.FUNCTION} if kind is PayloadKind.MCP else {kind}
+    ran: list[object] = []
+
+    def tool(_: dict[str, Any]) -> str:
+        ran.append(1)
+        return "done"
+
+    registry.register(ToolSpec("tool", kinds=kinds), tool)
+    with pytest.raises(FatalToolError, match="the tool `tool` takes calls of kind"):
+        handler.handle(ToolCall("tool", arguments, kind=kind))
+    assert (ran, outcomes()) == ([], ["fatal"])
+
+
+def test_the_tool_of_a_server_takes_calls_of_that_server() -> None:
+    """Unless it says otherwise."""
+    assert ToolSpec("mcp:docs/search").kinds == {PayloadKind.MCP}
+    assert ToolSpec("search").kinds == {PayloadKind.FUNCTION}

@@ -1,0 +1,222 @@
+"""A call the model did not make: what is quoted, thought, broken or said twice; and guesses, which are told."""
+
+from typing import Any, Final
+
+import pytest
+
+from permitry.messages.text import ParsedText, parse_text
+
+STRING: Final = {"type": "string"}
+TOKEN: Final = "]<]minimax[>["  # noqa: S105 -- a token of a model's text, no secret
+INNER: Final = '{"name": "rm", "arguments": {}}'
+
+
+def names(parsed: Any, text: str, **settings: Any) -> list[str]:  # noqa: ANN401 -- the fixture, and any settings
+    """Return the names of the calls in a text, which a stream must find too."""
+    result: ParsedText = parsed(text, **settings)
+    return [call.name for call in result.calls]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "w", "arguments": {"c": "raw\n@"}}',
+        '{"name": "w", "arguments": {"c": "say "hi" @"}}',
+        '[{"name": "w", "arguments": {"c": "raw\n\n@\n"}}]',
+        '<tool_call>{"name": "w", "arguments": {"c": "raw\n@"}}',
+        '<tool_call>{"name": "w", "arguments": {"c": "raw\n<tool_call>@</tool_call>"}}</tool_call>',
+        '[TOOL_CALLS]w[ARGS]{"c": "raw\n[TOOL_CALLS]rm[ARGS]{}"}',
+        '<function=w>{"c": "raw\n<function=rm>{}"}</function>',
+        '<invoke name="w">{"c": "raw\n<invoke name=\'rm\'>"}</invoke>',
+    ],
+)
+def test_what_stands_in_a_broken_string_is_no_call(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+    """Nobody knows where the string ends: a file that is being written may hold calls."""
+    assert names(parsed, text.replace("@", INNER)) == []
+
+
+def test_a_broken_string_ends_with_its_block(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """The good call after it counts."""
+    broken = '<tool_call>{"name": "w", "arguments": {"c": "raw\n"}}</tool_call>'
+    assert names(parsed, f'{broken}<tool_call>{{"name": "g", "arguments": {{}}}}</tool_call>') == ["g"]
+
+
+def test_after_broken_json_only_marked_calls_count(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """Bare JSON may be a part of what broke."""
+    text = f'{{"a": "b"c}} {INNER} <tool_call>{{"name": "g", "arguments": {{}}}}</tool_call>'
+    assert names(parsed, text) == ["g"]
+
+
+@pytest.mark.parametrize(("language", "calls"), [("python", []), ("bash", []), ("", ["rm"]), ("xml", ["rm"])])
+def test_a_marked_call_in_a_block_of_code_is_a_quotation(parsed: Any, language: str, calls: list[str]) -> None:  # noqa: ANN401 -- the fixture
+    """Not so where the block may be the model's way to write calls, or is never closed."""
+    block = f"So:\n```{language}\n<tool_call>{INNER}</tool_call>\n"
+    assert names(parsed, f"{block}```\n") == calls
+    assert names(parsed, block) == ["rm"]
+
+
+def test_a_block_in_more_backticks_is_a_quotation(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """It ends with as many."""
+    assert names(parsed, f"````\n```json\n{INNER}\n```\n````\n") == []
+    assert names(parsed, f"````\n```json\n```\n````\n{INNER}") == ["rm"]
+
+
+def test_a_quoted_mark_of_thinking_hides_nothing(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """In backticks, and in a block of code."""
+    assert names(parsed, f"The `<think>` tag. {INNER}") == ["rm"]
+    assert names(parsed, f"```python\nx = '<think>'\n```\n{INNER}") == ["rm"]
+
+
+@pytest.mark.parametrize(
+    ("opener", "closer"),
+    [("<thought>", "</thought>"), ("<THINK>", "</THINK>"), ("<unused94>", "<unused95>"), ("<analysis>", "</analysis>")],
+)
+def test_words_for_thinking_count_where_they_are_closed(parsed: Any, opener: str, closer: str) -> None:  # noqa: ANN401 -- the fixture
+    """Alone they are text, and hide nothing."""
+    assert parsed(f"{opener}{INNER}{closer} So.").reasoning == INNER
+    assert names(parsed, f"{opener}{INNER}{closer}") == []
+    assert names(parsed, f"{opener} {INNER}") == ["rm"]
+
+
+def test_a_text_may_begin_inside_of_a_header(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """Muse speaks to itself first, and the prompt holds the start of the header."""
+    assert names(parsed, f"to=self<|message|>I could <tool_call>{INNER}</tool_call><|eom|>") == []
+    assert parsed("to=user<|message|>Hello.<|eot|>").content == "Hello."
+    assert parsed("say to=user<|message|>Hello.<|eot|>").content == "sayHello."
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '{"name": "f", "tool": "g", "arguments": {}}',
+        '{"name": "f", "function": {"name": "g", "arguments": {}}}',
+        '{"name": "f", "arguments": {}, "parameters": {"a": 1}}',
+    ],
+)
+def test_a_call_that_says_two_things_is_refused(parsed: Any, call: str) -> None:  # noqa: ANN401 -- the fixture
+    """Another parser may choose the other one."""
+    result = parsed(f"<tool_call>{call}</tool_call>")
+    assert result.calls == ()
+    assert "two" in result.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_calls>\n{"name": "a", "arguments": {}}\n{"name": "m"}\n{"name": "b", "arguments": {}}\n</tool_calls>',
+        '[TOOL_CALLS][{"name": "a", "arguments": {}}, {"name": "m"}, {"name": "b", "arguments": {}}]',
+        '<|tools_prefix|>[{"a": {}}, {"m": 1}, {"b": {}}]<|tools_suffix|>',
+    ],
+)
+def test_good_calls_beside_a_bad_one_count(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+    """Others run them, so they must be seen; a note tells of the bad one."""
+    result = parsed(text)
+    assert [call.name for call in result.calls] == ["a", "b"]
+    assert len(result.diagnostics) == 1
+
+
+def test_a_closing_tag_that_is_missing_is_seen(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """Where the next declared argument begins on its line; with repair the value ends there."""
+    tools = {"f": {"properties": {"a": STRING, "b": STRING}}}
+    text = "<function=f>\n<parameter=a>\nx\n<parameter=@>\ny\n</parameter>\n</function>"
+    assert parsed(text.replace("@", "b"), tools).calls == ()
+    (call,) = parsed(text.replace("@", "b"), tools, repair=True).calls
+    assert (call.arguments, call.repaired) == ({"a": "x", "b": "y"}, True)
+    (call,) = parsed(text.replace("@", "other"), tools).calls
+    assert call.arguments == {"a": "x\n<parameter=other>\ny"}
+
+
+@pytest.mark.parametrize("value", ["1e999", "007", r"'\N{DIGIT ONE}'"])
+def test_a_literal_that_would_be_guessed_is_refused(parsed: Any, value: str) -> None:  # noqa: ANN401 -- the fixture
+    """Python means something else, or nothing, by it."""
+    assert parsed(f"[f(a={value})]").calls == ()
+
+
+def test_octal_escapes_are_read(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """A path may hide behind them."""
+    (call,) = parsed(r"[f(a='\057etc\0')]").calls
+    assert call.arguments == {"a": "/etc\0"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_repaired"),
+    [
+        ('Action: f\nAction Input: {"a": 1}', False),
+        ('Action: `f`\nAction Input: {"a": 1}', True),
+        ("Action: f (a tool)\nAction Input: x", True),
+        ("<tool>f</tool><tool_input>x</tool_input>", False),
+        ("<tool>f</tool><tool_input>x", True),
+        ('[TOOL_CALL]\n{tool => "f", args => {\n --a "x"\n}}\n[/TOOL_CALL]', False),
+        ('[TOOL_CALL]\n{tool => "f", args => {\n --a "x \\"y\\""\n}}\n[/TOOL_CALL]', True),
+    ],
+)
+def test_a_guess_is_told(parsed: Any, text: str, is_repaired: bool) -> None:  # noqa: ANN401, FBT001 -- the fixture; a parameter
+    """Rules can ask about it."""
+    assert [call.repaired for call in parsed(text).calls] == [is_repaired]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        ("args => {\n --a echo ${HOME}\n}}", "echo ${HOME}"),
+        ("args => {\n --a 1\n --a 2\n}}", None),
+        ("args => {\n --a 1\n}", None),
+        ('args => {"a": "x"} and more}', None),
+    ],
+)
+def test_all_that_stands_in_brackets_is_read(parsed: Any, arguments: str, value: str | None) -> None:  # noqa: ANN401 -- the fixture
+    """Nothing is left out, and no brace of a value is lost."""
+    calls = parsed(f'[TOOL_CALL]\n{{tool => "f", {arguments}\n[/TOOL_CALL]').calls
+    assert [call.arguments for call in calls] == ([] if value is None else [{"a": value}])
+
+
+def test_schemas_may_point_elsewhere() -> None:
+    """A `$ref` inside of the schema, also in an alternative; one that points to itself is none."""
+    schema = {
+        "properties": {
+            "a": {"$ref": "#/$defs/A"}, "b": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]},
+            "c": {"$ref": "#/$defs/C"}, "d": {"type": "list[int]"}, "e": {"type": "uint32"},
+        },
+        "$defs": {"A": {"type": "object"}, "C": {"$ref": "#/$defs/C"}},
+    }  # fmt: skip
+    text = "".join(
+        f"<parameter={key}>{value}</parameter>"
+        for key, value in zip("abcde", ("{}", "{}", "{}", "[1]", "5"), strict=True)
+    )
+    (call,) = parse_text(f"<function=f>{text}</function>", {"f": schema}).calls
+    assert call.arguments == {"a": {}, "b": {}, "c": "{}", "d": [1], "e": 5}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<function\u0120name="f"><param\u0120name="a">x</param></function>',
+        '<functionname="f"><paramname="a">x</param></function>',
+        '<function name="f"><param name="a"><![CDATA[x]]></param></function>',
+    ],
+)
+def test_minicpm_is_read_as_its_tokens_print(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+    """Blanks may be lost or strange; an argument nobody declared is refused, as its own parsers do."""
+    tools = {"f": {"properties": {"a": STRING}}}
+    assert [call.arguments for call in parsed(text, tools).calls] == [{"a": "x"}]
+    assert parsed(text, {"f": {"properties": {"b": STRING}}}).calls == ()
+
+
+def test_minimax_repeats_tags_for_lists(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """Inside of an argument; an argument that comes twice is refused."""
+
+    def tag(name: str, inner: str) -> str:
+        return f"{TOKEN}<{name}>{inner}{TOKEN}</{name}>"
+
+    def call(inner: str) -> str:
+        return f'{TOKEN}<tool_call>{TOKEN}<invoke name="f">{inner}{TOKEN}</invoke>{TOKEN}</tool_call>'
+
+    repeated = tag("t", "a") + tag("t", "b")
+    assert [each.arguments for each in parsed(call(tag("o", repeated))).calls] == [{"o": {"t": ["a", "b"]}}]
+    assert parsed(call(repeated)).calls == ()
+
+
+def test_a_header_of_harmony_may_be_cut_anywhere(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+    """Also where it is as long as a header can be."""
+    for length in range(170, 200):
+        parsed(f"<|channel|>commentary to=functions.{'f' * length}<|message|>{{}}<|call|>")

@@ -1,0 +1,66 @@
+"""DeepSeek's calls, version 3 and 3.1."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pytest
+
+from permitry.messages.text import ParsedText
+
+Parsed: TypeAlias = Callable[..., ParsedText]
+Calls: TypeAlias = Callable[..., list[tuple[str, dict[str, Any]]]]
+
+V3 = '<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{"a": "<｜tool▁call▁end｜>"}\n```<｜tool▁call▁end｜>'  # noqa: RUF001 -- DeepSeek's own characters
+V31 = '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>'  # noqa: RUF001 -- as above
+BEGIN, END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"  # noqa: RUF001 -- as above
+
+
+def test_both_versions_are_told_apart(parsed: Parsed) -> None:
+    """Version 3 has the word `function` and a fence, 3.1 name and object."""
+    result = parsed(f"Well.{BEGIN}{V3}\n{V31}{END} Done.")
+    assert [(call.name, call.arguments, call.format) for call in result.calls] == [
+        ("f", {"a": "<｜tool▁call▁end｜>"}, "deepseek_v3"),  # noqa: RUF001 -- as above
+        ("f", {"a": 1}, "deepseek_v31"),
+    ]
+    assert result.content == "Well.\n Done."
+
+
+def test_plain_bars_count_too(calls: Calls) -> None:
+    """Some servers print the tokens with plain bars."""
+    assert calls(V31.replace("｜", "|")) == [("f", {"a": 1})]  # noqa: RUF001 -- as above
+
+
+def test_a_tool_named_function_is_version_31(calls: Calls) -> None:
+    """What follows the separator decides."""
+    assert calls(V31.replace(">f<", ">function<")) == [("function", {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        V31.removesuffix(">"),
+        V31.replace('"a": 1', "bad"),
+        V3.replace("function", "other"),
+        V3.replace("```json", ""),
+        V3.replace('{"a"', '["a"'),
+        V31.replace("sep", "sap"),
+        BEGIN,
+        f"{BEGIN} nothing",
+    ],
+)
+def test_anything_else_is_text(parsed: Parsed, text: str) -> None:
+    """A block that is not complete is no call."""
+    result = parsed(text)
+    assert (result.calls, result.content) == ((), text)
+
+
+def test_outputs_of_tools_are_text(parsed: Parsed) -> None:
+    """What stands between the marks of an output is no call."""
+    result = parsed('<｜tool▁output▁begin｜>{"name": "f", "arguments": {}}<｜tool▁output▁end｜>')  # noqa: RUF001 -- as above
+    assert (result.calls, result.content) == ((), '{"name": "f", "arguments": {}}')
+
+
+def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
+    """Every mark is looked at once."""
+    text = (BEGIN + "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{") * 100  # noqa: RUF001 -- as above
+    assert parsed(text).calls == ()

@@ -1,0 +1,69 @@
+"""Literals of Python and its kin."""
+
+import ast
+
+import pytest
+
+from permitry.messages.formats._literal import PYTHON, read_literal
+from permitry.messages.formats._scan import BrokenError, MoreError, Scan
+from permitry.messages.formats._tools import Tools
+
+
+def read(text: str, *, is_open: bool = False) -> object:
+    """Return the value of a literal that is the whole text."""
+    value, end = read_literal(Scan(text, Tools(None), is_open=is_open), 0, PYTHON)
+    assert end == len(text)
+    return value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'a'", '"a\'b"', r"'\'\n\t\\'", '"""a"b\n"""', "'''x'''", r"'\x41\u00e9\U0001f600'",
+        "-1.5", "1e3", ".5", "0", "+7", "True", "None", "[1, [2, {}], 'x',]",
+        "{'a': {'b': [False]}, \"c\": -1}", "[]", "{}",
+    ],
+)  # fmt: skip
+def test_values_are_those_of_python(text: str) -> None:
+    """The same text means the same."""
+    assert read(text) == ast.literal_eval(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [(r"'\d+'", r"\d+"), ("true", True), ("'a\\\nb'", "ab"), ("null", None), (r'"\/"', "/"), (r'"\ud83d\ude00"', "😀")],
+)
+def test_json_is_read_too(text: str, value: object) -> None:
+    """Its words and its escapes."""
+    assert read(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "f()",
+        "'a",
+        "[1 2]",
+        "[1",
+        "{'a' 1}",
+        "{1: 2}",
+        "{'a': 1, 'a': 2}",
+        "1+1",
+        "(1)x",
+        "[" * 70 + "]" * 70,
+        "{,}",
+        "",
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    """Names, calls, sums, doubled keys, more than 64 levels."""
+    with pytest.raises((BrokenError, AssertionError)):
+        read(text)
+
+
+@pytest.mark.parametrize("text", ["'a", "tru", "12", "[1,", "{'a'", "", "[1 /* no", "[1 /", "'''a''"])
+def test_an_open_text_is_waited_for(text: str) -> None:
+    """What more text could change is not decided."""
+    with pytest.raises(MoreError):
+        read(text, is_open=True)

@@ -1,0 +1,157 @@
+"""Calls of agents that were taught by prompts."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pytest
+
+from permitry.messages.text import ParsedText
+
+Parsed: TypeAlias = Callable[..., ParsedText]
+Calls: TypeAlias = Callable[..., list[tuple[str, dict[str, Any]]]]
+
+REACT = "Thought: hm\nAction: f\nAction Input: {}\n"
+
+
+def test_react_has_lines(parsed: Parsed) -> None:
+    """The thought before them is content."""
+    for settings in ({}, {"format": "react_json"}):
+        result = parsed(REACT.format('{"a": {"b": 1}}'), **settings)
+        assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("f", {"a": {"b": 1}}, False)]
+        assert result.content.strip() == "Thought: hm"
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [("{'a': [1] /* why */}, or so.", {"a": [1]}), ('Tool({"a": 1})', {"a": 1}), ("{'a': 1,}", {"a": 1})],
+)
+def test_a_sloppy_input_counts_as_repaired(parsed: Parsed, line: str, arguments: dict[str, Any]) -> None:
+    """Rules may ask about calls that were guessed at."""
+    result = parsed(REACT.format(line))
+    assert [(call.arguments, call.repaired) for call in result.calls] == [(arguments, True)]
+    assert "not plain JSON" in result.diagnostics[0].message
+
+
+def test_a_plain_input_is_the_only_argument(parsed: Parsed) -> None:
+    """Where the tool has just one, that is its name."""
+    text = REACT.format("what is it")
+    assert [(call.arguments, call.format) for call in parsed(text).calls] == [({"input": "what is it"}, "react")]
+    tools = {"f": {"properties": {"query": {"type": "string"}}}}
+    assert [call.arguments for call in parsed(text, tools).calls] == [{"query": "what is it"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("Action: f\nAction Input:\n```\nimport a\n\na.b()\n```", "```\nimport a\n\na.b()\n```"),
+        ("Action:\nf\n\nAction Input:\nls -l\n", "ls -l"),
+        ("Action: f \nAction Input: x\nObservation: y", "x"),
+        ('Action: f\nAction Input: "x y"', "x y"),
+    ],
+)
+def test_a_plain_input_may_have_lines(calls: Calls, text: str, given: str) -> None:
+    """It ends where the agent is told to observe; quotes around all of it are none of it."""
+    assert calls(text) == [("f", {"input": given})]
+
+
+@pytest.mark.parametrize("text", ["Action: f\nAction Input: ", "Action: f\nAction Input: x\nAction: f\nAction Input: "])
+def test_an_input_must_be_there_and_alone(calls: Calls, text: str) -> None:
+    """With two actions nobody can say which is meant."""
+    assert calls(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I did Action: f\nAction Input: x",
+        "Action: none\nAction Input: x",
+        "Action: f\nand so on",
+        "Action: f",
+        "Action:\n",
+    ],
+)
+def test_other_lines_are_text(parsed: Parsed, text: str) -> None:
+    """Both lines must be there, and name a tool."""
+    result = parsed(text)
+    assert (result.calls, result.content) == ((), text)
+
+
+def test_a_broken_input_is_no_call(calls: Calls) -> None:
+    """Braces that hold no literal are not guessed at."""
+    assert calls(REACT.format("{a: b")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("<tool>f</tool><tool_input>x y</tool_input>", {"input": "x y"}),
+        ("<tool>f</tool> <tool_input>x", {"input": "x"}),
+        ('<tool>f</tool><tool_input>{"a": 1}</tool_input>', {"a": 1}),
+        ('<tool>f</tool><tool_input>{"a": 1} and</tool_input>', {"input": '{"a": 1} and'}),
+    ],
+)
+def test_langchain_has_two_tags(parsed: Parsed, text: str, arguments: dict[str, Any]) -> None:
+    """The second may be cut off by a stop word."""
+    assert [(call.arguments, call.format) for call in parsed(text).calls] == [(arguments, "langchain_xml")]
+
+
+@pytest.mark.parametrize(
+    ("body", "arguments"),
+    [
+        ('tool => "f"\nargs => {"a": 1}', {"a": 1}),
+        ('{tool => "f", args => { "a" => "x", b => [1] }}', {"a": "x", "b": [1]}),
+        ('{tool => "f", args => {\n  --a "x y"\n  --b 1\n}}', {"a": "x y", "b": "1"}),
+    ],
+)
+def test_brackets_hold_arrows(parsed: Parsed, body: str, arguments: dict[str, Any]) -> None:
+    """The arguments are JSON, or lines of options."""
+    result = parsed(f"[TOOL_CALL]\n{body}\n[/TOOL_CALL]")
+    assert [(call.name, call.arguments, call.format) for call in result.calls] == [
+        ("f", arguments, "bracket_tool_call")
+    ]
+
+
+@pytest.mark.parametrize("text", ['>>>f\n{"a": 1}', 'all\nhello>>>f\n{"a": 1}', '>>>all\nhello\n>>>f\n{"a": 1}'])
+def test_functionary_names_its_recipient(calls: Calls, text: str) -> None:
+    """To `all` it speaks text."""
+    assert calls(text) == [("f", {"a": 1})]
+
+
+def test_functionary_may_begin_with_a_name(calls: Calls) -> None:
+    """Its prompt ends in the mark, so the first name stands alone; it must be declared, or the format told."""
+    text = 'f\n{"a": 1}'
+    assert calls(text) == []
+    assert calls(text, {"f": {}}) == calls(text, format="functionary_v32") == [("f", {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool>f</tool>",
+        "<tool></tool><tool_input>x</tool_input>",
+        "<tool>f</tool><tool_input>a<b",
+        "<tool>f",
+        "[TOOL_CALL] none [/TOOL_CALL]",
+        "[TOOL_CALL]",
+        '[TOOL_CALL]tool => "f"\nargs => {bad}[/TOOL_CALL]',
+        ">>> f\n{}",
+        ">>>f {}",
+        ">>>f\ntext",
+        ">>>f\n{bad}",
+    ],
+)
+def test_anything_else_is_text(parsed: Parsed, text: str) -> None:
+    """Half a call is none."""
+    result = parsed(text)
+    assert (result.calls, result.content) == ((), text)
+
+
+def test_floods_are_text(parsed: Parsed) -> None:
+    """Every mark is looked at once."""
+    for text in (
+        "Action: f\nAction Input: {" * 60,
+        "[TOOL_CALL]" * 60,
+        "<tool>f</tool><tool_input>" * 60,
+        ">>>f\n{" * 60,
+    ):
+        assert parsed(text).calls == ()

@@ -1,0 +1,139 @@
+"""Commands that only apply a patch: done by `apply_patch`, and only where the policy was told of every file."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ToolError
+from permitry.handler import ToolHandler
+from permitry.session import Session
+from permitry.tools import files, sessions, shell
+from permitry.tools._reading import ReadMemory
+from permitry.tools.patch import Patching
+from permitry.tools.shell import codex
+from permitry.tools.shell._patching import patched_by
+from permitry.tools.workspace import Workspace
+
+ADD = "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch"
+SCRIPT = f"apply_patch <<'EOF'\n{ADD}\nEOF\n"
+DONE = "Success. Updated the following files:\nA new\n"
+
+
+@pytest.fixture
+def registry(workspace: Workspace) -> Iterator[ToolRegistry]:
+    """Yield a registry of the shells and the file tools, with one memory."""
+    memory = ReadMemory()
+    with ToolRegistry() as registry:
+        for family in (files, shell, codex, sessions):
+            family.register(registry, workspace, memory)
+        yield registry
+
+
+@pytest.fixture
+def use(registry: ToolRegistry) -> Callable[..., ToolResult]:
+    """Return a function that runs a tool through the door."""
+    handler = ToolHandler(Session(yolo_mode=True), registry=registry)
+    return lambda tool, **arguments: handler.handle(ToolCall(tool, arguments))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_shell", {"command": SCRIPT}),
+        ("shell", {"command": SCRIPT}),
+        ("shell", {"command": ["bash", "-lc", SCRIPT]}),
+        ("shell", {"command": ["apply_patch", ADD]}),
+        ("shell", {"command": ["pwsh", "-command", SCRIPT]}),
+        ("shell_command", {"command": SCRIPT, "timeout_ms": 1}),
+        ("local_shell", {"command": ["sh", "-c", SCRIPT]}),
+        ("exec_command", {"cmd": SCRIPT}),
+    ],
+)
+def test_a_command_that_only_applies_a_patch_is_done_here(
+    root: Path, use: Callable[..., ToolResult], tool: str, arguments: dict[str, Any]
+) -> None:
+    """The answer is that of `apply_patch`."""
+    assert use(tool, **arguments) == ToolResult(True, DONE)
+    assert (root / "new").read_text(encoding="utf-8") == "x\n"
+
+
+@pytest.mark.parametrize(
+    ("workdir", "before", "where"),
+    [("d", "", "d/new"), ("d", "cd e && ", "d/e/new"), (None, "cd link/.. && ", "new"), ("link", "cd .. && ", "d/new")],
+)
+def test_paths_start_where_the_command_would(
+    root: Path, use: Callable[..., ToolResult], workdir: str | None, before: str, where: str
+) -> None:
+    """From the working folder, and from there as a shell goes: by the names of folders."""
+    (root / "d" / "e").mkdir(parents=True)
+    (root / "link").symlink_to("d/e")
+    assert use("shell", command=before + SCRIPT, workdir=workdir).ok
+    assert [path.relative_to(root).as_posix() for path in root.rglob("new")] == [where]
+
+
+@pytest.mark.parametrize("tool", ["run_shell", "shell", "shell_command"])
+def test_a_patch_alone_is_told_to_be_one(root: Path, use: Callable[..., ToolResult], tool: str) -> None:
+    """A shell would try its lines as commands."""
+    done = use(tool, command=ADD)
+    assert (done.ok, done.text[:46]) == (False, "A patch was found without a call of `apply_pat")
+    assert list(root.iterdir()) == []
+
+
+def test_a_patch_that_does_not_fit_is_told_as_by_the_tool(use: Callable[..., ToolResult]) -> None:
+    """And nothing is run."""
+    done = use("shell", command=SCRIPT.replace("Add File: new\n+x", "Delete File: gone"))
+    assert done == ToolResult(False, "apply_patch verification failed: Failed to delete file gone")
+
+
+def test_a_patch_in_a_command_leads_nowhere_outside(outside: Path, use: Callable[..., ToolResult]) -> None:
+    """A shell could write there; the tool that does its work does not."""
+    done = use("shell", command=f"cd {outside} && {SCRIPT}")
+    assert (done.ok, done.text.endswith("The path `new` lies outside the workspace.")) == (False, True)
+    assert not (outside / "new").exists()
+
+
+def test_a_file_that_a_command_has_made_is_known(use: Callable[..., ToolResult]) -> None:
+    """The model has written it as a whole, so it may write it again."""
+    assert use("run_shell", command=SCRIPT).ok
+    assert use("write_file", path="new", content="y\n").ok
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls", f"{SCRIPT}\nls", f"cd gone && {SCRIPT}", f"cd '' && {SCRIPT}", ["ls", ADD], ["apply_patch"],
+        f"cd new\ud800 && {SCRIPT}",
+    ],
+)  # fmt: skip
+def test_everything_else_is_left_to_the_shell(workspace: Workspace, command: str | list[str]) -> None:
+    """So is a folder that is not there."""
+    assert patched_by(command, workspace.root, Patching(workspace)) is None
+    assert list(workspace.root.iterdir()) == []
+
+
+def test_a_file_the_policy_was_not_told_of_is_not_touched(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Should the two readings of a command ever differ, the command is left as it was judged."""
+    other = SCRIPT.replace("File: new", "File: other")
+    real = patched_by.__globals__["read_command"]
+    monkeypatch.setitem(patched_by.__globals__, "read_command", lambda _, folder: real(other, folder))
+    assert patched_by(SCRIPT, workspace.root, Patching(workspace)) is None
+    assert list(workspace.root.iterdir()) == []
+
+
+def test_a_long_patch_is_judged_and_made(workspace: Workspace) -> None:
+    """The strict reader stops at 64 Ki characters; the other one finds the files, and the call is asked about."""
+    command = SCRIPT.replace("+x\n", "+x\n" * 50_000)
+    assert patched_by(command, workspace.root, Patching(workspace)) == DONE
+
+
+def test_an_error_of_a_command_is_the_models_to_read(workspace: Workspace) -> None:
+    """A here-document that the shell would rewrite is refused."""
+    with pytest.raises(ToolError, match="Quote the end of the here-document"):
+        patched_by(SCRIPT.replace("'EOF'", "EOF").replace("+x", "+$x"), workspace.root, Patching(workspace))
