@@ -22,6 +22,8 @@ class Session:
     A handler reads an `AuthContext` from it for every question, so a change counts from the next call on.
     `messages` collects what the model must be told by the host (see `ToolHandler.process_confirmation`). `clock` gives
     seconds. The session of a sub-agent has the one of its parent: see `child`.
+
+    Raises: `ValueError` for a `mode` as in `switch_mode`.
     """
 
     is_plan_mode: bool = False
@@ -42,6 +44,7 @@ class Session:
     _ran: list[Ran] = attrs.field(factory=list, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        _check_mode(self._word)
         self.is_plan_mode = self.is_plan_mode or self._word == "plan"
         self.yolo_mode = self.yolo_mode or self._word == "yolo"
         self._word = _host_word(self._word)
@@ -59,7 +62,11 @@ class Session:
         return "yolo" if self.yolo_mode and self._word == "default" else self._word
 
     def switch_mode(self, mode: str) -> None:
-        """Enter `plan`, `yolo`, `default`, or a mode of the host; plan and YOLO are left by entering another."""
+        """Enter `plan`, `yolo`, `default`, or a mode of the host; plan and YOLO are left by entering another.
+
+        Raises: `ValueError` for what is no word, and for `Plan` and its like; then the mode stays as it is.
+        """
+        _check_mode(mode)
         # INVARIANT: the flags alone say plan and yolo, so that clearing a flag always leaves the mode.
         self.is_plan_mode = mode == "plan"
         self.yolo_mode = mode == "yolo"
@@ -105,6 +112,15 @@ class Session:
         )
         child._ran, child.lock = self._ran, self.lock
         return child
+
+
+def _check_mode(mode: object) -> None:
+    if not isinstance(mode, str) or not mode.strip():
+        raise ValueError(f"a mode is a word such as plan, yolo or default, not {mode!r}")
+    # Another case or a blank would be another mode, and a session without plan mode.
+    word = mode.strip().casefold()
+    if word in ("plan", "yolo", "default") and mode != word:
+        raise ValueError(f"unknown mode {mode!r}; did you mean `{word}`?")
 
 
 def _host_word(mode: str) -> str:

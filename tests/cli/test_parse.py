@@ -15,7 +15,8 @@ Objects = Callable[[str], list[dict[str, Any]]]
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 BROKEN = "<tool_call>{'name': 'add', 'arguments': {'a': 1}}</tool_call>"
 XML = "<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
-TOOL = {"type": "function", "function": {"name": "add", "parameters": {"properties": {"a": {"type": "string"}}}}}
+SCHEMA = {"properties": {"a": {"type": "string"}}}
+TOOL = {"type": "function", "function": {"name": "add", "parameters": SCHEMA}}
 
 
 @pytest.fixture
@@ -57,6 +58,24 @@ def test_a_text_becomes_calls_content_and_reasoning(parse: Callable[..., dict[st
         "reasoning": "Well.",
         "diagnostics": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_typed"),
+    [
+        ({"name": "add", "parametersJsonSchema": SCHEMA}, True), ({"name": "add", "inputSchema": SCHEMA}, True),
+        ({"name": "add", "input_schema": SCHEMA}, True), ({"functionDeclarations": [{"name": "add"}]}, False),
+        ({"functionDeclarations": [{"name": "add", "parameters": SCHEMA}]}, True), ("add", False),
+    ],
+)  # fmt: skip
+def test_tools_are_understood_as_any_provider_has_them(
+    parse: Callable[..., dict[str, Any]], tmp_path: Path, tool: object, *, is_typed: bool
+) -> None:
+    """And as names alone."""
+    (tmp_path / "tools.json").write_text(json.dumps([tool]))
+    call = parse(XML, "--tools", tmp_path / "tools.json")["calls"][0]
+    untyped = parse(XML)["calls"][0]["arguments"]
+    assert (call["arguments"], call["is_known"]) == ({"a": "1"} if is_typed else untyped, True)
 
 
 def test_people_are_told_in_lines(cli: Cli) -> None:
@@ -138,6 +157,7 @@ def test_what_a_model_wrote_is_harmless(cli: Cli) -> None:
         (("--tools", "text.json"), "not valid JSON"),
         (("--tools", "object.json"), "the tools `object.json` are a JSON list"),
         (("--tools", "bytes.json"), "cannot read the tools `bytes.json`"),
+        (("--tools", "odd.json"), "the tools `odd.json`[1] is no tool: a tool is an object with `name`"),
         (("bytes.json",), "`bytes.json` is not UTF-8 text"),
     ],
 )
@@ -147,6 +167,7 @@ def test_what_cannot_be_used_is_refused(
     """With what it is, and exit code 4."""
     (tmp_path / "text.json").write_text("tools")
     (tmp_path / "object.json").write_text('{"tools": 3}')
+    (tmp_path / "odd.json").write_text('["add", {"nam": "lift"}]')
     (tmp_path / "bytes.json").write_bytes(b"\xff")
     monkeypatch.chdir(tmp_path)
     code, out, err = cli("parse", *words, stdin=CALL)

@@ -18,6 +18,7 @@ def called(name: str, **arguments: object) -> str:
 
 
 WRITE = called("write_file", path="a.txt", content="x")
+BROKEN = "<tool_call>{'name': 'write_file', 'arguments': {'path': 'a.txt', 'content': 'x'}}</tool_call>"
 
 
 @pytest.fixture
@@ -26,8 +27,9 @@ def run(cli: Cli, guarding: list[str], objects: Objects) -> Run:
 
     def ran(*messages: object, words: tuple[str, ...] = ("--text-calls", "--mode", "yolo")) -> list[dict[str, Any]]:
         code, out, _ = cli(*guarding, "--unattended", "block", *words, stdin="\n".join(map(json.dumps, messages)))
-        assert code == 0
-        return objects(out)
+        told = objects(out)
+        assert code == (4 if any("error" in each for each in told) else 0)
+        return told
 
     return ran
 
@@ -80,15 +82,36 @@ def test_a_tool_that_is_not_there_is_refused(run: Run, name: str) -> None:
         {"role": "user", "content": WRITE},
         {"role": "tool", "tool_call_id": "c", "content": WRITE},
         {"role": "system", "content": WRITE},
-        said("<tool_call>{'name': 'write_file', 'arguments': {'path': 'a.txt', 'content': 'x'}}</tool_call>"),
-        said(WRITE[:-15]),
+        said(f"Write `{WRITE}` to have it."),
+        said(f"{BROKEN}</think>done"),
     ],
-    ids=["thought", "ends thinking", "reasoning", "block", "user", "tool", "system", "broken", "cut off"],
+    ids=["thought", "ends thinking", "reasoning", "block", "user", "tool", "system", "quoted", "broken thought"],
 )
 def test_what_is_no_call_runs_nothing(run: Run, workspace: Path, message: dict[str, object]) -> None:
-    """Thinking, what others said, and what would have to be mended first."""
+    """Thinking, quotations, and what others said."""
     assert run(message) == []
     assert list(workspace.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", [BROKEN, WRITE[:-15]], ids=["broken", "cut off"])
+def test_a_broken_call_is_answered_with_an_error(run: Run, workspace: Path, text: str) -> None:
+    """Nothing of it runs; what stands beside it does, and the exit code tells."""
+    (told,) = run(said(text))
+    assert told["error"]["line"] == 1
+    assert told["error"]["message"].startswith("a call in the text was not understood: ")
+    assert list(workspace.iterdir()) == []
+    first, second = run(said(f"{BROKEN}\n{WRITE}"))
+    assert ("error" in first, second["ok"]) == (True, True)
+
+
+def test_a_broken_call_is_told_on_standard_error(cli: Cli, guarding: list[str]) -> None:
+    """With its line, and in the summary once."""
+    lines = [said("hello"), said(f"{BROKEN} {BROKEN}")]
+    words = ("--unattended", "block", "--text-calls")
+    code, _, told = cli(*guarding, *words, stdin="\n".join(map(json.dumps, lines)))
+    assert code == 4
+    assert told.count("permitry: line 2: a call in the text was not understood: ") == 2
+    assert "lines that could not be read: 2\n" in told
 
 
 def test_a_message_with_calls_is_not_searched(run: Run, workspace: Path) -> None:

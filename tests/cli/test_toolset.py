@@ -74,6 +74,26 @@ def test_a_tool_is_one_file(cli: Cli, unattended: list[str], plugins: Path, obje
     assert "permitry: loaded the tool greet from plugins/greet.py\n" in err
 
 
+@pytest.mark.parametrize("asked", ["mcp__bees__greet", "mcp:bees/greet"])
+def test_a_tool_answers_to_the_name_that_is_printed_for_providers(
+    cli: Cli, unattended: list[str], plugins: Path, tmp_path: Path, *, asked: str
+) -> None:
+    """And a rule on its own name blocks it, whichever way it is called."""
+    (plugins / "greet.py").write_text(plugin("mcp:bees/greet"))
+    cli("trust", plugins)
+    shown = json.loads(cli("tools", "--plugins", plugins, "--shape", "anthropic", "mcp:bees/greet")[1])
+    assert [each["name"] for each in shown] == ["mcp__bees__greet"]
+    line = GREET.replace("greet", asked)
+    code, out, _ = cli(*unattended, "--mode", "yolo", "--plugins", plugins, stdin=line)
+    assert (code, json.loads(out)["content"]) == (0, "Hello, Ann.")
+    (tmp_path / "no.toml").write_text(
+        'schema = 1\n[[rule]]\nid = "no-bees"\neffect = "block"\ntools = ["mcp:bees/*"]\nreason = "they sleep"\n'
+    )
+    words = ("--mode", "yolo", "--plugins", plugins, "--rules", tmp_path / "no.toml")
+    code, out, err = cli(*unattended, *words, stdin=line)
+    assert (code, json.loads(out)["ok"], "[no-bees]" in err) == (0, False, True)
+
+
 def test_a_folder_may_stand_in_the_tools_file(
     cli: Cli, unattended: list[str], tmp_path: Path, plugins: Path, objects: Objects
 ) -> None:

@@ -197,3 +197,14 @@ def test_a_child_starts_from_its_parent() -> None:
     assert (own.labels, own.workspace, own.attended) == (frozenset({"web"}), "w", False)
     low.ignore("rm")
     assert AuthContext.from_state(top) == above
+
+
+@pytest.mark.parametrize("mode", ["Plan", "plan ", "PLAN", "Yolo", " default", "", " ", None, 3])
+def test_what_is_nearly_a_mode_is_refused(mode: Any) -> None:  # noqa: ANN401 -- what a host may hand over
+    """It would be another mode, and plan mode would be off; the mode stays as it is."""
+    session = Session(mode="plan")
+    with pytest.raises(ValueError, match="mode"):
+        session.switch_mode(mode)
+    assert session.is_plan_mode
+    with pytest.raises(ValueError, match="mode"):
+        Session(mode=mode)

@@ -74,6 +74,9 @@ def _does(traits: "ToolTraits") -> str:
         return "delegates"
     if traits.only_reads:
         return "reads"
+    if traits.open_world and traits.destructive is False:
+        # What it changes is not here; that it reaches out is what a rule is about.
+        return "open world"
     if traits.destructive is False:
         return "adds"
     return "not declared" if traits.read_only is None and traits.destructive is None else "writes"

@@ -20,7 +20,7 @@ from permitry.dispatch.scope import CallScope
 from permitry.errors import CallError, PermitryError, ToolError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.messages import IncomingCall, calls_in
-from permitry.messages.text_calls import text_calls
+from permitry.messages.text_calls import text_calls_and_broken
 
 __all__ = ["SessionGuard"]
 
@@ -66,19 +66,27 @@ class SessionGuard:
         try:
             if isinstance(line, CallError):
                 raise line
-            calls = self._calls(parse_json(line))
+            calls, broken = self._calls(parse_json(line))
         except CallError as error:
-            self.bad_lines.append(number)
-            _say(f"permitry: line {number}: {render.one_line(str(error))}")
-            _print({"error": {"line": number, "message": str(error)}})
-            return
+            calls, broken = [], [str(error)]
+        for message in broken:
+            self._refuse_line(number, message)
         for index, incoming in enumerate(calls, 1):
             self._call(incoming, f"{number}.{index}")
 
-    def _calls(self, message: object) -> list[IncomingCall]:
-        """Return the calls of a message; where there are none, those its text holds, if text is read at all."""
+    def _calls(self, message: object) -> tuple[list[IncomingCall], list[str]]:
+        """Return the calls of a message, or those its text holds, if text is read at all; and why others are none."""
         calls = calls_in(message)
-        return calls or (text_calls(message, self.handler.registry) if self.reads_text else [])
+        if calls or not self.reads_text:
+            return calls, []
+        found, broken = text_calls_and_broken(message, self.handler.registry)
+        return found, [f"a call in the text was not understood: {each.message}" for each in broken]
+
+    def _refuse_line(self, number: int, message: str) -> None:
+        if number not in self.bad_lines[-1:]:
+            self.bad_lines.append(number)
+        _say(f"permitry: line {number}: {render.one_line(message)}")
+        _print({"error": {"line": number, "message": message}})
 
     def summarize(self) -> None:
         """Print the table of all calls, or the same as one JSON object."""
@@ -155,22 +163,22 @@ class SessionGuard:
         begun = self.handler.begin(call)
         outcome = self._confirmed(begun) if isinstance(begun, Pending) else begun
         if isinstance(outcome, Pending):
-            self.queued.append(call)
-            return _waiting(outcome), _row(call, begun.decision, "queued")
+            self.queued.append(outcome.call)
+            return _waiting(outcome), _row(outcome.call, begun.decision, "queued")
         try:
             result = self.handler.run(outcome, CallScope(step=len(self.rows)))
         except PermitryError as error:
             # A fatal tool error, or an end that cannot be recorded: whatever follows does not run.
             self.failure, self._ended = str(error), _OVER
-            return ToolResult(False, _last_words(error)), _row(call, begun.decision, "failed")
+            return ToolResult(False, _last_words(error)), _row(begun.call, begun.decision, "failed")
         if isinstance(outcome, Ready):
-            return result, _row(call, begun.decision, "ran" if result.ok else "ran, failed")
+            return result, _row(begun.call, begun.decision, "ran" if result.ok else "ran, failed")
         if result.ends_session:
             self.interrupted = True
             self._ended = "the user ended the session"
         if outcome.cause is Cause.NOT_RECORDED:
             self.failure, self._ended = "the record cannot be written", _OVER
-        return result, _row(call, begun.decision, outcome.cause.value)
+        return result, _row(begun.call, begun.decision, outcome.cause.value)
 
     def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
         if not self.queues:

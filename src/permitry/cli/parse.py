@@ -11,6 +11,7 @@ from permitry.cli.inputs import numbered_lines, open_lines
 from permitry.cli.main import ExitCode
 from permitry.core._json import parse_json
 from permitry.errors import CallError
+from permitry.messages.formats._tools import declared
 from permitry.messages.text import FORMATS, ParsedText, TextCall, TextCallStream, parse_text
 
 __all__ = ["configure"]
@@ -76,6 +77,7 @@ def _answer(data: object, options: argparse.Namespace, tools: list[Any] | None) 
     own = data.get("tools")
     if not isinstance(own, list | None):
         raise CallError("`tools` must be a list, as the OpenAI API takes it")
+    _check_tools(own or [], "`tools`")
     given = (tools if own is None else own, str(data.get("format") or options.format))
     return {"id": data.get("id"), **_as_json(_parsed(data, *given, repair=options.repair))}
 
@@ -159,4 +161,11 @@ def _tools(name: str) -> list[Any]:
         data = data["tools"]
     if not isinstance(data, list):
         raise CallError(f"the tools `{name}` are a JSON list, as the OpenAI API takes it")
+    _check_tools(data, f"the tools `{name}`")
     return data
+
+
+def _check_tools(tools: list[Any], place: str) -> None:
+    for index, tool in enumerate(tools):
+        if not declared(tool):
+            raise CallError(f"{place}[{index}] is no tool: a tool is an object with `name` and `parameters`, or a name")

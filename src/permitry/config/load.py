@@ -291,6 +291,8 @@ class _Loader:
             self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
         if problem := tool_name_problem(draft.name):
             self.problems.append(draft.source.problem(draft.path, *problem, key=True))
+            # No declaration can be made of it, not even to try the examples with.
+            del self.tools[draft.name]
 
     def rule(self, draft: RuleDraft, origin: Origin) -> None:
         if not origin.is_trusted:

@@ -11,7 +11,7 @@ import attrs
 from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, freeze_object, parse_json, thaw
 from permitry.errors import CallError
 
-__all__ = ["PayloadKind", "ToolCall"]
+__all__ = ["PayloadKind", "ToolCall", "check_tool_name"]
 
 _MAX_NAME = 256
 
@@ -43,6 +43,27 @@ def _check_name(word: str, value: object) -> None:
         raise CallError(f"the server {value!r} holds a slash, which separates server and tool")
 
 
+def check_tool_name(name: str) -> None:
+    """Do nothing for a name that a tool can be called by.
+
+    Raises: `CallError` for any other one.
+    """
+    _check_name("name", name)
+    _server_and_name(name)
+
+
+def _server_and_name(name: str) -> tuple[str | None, str]:
+    """Return what `mcp:server/tool` means; any other name has no server."""
+    if not name.startswith("mcp:"):
+        return None, name
+    server, slash, tool = name.removeprefix("mcp:").partition("/")
+    if not (server and slash and tool):
+        raise CallError(f"the tool name {name!r} must read `mcp:server/tool`")
+    for word, part in (("server", server), ("name", tool)):
+        _check_name(word, part)
+    return server, tool
+
+
 @attrs.frozen(eq=False)
 class ToolCall:
     """A tool call as a model made it; immutable all the way down.
@@ -71,12 +92,8 @@ class ToolCall:
             raise CallError(f"the arguments are larger than {MAX_BYTES} bytes")
         object.__setattr__(self, "canonical", canonical)
         # One tool has one identity: `mcp:docs/search` and (docs, search) must meet the same rules.
-        if self.server is None and self.name.startswith("mcp:"):
-            server, slash, name = self.name.removeprefix("mcp:").partition("/")
-            if not (server and slash and name):
-                raise CallError(f"the tool name {self.name!r} must read `mcp:server/tool`")
-            for word, part in (("server", server), ("name", name)):
-                _check_name(word, part)
+        if self.server is None:
+            for word, part in zip(("server", "name"), _server_and_name(self.name), strict=True):
                 object.__setattr__(self, word, part)
         if self.server is not None and self.kind is PayloadKind.FUNCTION:
             object.__setattr__(self, "kind", PayloadKind.MCP)

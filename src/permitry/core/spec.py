@@ -3,14 +3,16 @@
 import enum
 import functools
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
 from permitry.core._json import JsonValue, canonical_json, freeze_object, thaw
-from permitry.core.call import PayloadKind
+from permitry.core.call import PayloadKind, check_tool_name
+from permitry.errors import CallError
 
 __all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]
 
@@ -43,12 +45,79 @@ _READING_ROLES = frozenset(
 )
 
 
-def _read_only(value: Mapping[str, ArgumentRole] | None) -> Mapping[str, ArgumentRole] | None:
-    return None if value is None else MappingProxyType(dict(value))
+_Word = TypeVar("_Word", bound=enum.Enum)
 
 
-def _set_of_kinds(kinds: Iterable[PayloadKind]) -> frozenset[PayloadKind]:
-    return frozenset(kinds)
+def _word(kind: type[_Word], word: str, value: object) -> _Word:
+    """Return the member of `kind` that `value` is, or names."""
+    if isinstance(value, kind):
+        return value
+    known = [each.value for each in kind]
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no {word}; say one of {', '.join(known)}")
+    try:
+        return kind(value)
+    except ValueError:
+        import difflib  # noqa: PLC0415 -- slow to import, and for mistakes alone
+
+        near = difflib.get_close_matches(value.lower(), known, n=1)
+        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
+        raise ValueError(f"unknown {word} `{value}`; {hint}") from None
+
+
+def _roles_by_name(value: Mapping[str, ArgumentRole | str] | None) -> Mapping[str, ArgumentRole] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise TypeError(f"`roles` is a mapping of arguments to their roles, not {value!r}")
+    for name in value:
+        if not isinstance(name, str):
+            raise TypeError(f"a key of `roles` is the name of an argument, not {name!r}")
+    return MappingProxyType({name: _word(ArgumentRole, "role", role) for name, role in value.items()})
+
+
+def _set_of_kinds(kinds: Iterable[PayloadKind | str]) -> frozenset[PayloadKind]:
+    if isinstance(kinds, str | PayloadKind) or not isinstance(kinds, Iterable):
+        raise TypeError(f"`kinds` is a collection, such as {{PayloadKind.FUNCTION}}, not {kinds!r}")
+    return frozenset(_word(PayloadKind, "kind", kind) for kind in kinds)
+
+
+def _frozen_schema(value: object) -> Mapping[str, JsonValue]:
+    try:
+        return freeze_object(value)
+    except CallError as error:
+        raise CallError(f"`parameters` is a JSON Schema: {error}") from error
+
+
+# Each check is a plain function: a host may make a spec for every tool of every request.
+def _is_callable_by(_: object, __: object, value: str) -> None:
+    check_tool_name(value)
+
+
+def _is_text(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"`{field.name}` is a text, not {value!r}")
+
+
+def _are_traits(_: object, __: object, value: object) -> None:
+    if not isinstance(value, ToolTraits):
+        raise TypeError(f"`traits` is a ToolTraits, such as ToolTraits(read_only=True), not {value!r}")
+
+
+def _is_timeout(_: object, __: object, value: float | None) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"`timeout` is a number of seconds, or None for no limit, not {value!r}")
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"`timeout` is more than 0 seconds, or None for no limit, not {value!r}")
+
+
+def _is_limit(_: object, __: object, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"`output_limit` is a whole number of characters, not {value!r}")
+    if value < 1:
+        raise ValueError(f"`output_limit` is at least 1 character, not {value}")
 
 
 _optional_bool = attrs.field(
@@ -82,21 +151,28 @@ class ToolSpec:
 
     A key of `roles` names an argument, `items[].path` those inside lists, `path|file_path` either; one that
     ends in `?` may be left out. None: nobody said what the arguments are; empty: none of them touches anything.
+    A role or kind may be given by its word (`"read_path"`, `"custom"`).
+
+    Raises: `CallError` for a name no call can have, and a schema that is no JSON object; `TypeError` and `ValueError`
+    for a field of the wrong type or value.
     """
 
-    name: str
-    description: str = ""
-    parameters: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=freeze_object, kw_only=True, hash=False)
-    traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True)
-    roles: Mapping[str, ArgumentRole] | None = attrs.field(default=None, kw_only=True, converter=_read_only, hash=False)
-    version: str = attrs.field(default="1", kw_only=True)
-    timeout: float | None = attrs.field(default=None, kw_only=True)
-    output_limit: int = attrs.field(default=16_000, kw_only=True)
+    name: str = attrs.field(validator=_is_callable_by)
+    description: str = attrs.field(default="", validator=_is_text)
+    parameters: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=_frozen_schema, kw_only=True, hash=False)
+    traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True, validator=_are_traits)
+    roles: Mapping[str, ArgumentRole] | None = attrs.field(
+        default=None, kw_only=True, converter=_roles_by_name, hash=False
+    )
+    version: str = attrs.field(default="1", kw_only=True, validator=_is_text)
+    timeout: float | None = attrs.field(default=None, kw_only=True, validator=_is_timeout)
+    output_limit: int = attrs.field(default=16_000, kw_only=True, validator=_is_limit)
     kinds: frozenset[PayloadKind] = attrs.field(kw_only=True, converter=_set_of_kinds)
 
     @kinds.default
     def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
-        return (PayloadKind.MCP if self.name.startswith("mcp:") else PayloadKind.FUNCTION,)
+        # Validators come after defaults: whatever the name is by now, it is told what it should be.
+        return (PayloadKind.MCP if str(self.name).startswith("mcp:") else PayloadKind.FUNCTION,)
 
     @functools.cached_property
     def digest(self) -> str:

@@ -22,10 +22,10 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.arguments import fitting_arguments
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ContextHandler, ToolRegistry, is_async
 from permitry.dispatch.scope import CallScope, ToolInvocation
@@ -80,7 +80,8 @@ class ToolPlugin:
     """One tool in a file of its own: the module-level variable `plugin`.
 
     `definition` is the tool as the OpenAI API takes it, with or without the outer `{"type": "function"}`. `handler`
-    takes the arguments and a `ToolContext`, may be async, and returns `(ok, text)`, text, a JSON object, or a
+    takes the arguments, as far as they fit `required`, `additionalProperties` and the types that the `parameters` of
+    the definition give them, and a `ToolContext`. It may be async, and returns `(ok, text)`, text, a JSON object, or a
     `ToolResult`. `enabled` says for each request whether the tool is offered, and may be called, at all.
 
     Source: seed 004, "Plugin Interface".
@@ -107,8 +108,6 @@ class ToolPlugin:
         description = inner.get("description")
         if description is not None and not isinstance(description, str):
             raise RegistryError("the `description` in the definition is no text")
-        # What could not be called by its name is no tool.
-        ToolCall(inner["name"])
         return ToolSpec(
             inner["name"],
             "" if description is None else description,
@@ -262,6 +261,7 @@ def _registered(
         try:
             plugin = _plugin_of(load())
             spec = plugin.spec
+            digest = spec.digest
             _register(registry, plugin, spec, services, replace=spec.name in taken)
         except KeyboardInterrupt:
             raise
@@ -273,7 +273,7 @@ def _registered(
             _LOG.warning("Failed to load %s: %s", source, failed[-1].reason)
         else:
             taken.discard(spec.name)
-            loaded.append(LoadedPlugin(spec.name, source, spec.digest))
+            loaded.append(LoadedPlugin(spec.name, source, digest))
             _LOG.info("Loaded tool: %s", spec.name)
     return PluginReport(tuple(loaded), tuple(failed))
 
@@ -288,11 +288,11 @@ def _register(
         return ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)
 
     def handle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
-        outcome = plugin.handler(arguments, beside(invocation))
+        outcome = plugin.handler(fitting_arguments(arguments, spec.parameters), beside(invocation))
         return _awaited(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
 
     async def ahandle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- as above
-        return _as_result(await plugin.handler(arguments, beside(invocation)))
+        return _as_result(await plugin.handler(fitting_arguments(arguments, spec.parameters), beside(invocation)))
 
     called: ContextHandler = ahandle if is_async(plugin.handler) else handle
     registry.register_with_context(spec, called, enabled=enabled, replace=replace)

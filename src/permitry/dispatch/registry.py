@@ -14,7 +14,8 @@ from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
-from permitry.dispatch.limits import Bucket, ToolLimits
+from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
+from permitry.dispatch.names import wire_name
 from permitry.dispatch.running import ArtifactKeeper, Authorization, RegisteredTool, Run, Shared
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
@@ -66,6 +67,8 @@ class ToolRegistry:
     artifacts: ArtifactKeeper | None = attrs.field(default=None, kw_only=True)
     _entries: dict[str, _Entry] = attrs.field(factory=dict, init=False)
     _aliases: dict[str, str] = attrs.field(factory=dict, init=False)
+    # Which tools a provider calls so, whose own name is another one.
+    _wires: dict[str, tuple[str, ...]] = attrs.field(factory=dict, init=False, repr=False)
     # INVARIANT: an entry is here exactly while its AuthorizedCall has been minted and not yet redeemed.
     _outstanding: dict[int, Authorization] = attrs.field(factory=dict, init=False, repr=False)
     _shared: Shared = attrs.field(factory=Shared, init=False, repr=False)
@@ -89,7 +92,7 @@ class ToolRegistry:
         `enabled` says in which contexts the tool is there at all; where it fails, it is not. With `replace` it takes
         the place of a tool of that name; calls authorized before still run the one they were authorized for.
 
-        Raises: `RegistryError` when the name is taken.
+        Raises: `RegistryError` when the name is taken, and for anything of the wrong type; then nothing is registered.
         """
         tool = _tool(spec, handler, lambda arguments, _: handler(arguments), limits)
         # What changes nothing the second time may as well be done once.
@@ -155,6 +158,8 @@ class ToolRegistry:
         # pydantic is loaded for those who use it.
         from permitry.dispatch.schema import handler_of, spec_of  # noqa: PLC0415
 
+        if function is not None and not callable(function):
+            raise RegistryError(f"`@registry.tool` stands over a function, not {function!r}; write `tool(name=…)`")
         own = {key: rest.pop(key) for key in ("preview", "enabled", "limits", "replace") if key in rest}
 
         def register(function: Function) -> Function:
@@ -184,12 +189,21 @@ class ToolRegistry:
             if self._entries.pop(name, None) is None:
                 raise UnknownToolError(f"no tool `{name}` is registered")
             self._aliases = {alias: of for alias, of in self._aliases.items() if of != name}
+            wire = wire_name(name)
+            self._wires[wire] = tuple(each for each in self._wires.get(wire, ()) if each != name)
 
     def _add(self, tool: RegisteredTool, preview: Preview | None, enabled: IsEnabled | None, *, replace: bool) -> None:
+        name = tool.spec.name
+        for word, function in (("preview", preview), ("enabled", enabled)):
+            if function is not None and not callable(function):
+                raise RegistryError(f"the tool `{name}`: `{word}` is a function or None, not {function!r}")
+        wire = wire_name(name)
         with self._lock:
-            if not (replace and tool.spec.name in self._entries):
-                self._check_free(tool.spec.name)
-            self._entries[tool.spec.name] = _Entry(tool, preview, enabled)
+            if not (replace and name in self._entries):
+                self._check_free(name)
+            self._entries[name] = _Entry(tool, preview, enabled)
+            if wire != name and name not in self._wires.get(wire, ()):
+                self._wires[wire] = (*self._wires.get(wire, ()), name)
 
     def _check_free(self, name: str) -> None:
         if name in self._entries or name in self._aliases:
@@ -220,10 +234,19 @@ class ToolRegistry:
         return entry is not None and entry.is_enabled(context)
 
     def resolved(self, call: ToolCall) -> ToolCall:
-        """Return the call under the tool's own name, where it came under an alias."""
-        name = self._aliases.get(call.tool)
-        if name is None:
+        """Return the call under the tool's own name, where it came under an alias, or as providers write that name.
+
+        A tool or alias of just that name goes first. Where two tools have one name for providers, it means neither.
+        """
+        asked = call.tool
+        if asked in self._entries:
             return call
+        name = self._aliases.get(asked)
+        if name is None:
+            wired = self._wires.get(asked, ())
+            if len(wired) != 1:
+                return call
+            name = wired[0]
         kind = PayloadKind.FUNCTION if call.kind is PayloadKind.MCP else call.kind
         return attrs.evolve(call, name=name, server=None, kind=kind)
 
@@ -326,7 +349,17 @@ def _tool(
     call: Callable[[dict[str, Any], Run], Any],
     limits: ToolLimits | None,
 ) -> RegisteredTool:
+    if not isinstance(spec, ToolSpec):
+        raise RegistryError(f"a tool is registered by its ToolSpec, not {spec!r}; write register(ToolSpec(…), handler)")
+    if not callable(handler):
+        raise RegistryError(f"the handler of `{spec.name}` is a function, not {handler!r}")
     limits = ToolLimits() if limits is None else limits
+    if not isinstance(limits, ToolLimits):
+        raise RegistryError(f"the tool `{spec.name}`: `limits` is a ToolLimits, not {limits!r}")
+    if limits.rate is not None and not isinstance(limits.rate, RateLimit):
+        raise RegistryError(
+            f"the tool `{spec.name}`: `rate` is a RateLimit, such as RateLimit(10, per=60), not {limits.rate!r}"
+        )
     bucket = None if limits.rate is None else Bucket(limits.rate)
     return RegisteredTool(spec, call, is_async=is_async(handler), limits=limits, bucket=bucket)
 

@@ -11,7 +11,7 @@ from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolFilter, ToolRegistry
 from permitry.dispatch.schema import exported, is_exportable, wire_name, without_nulls
-from permitry.errors import CallError, FatalToolError, ToolError
+from permitry.errors import CallError, FatalToolError, RegistryError, ToolError
 
 __all__ = ["Router", "ToolFamily"]
 
@@ -41,7 +41,7 @@ class Router:
     ) -> "Router":
         """Return the router over the tools that `families` register for `context`.
 
-        A name that providers do not take gets its wire name as an alias: `mcp:docs/search` is `mcp__docs__search`.
+        A call may name a tool as providers do: `mcp__docs__search` is `mcp:docs/search`.
 
         Raises: `RegistryError` when two tools have one name, or one wire name.
         """
@@ -50,8 +50,8 @@ class Router:
             family(registry, context)
         for spec in list(registry):
             wire = wire_name(spec.name)
-            if wire != spec.name and registry.resolved(ToolCall(wire)).tool != spec.name:
-                registry.alias(wire, spec.name)
+            if registry.resolved(ToolCall(wire)).tool != spec.name:
+                raise RegistryError(f"the tool `{spec.name}` is `{wire}` for providers, and another one is as well")
         return cls(registry, context, policy)
 
     @property

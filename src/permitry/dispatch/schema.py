@@ -1,6 +1,5 @@
 """From a function to a tool's declaration, and from a declaration to the shapes of providers."""
 
-import hashlib
 import inspect
 import json
 import re
@@ -15,6 +14,8 @@ from permitry.core._json import thaw
 from permitry.core.call import PayloadKind
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.arguments import without_nulls
+from permitry.dispatch.names import wire_name
 from permitry.dispatch.registry import is_async
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError, ToolError
@@ -34,8 +35,6 @@ __all__ = [
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
 """The shapes `exported` knows."""
 
-_UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
-_LONGEST_NAME = 64
 Model = TypeVar("Model", bound=BaseModel)
 _SECTION = re.compile(r"^(?:Args|Arguments|Parameters):$")
 _GOOGLE = re.compile(r"^\s+(?P<name>\w+)(?: ?\([^)]*\))?:\s+(?P<text>\S.*)$")
@@ -138,33 +137,6 @@ def _is_left_out(model: type[BaseModel], name: str) -> bool:
     return field is not None and not field.is_required() and type(None) not in get_args(field.annotation)
 
 
-def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments without those that are null where the schema has no null, and may be left out.
-
-    In a strict schema every argument is there, and null is how one is left out.
-    """
-    required, properties = schema.get("required", ()), schema.get("properties")
-    known = properties if isinstance(properties, Mapping) else {}
-    return {
-        name: value
-        for name, value in arguments.items()
-        if value is not None or name in required or name not in known or _has_null(known[name])
-    }
-
-
-def _has_null(schema: Any) -> bool:  # noqa: ANN401 -- any part of a schema
-    if not isinstance(schema, Mapping):
-        return True
-    kind = schema.get("type")
-    if kind is not None:
-        return kind == "null" or (isinstance(kind, list | tuple) and "null" in kind)
-    if "enum" in schema:
-        return None in schema["enum"]
-    choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    # Nothing is said of a null: then it is not for us to say that it is none.
-    return any(map(_has_null, choices)) if choices else "$ref" not in schema and "const" not in schema
-
-
 async def _awaited(outcome: Awaitable[object]) -> object:
     return _shown(await outcome)
 
@@ -259,17 +231,6 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 # To providers -----------------------------------------------------------------------------------------------------
-
-
-def wire_name(name: str) -> str:
-    """Return the name as providers take one: letters, digits, `_` and `-`; `mcp:docs/search` is `mcp__docs__search`.
-
-    One that is longer than 64 characters ends in eight digits of its SHA-256, so that long names stay different.
-    """
-    wire = _UNFIT.sub("_", name.replace(":", "__").replace("/", "__"))
-    if len(wire) <= _LONGEST_NAME:
-        return wire
-    return f"{wire[: _LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def is_exportable(spec: ToolSpec, shape: str) -> bool:

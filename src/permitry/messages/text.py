@@ -40,10 +40,10 @@ def parse_text(
 ) -> ParsedText:
     """Return the calls in a model's `text`, and the text and the reasoning around them.
 
-    `tools` are the declared ones: OpenAI's tool objects, objects with `name` and `parameters`, or a mapping of names
-    to JSON schemas. They decide the types of arguments that are written as text, and which names are known. `format`
-    is one of `FORMATS`. With `repair`, some faults are mended, and the call says so. `in_thinking` is for models whose
-    text begins inside their reasoning.
+    `tools` are the declared ones: tool objects as OpenAI, Anthropic, Gemini or MCP have them, objects with `name` and
+    `parameters`, names alone, or a mapping of names to JSON schemas. They decide the types of arguments that are
+    written as text, and which names are known. `format` is one of `FORMATS`. With `repair`, some faults are mended, and
+    the call says so. `in_thinking` is for models whose text begins inside their reasoning.
 
     Never raises because of the text. Raises: `CallError` for an unknown format.
     """
@@ -79,10 +79,12 @@ class TextCallStream:
     def feed(self, chunk: str) -> ParsedText:
         """Return the calls, content and reasoning that are certain now and were not before.
 
-        Raises: `CallError` after `finish`.
+        Raises: `CallError` after `finish`; `TypeError` for what is no text, and the stream goes on.
         """
         if self._is_finished:
             raise CallError("the stream is finished; begin a new one")
+        if not isinstance(chunk, str):
+            raise TypeError(f"a piece of the text is a string, not {type(chunk).__name__}; pass over empty pieces")
         self._pending.append(chunk)
         self._waiting += len(chunk)
         self._total += len(chunk)
@@ -236,7 +238,7 @@ class _Walk:
     def _refuse(self, scan: Scan, start: int, error: BrokenError) -> int:
         end = max(error.end, start + 1)
         self._is_doubtful = self._is_doubtful or error.is_in_string
-        self._note(scan, error.message, start, end)
+        self._note(scan, error.message, start, end, is_broken=error.is_meant)
         self._say(scan.text[start:end])
         return end
 
@@ -250,7 +252,7 @@ class _Walk:
             self._has_thought = self._has_thought or block.is_thinking
         if block.closer:
             self._opened[block.closer] = self._opened.get(block.closer, 0) + 1
-        self._note(scan, block.note, start, block.end)
+        self._note(scan, block.note, start, block.end, is_broken=block.is_broken)
 
     def _placed(self, block: Block, start: int) -> list[TextCall]:
         """Return the calls of a block; the first begins where it does, the last ends where it does."""
@@ -260,12 +262,12 @@ class _Walk:
             calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], self._base + block.end))
         return calls
 
-    def _note(self, scan: Scan, message: str | None, start: int, end: int) -> None:
+    def _note(self, scan: Scan, message: str | None, start: int, end: int, *, is_broken: bool) -> None:
         if message and len(self._notes) < _MOST_NOTES:
             is_last = len(self._notes) == _MOST_NOTES - 1
             message = "too many broken marks; no further notes" if is_last else message
             name = scan.format if scan.format in FORMATS else None
-            self._notes.append(Diagnostic(message, self._base + start, self._base + end, name))
+            self._notes.append(Diagnostic(message, self._base + start, self._base + end, name, is_broken))
 
     def _end_thought(self, mark: str) -> None:
         """Take what came before for reasoning: the text began inside it. Calls are never taken back."""
@@ -313,7 +315,7 @@ def _unquoted(scan: Scan, start: int, block: Block | None) -> Block | None:
     else:
         return block
     if block.calls:
-        raise BrokenError(block.end, f"a call in {where} is a quotation")
+        raise BrokenError(block.end, f"a call in {where} is a quotation", is_meant=False)
     return None
 
 

@@ -1,6 +1,6 @@
 """Calls in the text of a message, from models that write them there."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -11,20 +11,36 @@ from permitry.errors import CallError
 from permitry.messages import plain
 from permitry.messages.formats.thinking import CLOSERS
 from permitry.messages.incoming import IncomingCall
-from permitry.messages.text import TextCall, parse_text
+from permitry.messages.text import Diagnostic, TextCall, parse_text
 
-__all__ = ["as_tool_call", "text_calls"]
+__all__ = ["as_tool_call", "text_calls", "text_calls_and_broken"]
 
 
 def text_calls(message: object, tools: Iterable[ToolSpec] = ()) -> list[IncomingCall]:
     """Return the calls that an assistant message holds as text, in order; the replies have the plain shape.
 
-    What the model wrote inside its thinking is no call, and what anybody else wrote is none either.
+    What the model wrote inside its thinking is no call, and what anybody else wrote is none either. A call that cannot
+    be read is left out here: `text_calls_and_broken` has it.
 
     Source: seed 004, "Text-Format Tool Call Parsing".
     """
+    return text_calls_and_broken(message, tools)[0]
+
+
+def text_calls_and_broken(
+    message: object, tools: Iterable[ToolSpec] = ()
+) -> tuple[list[IncomingCall], list[Diagnostic]]:
+    """Return the calls that an assistant message holds as text, and a note on each that is broken, both in order.
+
+    A broken call is one that the model meant and that cannot be read. Tell the model, or it waits for a result.
+    """
     text = "\n".join(_texts(message))
-    return [_incoming(call) for call in _meant(text, parse_text(text, tools).calls)] if text else []
+    if not text:
+        return [], []
+    parsed = parse_text(text, tools)
+    begin = _end_of_thinking(text, parsed.calls)
+    calls = [_incoming(call) for call in parsed.calls if call.span[0] > begin]
+    return calls, [note for note in parsed.diagnostics if note.is_broken and note.start > begin]
 
 
 def as_tool_call(call: TextCall, *, call_id: str | None = None) -> ToolCall:
@@ -44,17 +60,15 @@ def _incoming(call: TextCall) -> IncomingCall:
         return attrs.evolve(incoming, call=error)
 
 
-def _meant(text: str, calls: Iterable[TextCall]) -> list[TextCall]:
-    """Return the calls behind the last closing mark of thinking that nothing opened: until there the model thought.
+def _end_of_thinking(text: str, calls: Sequence[TextCall]) -> int:
+    """Return where the last closing mark of thinking stands that nothing opened, or -1: until there the model thought.
 
     The text of some models begins inside their thinking, and a whole text shows it.
     """
-    found = list(calls)
-    end = max((_stray(text, closer, found) for closer in CLOSERS), default=-1)
-    return [call for call in found if call.span[0] > end]
+    return max((_stray(text, closer, calls) for closer in CLOSERS), default=-1)
 
 
-def _stray(text: str, closer: str, calls: list[TextCall]) -> int:
+def _stray(text: str, closer: str, calls: Sequence[TextCall]) -> int:
     """Return where `closer` stands without its opening mark and outside of all calls, or -1."""
     opener = closer.replace("/", "")
     at = text.find(closer) if opener != closer else -1

@@ -44,6 +44,9 @@ def _read_only(value: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _tuple_of_words(words: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(words, str):
+        # One text would become its letters.
+        raise RegistryError(f"`args` is a list of words, such as [{words!r}], not one text")
     return tuple(words)
 
 
@@ -63,7 +66,8 @@ class McpServer:
     request to `url`. `timeout` is in seconds for one call, `start_timeout` until the server is there.
     `trust_annotations` believes what the server says in its tools' favour, such as that one only reads.
 
-    Raises: `RegistryError` for a bad name, or unless there is either a command or an address.
+    Raises: `RegistryError` for a bad name, for `args` that are one text, or unless there is either a command or an
+    address.
     """
 
     name: str = attrs.field(validator=_checked_name)
@@ -125,6 +129,11 @@ class McpConnection:
     def has_news(self) -> bool:
         """Whether the server has said that its tools changed, and nobody has looked yet."""
         return self._has_news
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was opened, and not closed since."""
+        return self._thread is not None
 
     def open(self) -> Self:
         """Start the server or connect to it, list its tools, and return this connection.
@@ -382,10 +391,12 @@ def register(registry: ToolRegistry, connection: McpConnection, *, replace: bool
     The roles of their arguments are not known: nobody here said what they are. A tool is enabled as long as the server
     defines it as it does now; with `replace` tools that are registered already are taken as they are now.
 
-    Raises: `RegistryError` when a name is taken, and then no tool is added.
+    Raises: `RegistryError` when a name is taken, or the connection is not open, and then no tool is added.
 
     Source: seed 001, "handlers/mcp.rs".
     """
+    if not connection.is_open:
+        raise RegistryError(f"the MCP server `{connection.server.name}` is not connected; open the connection first")
     definitions = list(connection.definitions.values())
     taken = next((each.spec.name for each in definitions if each.spec.name in registry), None)
     if taken is not None and not replace:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import attrs
 import pytest
 
+from permitry.core.call import PayloadKind
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 from permitry.errors import CallError
@@ -133,3 +134,48 @@ def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -
     for twin in (pickle.loads(pickle.dumps(spec)), copy.deepcopy(spec)):  # noqa: S301 -- our own bytes
         assert twin == spec
         assert (twin.roles is None) is (roles is None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"name": ""}, "the name must be a non-empty string"),
+        ({"name": 3}, "the name must be a non-empty string"),
+        ({"name": " look"}, "blanks at an end"),
+        ({"name": "a\nb"}, "invisible characters"),
+        ({"name": "n" * 257}, "longer than 256 characters"),
+        ({"name": "mcp:docs"}, "must read `mcp:server/tool`"),
+        ({"description": None}, "`description` is a text, not None"),
+        ({"version": 2}, "`version` is a text, not 2"),
+        ({"parameters": []}, "`parameters` is a JSON Schema"),
+        ({"traits": {"read_only": True}}, "`traits` is a ToolTraits, such as"),
+        ({"roles": ["path"]}, "`roles` is a mapping of arguments to their roles"),
+        ({"roles": {1: "read_path"}}, "the name of an argument, not 1"),
+        ({"roles": {"path": None}}, "None is no role; say one of command,"),
+        ({"roles": {"path": "reed_path"}}, "unknown role `reed_path`; did you mean `read_path`"),
+        ({"roles": {"path": "?"}}, "unknown role `\\?`; known: command,"),
+        ({"kinds": "function"}, "`kinds` is a collection, such as"),
+        ({"kinds": PayloadKind.FUNCTION}, "`kinds` is a collection, such as"),
+        ({"kinds": 3}, "`kinds` is a collection, such as"),
+        ({"kinds": ["functoin"]}, "unknown kind `functoin`; did you mean `function`"),
+        ({"timeout": "5"}, "`timeout` is a number of seconds, or None"),
+        ({"timeout": True}, "`timeout` is a number of seconds, or None"),
+        ({"timeout": 0}, "`timeout` is more than 0 seconds"),
+        ({"timeout": float("inf")}, "`timeout` is more than 0 seconds"),
+        ({"timeout": float("nan")}, "`timeout` is more than 0 seconds"),
+        ({"output_limit": 1.5}, "`output_limit` is a whole number"),
+        ({"output_limit": True}, "`output_limit` is a whole number"),
+        ({"output_limit": 0}, "`output_limit` is at least 1 character"),
+    ],
+)
+def test_a_wrong_field_is_told_when_the_spec_is_made(fields: dict[str, Any], told: str) -> None:
+    """With its name, and the way out."""
+    with pytest.raises((TypeError, ValueError), match=told):
+        ToolSpec(**{"name": "look", **fields})
+
+
+def test_a_role_or_kind_may_be_given_by_its_word() -> None:
+    """As it stands in a file."""
+    spec = ToolSpec("look", roles={"path": "read_path"}, kinds=["custom"])
+    assert spec.roles == {"path": ArgumentRole.READ_PATH}
+    assert spec.kinds == {PayloadKind.CUSTOM}

@@ -1,14 +1,28 @@
 """Aliases: another name for the same tool, which rules, record and tool do not see."""
 
+from pathlib import Path
+
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.config.load import load_policy
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import exported
 from permitry.errors import RegistryError, UnknownToolError
 from permitry.handler import ToolHandler
 from permitry.session import Session
+
+_NO_BEES = """
+schema = 1
+
+[[rule]]
+id = "no-bees"
+effect = "block"
+tools = ["mcp:bees/*"]
+reason = "the bees sleep"
+"""
 
 
 @pytest.mark.parametrize(
@@ -56,3 +70,41 @@ def test_an_alias_goes_with_its_tool(registry: ToolRegistry) -> None:
     registry.register(ToolSpec("c"), lambda _: "done")
     with pytest.raises(UnknownToolError):
         registry.unregister("a")
+
+
+def test_a_tool_answers_to_its_name_at_providers(handler: ToolHandler, recorder: MemoryRecorder) -> None:
+    """What is shown to a model is what it calls; rules and record have the tool's own name."""
+    handler.registry.register(ToolSpec("mcp:bees/hives"), lambda _: "three")
+    shown = exported(ToolSpec("mcp:bees/hives"), "anthropic")["name"]
+    assert handler.handle(ToolCall(shown)).text == "three"
+    assert {each["tool"] for each in recorder.records} == {"mcp:bees/hives"}
+
+
+def test_a_name_at_providers_is_no_way_around_a_block(registry: ToolRegistry, tmp_path: Path) -> None:
+    """A rule on the tools of the server sees the call."""
+    registry.register(ToolSpec("mcp:bees/hives"), lambda _: "three")
+    (tmp_path / "rules.toml").write_text(_NO_BEES)
+    policy = load_policy(tmp_path / "rules.toml")
+    told = ToolHandler(Session(yolo_mode=True), policy, registry=registry).handle(ToolCall("mcp__bees__hives"))
+    assert (told.ok, "mcp:bees/hives" in told.text) == (False, True)
+
+
+def test_a_name_that_two_tools_have_at_providers_is_neither(registry: ToolRegistry) -> None:
+    """Until one of them is gone, or an alias says which."""
+    for name in ("bees/hives", "bees:hives"):
+        registry.register(ToolSpec(name), lambda _: "three")
+    assert registry.resolved(ToolCall("bees__hives")).tool == "bees__hives"
+    registry.unregister("bees:hives")
+    assert registry.resolved(ToolCall("bees__hives")).tool == "bees/hives"
+    registry.register(ToolSpec("bees:hives"), lambda _: "three")
+    registry.alias("bees__hives", "bees:hives")
+    assert registry.resolved(ToolCall("bees__hives")).tool == "bees:hives"
+
+
+def test_a_tool_of_that_very_name_goes_first(registry: ToolRegistry) -> None:
+    """And once more when a tool is replaced, its name at providers is still its own."""
+    for _ in range(2):
+        registry.register(ToolSpec("mcp:bees/hives"), lambda _: "three", replace=True)
+    assert registry.resolved(ToolCall("mcp__bees__hives")).tool == "mcp:bees/hives"
+    registry.register(ToolSpec("mcp__bees__hives"), lambda _: "four")
+    assert registry.resolved(ToolCall("mcp__bees__hives")).tool == "mcp__bees__hives"

@@ -12,7 +12,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.discovery import ToolPlugin, load_entry_points, load_plugins
+from permitry.dispatch.discovery import PluginReloader, ToolPlugin, load_entry_points, load_plugins
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import RegistryError
@@ -196,3 +196,31 @@ def test_entry_points_give_tools_too(registry: ToolRegistry, monkeypatch: pytest
         ("package:broken (broken)", "ImportError: no module")
     ]
     assert load_entry_points(registry, replace=True).loaded == report.loaded
+
+
+def test_arguments_are_looked_at_before_the_handler_runs(
+    registry: ToolRegistry, handler: ToolHandler, folder: Folder
+) -> None:
+    """In a plain handler and in an async one."""
+    schema = "{'type': 'object', 'required': ['n'], 'properties': {'n': {'type': 'integer'}}}"
+    head = f"{HEAD}async def later(arguments, context): return str(arguments['n'] + 1)\n"
+    files = {
+        name: f"{head}plugin = ToolPlugin({{'name': {name!r}, 'parameters': {schema}}}, {how})\n"
+        for name, how in (("now", "lambda a, c: str(a['n'] + 1)"), ("later", "later"))
+    }
+    load_plugins(registry, folder(**files))
+    for name in files:
+        assert handler.handle(ToolCall(name, {"n": 1})) == ToolResult(True, "2")
+        told = handler.handle(ToolCall(name, {"n": "1"}))
+        assert told == ToolResult(False, "The arguments do not fit: `n` must be integer, not string.")
+        assert "`n` is missing" in handler.handle(ToolCall(name)).text
+
+
+@pytest.mark.parametrize("more", ["traits={}", "roles={'a': 3}", "timeout='60'", "version=1"])
+def test_a_wrong_field_of_a_plugin_fails_in_its_file_alone(registry: ToolRegistry, folder: Folder, more: str) -> None:
+    """Nothing of it is registered, and the next one is; also where the folder is reloaded."""
+    read = folder(a_bad=_plugin("bad", more=more), b_good=_plugin("good"))
+    report = PluginReloader(registry, lambda: read).poll()
+    assert report is not None
+    assert [each.source for each in report.failed] == ["plugins/a_bad.py"]
+    assert [spec.name for spec in registry] == [each.tool for each in report.loaded] == ["good"]

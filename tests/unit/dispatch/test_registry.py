@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -18,6 +18,7 @@ from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.errors import FatalToolError, RegistryError, ToolError, UnknownToolError
 
@@ -404,3 +405,39 @@ def test_a_cancelled_tool_is_recorded(
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancel())
     assert [each["event"] for each in recorder.records] == ["decided", "started", "finished"]
+
+
+@pytest.mark.parametrize(
+    ("words", "rest", "told"),
+    [
+        (("look", print), {}, "a tool is registered by its ToolSpec, not 'look'"),
+        ((ToolSpec("look"), "print"), {}, "the handler of `look` is a function, not 'print'"),
+        ((ToolSpec("look"), print), {"preview": "diff"}, "`preview` is a function or None, not 'diff'"),
+        ((ToolSpec("look"), print), {"enabled": True}, "`enabled` is a function or None, not True"),
+        ((ToolSpec("look"), print), {"limits": 3}, "`limits` is a ToolLimits, not 3"),
+        ((ToolSpec("look"), print), {"limits": ToolLimits(rate=cast("Any", 3))}, "`rate` is a RateLimit, such as"),
+    ],
+)
+@pytest.mark.parametrize("way", ["register", "register_call_time", "register_with_context"])
+def test_what_is_no_tool_is_not_registered(
+    registry: ToolRegistry, way: str, words: tuple[Any, ...], rest: dict[str, Any], told: str
+) -> None:
+    """The error says what it should be, and the name stays free."""
+    with pytest.raises(RegistryError, match=told):
+        getattr(registry, way)(*words, **rest)
+    assert len(registry) == 0
+
+
+def _quiet() -> None:
+    """Do nothing."""
+
+
+def test_a_decorator_that_fails_registers_nothing(registry: ToolRegistry) -> None:
+    """Whatever of its words is wrong."""
+    with pytest.raises(RegistryError, match=r"write `tool\(name=…\)`"):
+        registry.tool(cast("Any", "look"))
+    with pytest.raises(RegistryError, match="`limits` is a ToolLimits"):
+        registry.tool(name="look", limits=3)(_quiet)
+    with pytest.raises(TypeError, match="`traits` is a ToolTraits"):
+        registry.tool(name="look", traits={})(_quiet)
+    assert len(registry) == 0

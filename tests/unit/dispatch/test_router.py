@@ -59,7 +59,7 @@ def test_a_registry_may_be_routed_again(router: Router) -> None:
     clash = ToolRegistry()
     for name in ("mcp:docs/search", "mcp__docs__search"):
         clash.register(ToolSpec(name), lambda _: "found")
-    with pytest.raises(RegistryError, match="`mcp__docs__search` is already registered"):
+    with pytest.raises(RegistryError, match="is `mcp__docs__search` for providers, and another one is"):
         Router.from_context(AuthContext(), [], registry=clash)
 
 

@@ -196,3 +196,29 @@ def test_the_work_of_a_stream_grows_with_the_text(start: str, unit: str) -> None
     """Four times the text is not sixteen times the work."""
     small, large = (cost(start + unit * (length // len(unit)), 8) for length in (16_384, 65_536))
     assert large < 8 * small + 0.05
+
+
+def test_a_piece_that_is_no_text_is_refused_and_the_stream_goes_on() -> None:
+    """Providers send None for an empty piece."""
+    stream = TextCallStream()
+    stream.feed("a")
+    with pytest.raises(TypeError, match="a piece of the text is a string, not NoneType"):
+        stream.feed(None)  # type: ignore[arg-type]  # that is the test
+    stream.feed("b")
+    assert stream.finish().content == "ab"
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ('<tool_call>{"name": "add", "arguments": {</tool_call>', [True]),
+        ('<tool_call>[{"name": "add", "arguments": {}}, {"nam": 1}]</tool_call>', [True]),
+        ('<tool_call>{"name": "add", "arguments": {}}', [False]),
+        ('`<tool_call>{"name": "add", "arguments": {}}</tool_call>`', [False]),
+        ('{"name": "lift", "arguments": {}}', [False]),
+    ],
+    ids=["broken", "one of two", "not closed", "quoted", "data"],
+)
+def test_a_note_says_whether_a_call_is_lost(text: str, broken: list[bool]) -> None:
+    """A quotation, data, and a call without its last mark are none that is."""
+    assert [note.is_broken for note in parse_text(text, ["add"]).diagnostics] == broken

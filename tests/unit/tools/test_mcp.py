@@ -449,6 +449,12 @@ def test_a_connection_opens_once(write: Write) -> None:
         connection.open()
 
 
+def test_a_connection_that_is_not_open_has_no_tools(registry: ToolRegistry) -> None:
+    """To register nothing without a word would be a session without them."""
+    with pytest.raises(RegistryError, match="the MCP server `raw` is not connected; open the connection first"):
+        register(registry, McpConnection(McpServer("raw", "nothing")))
+
+
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the extra that brings it."""
     monkeypatch.setitem(sys.modules, "mcp", None)
@@ -465,6 +471,7 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         {"name": "a"},
         {"name": "a", "command": "c", "url": "http://a.example"},
         {"name": "a", "url": "ftp://a.example"},
+        {"name": "a", "command": "c", "args": "server.py"},
     ],
     ids=ascii,
 )

@@ -28,12 +28,17 @@ class TextCall:
 
 @attrs.frozen
 class Diagnostic:
-    """A note on the text from `start` to `end`: why it is no call although it begins like one, or what is odd in it."""
+    """A note on the text from `start` to `end`: why it is no call although it begins like one, or what is odd in it.
+
+    `is_broken` says that a call was meant there, and is none; it is False for a quotation, for data that looks like a
+    call, and where a call was understood all the same.
+    """
 
     message: str
     start: int
     end: int
     format: str | None = None
+    is_broken: bool = False
 
 
 @attrs.frozen

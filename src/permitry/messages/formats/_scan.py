@@ -47,14 +47,15 @@ class BrokenError(Exception):
     """The text begins like a block of a format and is none; what was read of it up to `end` is no call.
 
     `is_in_string` says that it broke inside a string: nobody knows where the string ends, and what looks like a call
-    after that place may be a part of it.
+    after that place may be a part of it. `is_meant` is False where a call was perhaps not meant at all.
     """
 
-    def __init__(self, end: int, message: str = "", *, is_in_string: bool = False) -> None:
+    def __init__(self, end: int, message: str = "", *, is_in_string: bool = False, is_meant: bool = True) -> None:
         super().__init__(message)
         self.end = end
         self.message = message
         self.is_in_string = is_in_string
+        self.is_meant = is_meant
 
 
 class Scan:

@@ -3,17 +3,18 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-__all__ = ["Tools"]
+__all__ = ["Tools", "declared"]
 
 _LONGEST_CHAIN: Final = 4
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 
 
 class Tools:
     """The tools a text may call, read from whatever shape they come in.
 
-    `given` holds OpenAI's tool objects (with or without `function`), objects with `name` and `parameters`, or a
-    mapping of names to JSON schemas. What is none of these is passed over. Nothing given, or an empty collection, means
-    that nothing is known about tools.
+    `given` holds tool objects as OpenAI (with or without `function`), Anthropic, Gemini or MCP have them, objects with
+    `name` and `parameters`, names alone, or is a mapping of names to JSON schemas. What is none of these is passed
+    over. Nothing given, or an empty collection, means that nothing is known about tools.
     """
 
     def __init__(self, given: Iterable[Any] | None) -> None:
@@ -49,7 +50,10 @@ class Tools:
     def _all(self) -> dict[str, Mapping[str, Any]]:
         if self._schemas is None:
             given = self._given
-            pairs = given.items() if isinstance(given, Mapping) else map(_declared, given or ())
+            if isinstance(given, Mapping):
+                pairs = list(given.items())
+            else:
+                pairs = [pair for tool in (given or ()) for pair in declared(tool)]
             self._schemas = {
                 name: schema if isinstance(schema, Mapping) else {} for name, schema in pairs if isinstance(name, str)
             }
@@ -71,9 +75,21 @@ def _resolved(schema: object, root: Mapping[str, Any], depth: int) -> object:
     return {**schema, **parts} if parts else schema
 
 
-def _declared(tool: object) -> tuple[object, object]:
-    if isinstance(tool, Mapping):
-        function = tool.get("function")
-        inner = function if isinstance(function, Mapping) else tool
-        return inner.get("name"), inner.get("parameters", inner.get("input_schema"))
-    return getattr(tool, "name", None), getattr(tool, "parameters", None)
+def declared(tool: object) -> list[tuple[str, object]]:
+    """Return the names in a tool as some provider takes it, with their schemas; nothing for what is no tool."""
+    if isinstance(tool, str):
+        return [(tool, None)]
+    if not isinstance(tool, Mapping):
+        name = getattr(tool, "name", None)
+        schemas = (getattr(tool, key, None) for key in _SCHEMAS)
+        return [(name, _first(schemas))] if isinstance(name, str) else []
+    for word in ("functionDeclarations", "function_declarations"):
+        if isinstance(tool.get(word), list | tuple):
+            return [pair for each in tool[word] if isinstance(each, Mapping) for pair in declared(each)]
+    inner = next((tool[word] for word in ("function", "custom") if isinstance(tool.get(word), Mapping)), tool)
+    name = inner.get("name")
+    return [(name, _first(inner.get(key) for key in _SCHEMAS))] if isinstance(name, str) else []
+
+
+def _first(schemas: Iterable[object]) -> object:
+    return next((schema for schema in schemas if isinstance(schema, Mapping)), None)

@@ -58,7 +58,7 @@ def _run(scan: Scan, start: int) -> Block:
             break
     if why is None:
         return Block(end, tuple(calls))
-    raise BrokenError(end, why)
+    raise BrokenError(end, why, is_meant=False)
 
 
 def _broken(scan: Scan, pos: int, error: BrokenError) -> BrokenError:

@@ -41,7 +41,7 @@ def block(
                 raise
             raise BrokenError(_broken_end(scan, start, pos, error.end, closers), error.message) from None
         found = _closed(scan, end, calls, closers if is_closer_needed else (), optional=closers)
-        return attrs.evolve(found, note=why) if why else found
+        return attrs.evolve(found, note=why, is_broken=True) if why else found
 
     return read
 

@@ -1,0 +1,96 @@
+"""Arguments as a tool's JSON Schema has them, as far as one look tells: what is there, and of which type."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from permitry.errors import ToolError
+
+__all__ = ["fitting_arguments", "without_nulls"]
+
+
+def fitting_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments, without nulls that can only mean "left out", if they fit the schema at first sight.
+
+    Looked at are `required`, `additionalProperties: false`, and the `type` of each argument; what is inside of one
+    is for the tool to see.
+
+    Raises: `ToolError` that names each argument that does not fit.
+    """
+    given = without_nulls(arguments, schema)
+    if wrong := list(_wrong(given, schema)):
+        raise ToolError(f"The arguments do not fit: {'; '.join(wrong)}.")
+    return given
+
+
+def _wrong(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    required, known = _declared(schema)
+    for name in required:
+        if name not in given:
+            yield f"`{name}` is missing"
+    for name, value in given.items():
+        if name not in known:
+            if schema.get("additionalProperties") is False:
+                yield f"`{name}` is no argument of this tool" + (f" (known: {', '.join(known)})" if known else "")
+            continue
+        types = _types(known[name])
+        if types and not any(_TYPES[each](value) for each in types):
+            yield f"`{name}` must be {' or '.join(types)}, not {_type_of(value)}"
+
+
+def _declared(schema: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Return the arguments that must be there, and the schemas of those that are known."""
+    required, properties = schema.get("required"), schema.get("properties")
+    return required if isinstance(required, list | tuple) else (), properties if isinstance(properties, Mapping) else {}
+
+
+def _types(schema: object) -> list[str]:
+    """Return the types an argument may have; none where the schema does not say, or says what nobody here knows."""
+    told = schema.get("type") if isinstance(schema, Mapping) else None
+    types = [told] if isinstance(told, str) else list(told) if isinstance(told, list | tuple) else []
+    return types if all(isinstance(each, str) and each in _TYPES for each in types) else []
+
+
+def _type_of(value: object) -> str:
+    return next((name for name, fits in _TYPES.items() if fits(value)), type(value).__name__)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# An integer comes before a number: the first that fits is the one a value is called by.
+_TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "integer": lambda value: _is_number(value) and (not isinstance(value, float) or value.is_integer()),
+    "number": _is_number,
+    "array": lambda value: isinstance(value, list | tuple),
+    "object": lambda value: isinstance(value, Mapping),
+    "null": lambda value: value is None,
+}
+
+
+def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments without those that are null where the schema has no null, and may be left out.
+
+    In a strict schema every argument is there, and null is how one is left out.
+    """
+    required, known = _declared(schema)
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name in required or name not in known or _has_null(known[name])
+    }
+
+
+def _has_null(schema: Any) -> bool:  # noqa: ANN401 -- any part of a schema
+    if not isinstance(schema, Mapping):
+        return True
+    kind = schema.get("type")
+    if kind is not None:
+        return kind == "null" or (isinstance(kind, list | tuple) and "null" in kind)
+    if "enum" in schema:
+        return None in schema["enum"]
+    choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    # Nothing is said of a null: then it is not for us to say that it is none.
+    return any(map(_has_null, choices)) if choices else "$ref" not in schema and "const" not in schema
