@@ -431,7 +431,7 @@ def test_the_name_on_the_wire_is_the_tool_itself(tmp_path: Path) -> None:
 )
 def test_no_tool_hides_behind_the_name_of_another(names: tuple[str, ...]) -> None:
     """Two tools of one wire name: nobody would know which one a call means."""
-    with pytest.raises(RegistryError, match="already registered"):
+    with pytest.raises(RegistryError, match="for providers, and another one is as well"):
         Router.from_context(AuthContext(), [_family(*names)])
 
 
