@@ -25,7 +25,6 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, RuleFailure, Verdict
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec
-from permitry.errors import CallError
 
 __all__ = ["AuthorizationPolicy", "Flow", "Marks"]
 
@@ -174,10 +173,7 @@ class AuthorizationPolicy:
         return self.decide(ToolCall(tool_name), context).verdict is Verdict.BLOCK
 
     def _could_pass(self, spec: ToolSpec, kind: PayloadKind, context: AuthContext) -> bool:
-        try:
-            call = ToolCall(spec.name, kind=kind)
-        except CallError:
-            return False  # no call can name it
+        call = ToolCall(spec.name, kind=kind)
         return not any(self._blocks_all(self.question(call, each, spec)) for each in context.lineage())
 
     def _blocks_all(self, question: Question) -> bool:
