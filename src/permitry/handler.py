@@ -131,10 +131,7 @@ class ToolHandler:
 
         A tool that is not registered, or not enabled in this context, is blocked, unless nothing at all is registered.
         """
-        context, call = AuthContext.from_state(self.session), self.registry.resolved(call)
-        decision = self.policy.decide(call, context, self.registry.get(call.tool))
-        # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
-        return self._known(call, context, decision) if len(self.registry) else decision
+        return self._decide(self.registry.resolved(call), AuthContext.from_state(self.session))
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
@@ -282,7 +279,7 @@ class ToolHandler:
 
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         context = AuthContext.from_state(self.session)
-        decision = self._known(call, context, self.decide(call))
+        decision = self._known(call, context, self.policy.decide(call, context, self.registry.get(call.tool)))
         details = {"arguments": call.thawed(), "mode": context.mode, "tool_digest": self._tool_digest(call)}
         if not self._record("decided", call, **decision_fields(decision), **details):
             return _not_recorded(call, decision)
@@ -292,13 +289,18 @@ class ToolHandler:
             case Verdict.CONFIRM:
                 return self._pending(call, decision)
             case Verdict.ALLOW:
-                return self._ready(call, decision)
+                return self._ready(call, decision, context)
             case _:
                 assert_never(decision.verdict)
 
     def _tool_digest(self, call: ToolCall) -> str | None:
         spec = self.registry.get(call.tool)
         return None if spec is None else spec.digest
+
+    def _decide(self, call: ToolCall, context: AuthContext) -> Decision:
+        decision = self.policy.decide(call, context, self.registry.get(call.tool))
+        # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
+        return self._known(call, context, decision) if len(self.registry) else decision
 
     def _known(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
         """Return the decision, or a block when there is no such tool to run in this context."""
@@ -320,8 +322,8 @@ class ToolHandler:
         result = ToolResult(False, self.notifier.blocked(call.tool, decision))
         return Blocked(call, decision, result, Cause.POLICY)
 
-    def _ready(self, call: ToolCall, decision: Decision) -> Ready:
-        context, observer = AuthContext.from_state(self.session), _RunRecord(self.recorder)
+    def _ready(self, call: ToolCall, decision: Decision, context: AuthContext) -> Ready:
+        observer = _RunRecord(self.recorder)
         minted = self.registry._authorize(call, context, observer, self.session)  # noqa: SLF001 -- the one minting place
         # Noted when it may run, not when it does: of calls that are begun side by side each counts for the next.
         marks = self.policy.marks(call, context, self.registry.get(call.tool))
@@ -354,7 +356,8 @@ class ToolHandler:
         self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments, and no answer lifts a BLOCK.
-        now = self._known(call, AuthContext.from_state(self.session), self.decide(call))
+        context = AuthContext.from_state(self.session)
+        now = self._known(call, context, self._decide(call, context))
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if (is_edited or decision is not question.decision) and not self._record(
@@ -370,7 +373,7 @@ class ToolHandler:
             return self._blocked(call, decision)
         if response.is_remembered and Phase.RESTRICTION not in (question.decision.phase, decision.phase):
             self.session.ignore(call.tool)
-        return self._ready(call, decision)
+        return self._ready(call, decision, context)
 
     def _is_asked(self, pending: Pending) -> bool:
         """Return whether the question is open, and the request shows the very call it is about."""

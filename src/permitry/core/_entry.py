@@ -8,7 +8,18 @@ from typing import TypeGuard
 import attrs
 
 from permitry.core.decision import Decision, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
-from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Question, Unsure, phase_of
+from permitry.core.pattern import Pattern
+from permitry.core.rule import (
+    AnyRule,
+    AuthorizationRule,
+    PermissionRule,
+    Question,
+    Rest,
+    Selector,
+    Unsure,
+    own_method,
+    phase_of,
+)
 from permitry.errors import RuleError, told
 
 CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
@@ -18,12 +29,32 @@ _BLOCK_MESSAGE = (
 _DEFAULT_MESSAGES = {Verdict.ALLOW: None, Verdict.CONFIRM: CONFIRM_MESSAGE, Verdict.BLOCK: _BLOCK_MESSAGE}
 
 
+def failure_of(rule_id: str, error: Exception) -> RuleFailure:
+    """Return the record of a rule that failed with an exception."""
+    return RuleFailure(rule_id, f"{type(error).__name__}: {told(error)}")
+
+
+def with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decision:
+    """Return the decision with the rules that failed on the way to it."""
+    return Decision(
+        decision.verdict,
+        decision.rule_id,
+        decision.phase,
+        decision.reason,
+        decision.message,
+        tuple(failures),
+        decision.source,
+        decision.policy_version,
+    )
+
+
 @attrs.frozen
 class Entry:
     """One rule of a policy.
 
     `covers` is there for a permission that speaks about actions: it returns the indices of those it permits.
-    `always_matches` is there for a rule that may know its answer before a call has arguments.
+    `always_matches` is there for a rule that may know its answer before a call has arguments. `selectors` and `residue`
+    are there for one that says which tools it is about, and what is left to ask of it.
     """
 
     rule_id: str
@@ -34,6 +65,8 @@ class Entry:
     near_miss: Callable[[Question], str | None] = attrs.field(repr=False)
     covers: Callable[[Question], frozenset[int]] | None = attrs.field(default=None, repr=False)
     always_matches: Callable[[Question], bool | None] | None = attrs.field(default=None, repr=False)
+    selectors: tuple[Selector, ...] | None = attrs.field(default=None, repr=False)
+    residue: Callable[..., Rest | bool | None] | None = attrs.field(default=None, repr=False)
 
     def decides(self, question: Question, failures: list[RuleFailure]) -> Decision | None:
         """Return the rule's decision if it matches, or None; a failure is kept and counts against the call."""
@@ -44,7 +77,7 @@ class Entry:
         try:
             return frozenset() if self.covers is None else frozenset(self.covers(question))
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {told(error)}"))
+            failures.append(failure_of(self.rule_id, error))
             return frozenset()
 
     def always(self, question: Question) -> bool | None:
@@ -80,7 +113,7 @@ class Entry:
         try:
             answer = self.test(question)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(RuleFailure(self.rule_id, f"{type(error).__name__}: {told(error)}"))
+            failures.append(failure_of(self.rule_id, error))
             return None
         if answer is True or answer is False or isinstance(answer, Unsure):
             return answer
@@ -165,7 +198,21 @@ def _entry(rule: AuthorizationRule, version: str) -> Entry:
     decision = Decision(effect, rule_id, phase, reason, told, source=source, policy_version=version)
     covers = getattr(rule, "covers", None) if phase is Phase.PERMISSION else None
     always_matches = getattr(rule, "always_matches", None)
-    return Entry(rule_id, priority, phase, decision, test, near_miss, covers, always_matches)
+    selectors, residue = _selectors(rule), own_method(rule, "residue", "matches", "covers")
+    return Entry(rule_id, priority, phase, decision, test, near_miss, covers, always_matches, selectors, residue)
+
+
+def _selectors(rule: AuthorizationRule) -> tuple[Selector, ...] | None:
+    """Return the selectors of the only tools the rule can be about; None for any tool."""
+    method = own_method(rule, "selectors", "matches", "covers")
+    try:
+        selectors = None if method is None else method()
+        if selectors is None or not all(isinstance(each.pattern, Pattern | None) for each in selectors):
+            return None
+        hash(selectors)
+    except Exception:  # noqa: BLE001 -- a rule that cannot say what it is about is asked about every call
+        return None
+    return tuple(selectors) or None
 
 
 def _permission_entry(rule: AnyRule, version: str, seen: set[str]) -> Entry:

@@ -19,7 +19,8 @@ _Place: TypeAlias = "tuple[_Place, str | int] | None"
 
 _LONGEST_KEY = 60
 _LONGEST_NUMBER = 4_096
-_PLAIN = (str, int, float, bool, type(None))
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is known only after looking
@@ -59,16 +60,16 @@ def canonical_json(value: JsonValue) -> str:
 
     `1` and `1.0` differ, as they do for the tool that receives them.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
+    return _CANONICAL.encode(value)
 
 
 def thaw(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json
     """Return a fresh, mutable copy of a frozen value: plain dicts and lists."""
-    if isinstance(value, Mapping):
-        return {key: thaw(item) for key, item in value.items()}
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, tuple):
         return [thaw(item) for item in value]
-    return value
+    return {key: thaw(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
 class _Freezer:

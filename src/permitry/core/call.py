@@ -85,6 +85,8 @@ class ToolCall:
     origin: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
     repaired: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
     canonical: str = attrs.field(init=False, repr=False)
+    tool: str = attrs.field(init=False, repr=False)
+    """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
 
     def __attrs_post_init__(self) -> None:
         canonical = canonical_json(self.arguments)
@@ -97,6 +99,7 @@ class ToolCall:
                 object.__setattr__(self, word, part)
         if self.server is not None and self.kind is PayloadKind.FUNCTION:
             object.__setattr__(self, "kind", PayloadKind.MCP)
+        object.__setattr__(self, "tool", self.name if self.server is None else f"mcp:{self.server}/{self.name}")
 
     @classmethod
     def from_json(cls, name: str, text: str, **rest: Any) -> "ToolCall":  # noqa: ANN401 -- passed on to __init__
@@ -105,11 +108,6 @@ class ToolCall:
         Raises: `CallError`.
         """
         return cls(name, parse_json(text), **rest)
-
-    @property
-    def tool(self) -> str:
-        """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
-        return self.name if self.server is None else f"mcp:{self.server}/{self.name}"
 
     @functools.cached_property
     def digest(self) -> str:

@@ -144,7 +144,7 @@ class AuthContext:
     modes: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        if len(tuple(self.lineage())) > _DEEPEST:
+        if self.parent is not None and len(tuple(self.lineage())) > _DEEPEST:
             raise ValueError(f"more than {_DEEPEST} agents have started each other")
         word = self.mode
         # INVARIANT: (mode == "plan") == is_plan_mode, and mode == "yolo" only with yolo_mode.
@@ -155,6 +155,9 @@ class AuthContext:
             object.__setattr__(self, "yolo_mode", True)
         elif self.yolo_mode and self.mode == "default":
             object.__setattr__(self, "mode", _YOLO)
+        if word == self.mode and not (self.is_plan_mode or self.yolo_mode):
+            object.__setattr__(self, "modes", frozenset({word}))
+            return
         flags = {flag for flag, is_set in ((_PLAN, self.is_plan_mode), (_YOLO, self.yolo_mode)) if is_set}
         # INVARIANT: every word that is true of the session, so that no mode can hide another from a restriction.
         object.__setattr__(self, "modes", frozenset({self.mode, *flags, *({word} - {"default"})}))

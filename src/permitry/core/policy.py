@@ -18,15 +18,19 @@ from typing import Protocol
 
 import attrs
 
-from permitry.core._entry import CONFIRM_MESSAGE, Entry, compiled
+from permitry.core._entry import CONFIRM_MESSAGE, compiled
+from permitry.core._evaluate import Phases, decided
 from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
-from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, RuleFailure, Verdict
+from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, Verdict
+from permitry.core.index import Index
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec
 
-__all__ = ["AuthorizationPolicy", "Flow", "Marks"]
+__all__ = ["AuthorizationPolicy", "Flow", "Marks", "Specs"]
+
+_BANDS = (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
 
 
 class Flow(Protocol):
@@ -52,6 +56,14 @@ class Flow(Protocol):
 
     def matches(self, question: Question) -> bool | Unsure:
         """Return whether the call leaves something behind; doubt and failure count as yes."""
+        ...
+
+
+class Specs(Protocol):
+    """Declarations of tools by name: a registry, or a mapping."""
+
+    def get(self, name: str, /) -> ToolSpec | None:
+        """Return the declaration of the tool, or None."""
         ...
 
 
@@ -97,22 +109,16 @@ class AuthorizationPolicy:
     declared: Mapping[str, ToolSpec] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     flows: tuple[Flow, ...] = attrs.field(default=(), kw_only=True, converter=_tuple_of_flows)
     version: str = attrs.field(init=False)
-    _overrides: tuple[Entry, ...] = attrs.field(init=False, repr=False, eq=False)
-    _restrictions: tuple[Entry, ...] = attrs.field(init=False, repr=False, eq=False)
-    _permissions: tuple[Entry, ...] = attrs.field(init=False, repr=False, eq=False)
-    _default: Decision = attrs.field(init=False, repr=False, eq=False)
+    _phases: Phases = attrs.field(init=False, repr=False, eq=False)
+    _index: Index = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         version = _version(self)
         entries = sorted(compiled(self.rules, version), key=lambda entry: entry.priority)
-        by_phase = {phase: tuple(e for e in entries if e.phase is phase) for phase in Phase}
-        for name, value in (
-            ("version", version),
-            ("_overrides", by_phase[Phase.OVERRIDE]),
-            ("_restrictions", by_phase[Phase.RESTRICTION]),
-            ("_permissions", by_phase[Phase.PERMISSION]),
-            ("_default", _no_rule_speaks(version)),
-        ):
+        overrides, restrictions, permissions = (tuple(e for e in entries if e.phase is phase) for phase in _BANDS)
+        phases = Phases(overrides, restrictions, permissions, _no_rule_speaks(version))
+        index = Index(phases, reader=self.reader, declared=self.declared)
+        for name, value in (("version", version), ("_phases", phases), ("_index", index)):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -127,13 +133,27 @@ class AuthorizationPolicy:
         of the decisions in its own context and in those above it counts.
         """
         if context.parent is None:
-            return self._decided(self.question(call, context, spec))
-        return self._strictest_of(call, context, spec)[1]
+            return self._index.decide(call, context, spec)
+        decisions = [self._index.decide(call, each, spec) for each in context.lineage()]
+        # max keeps the first of equals: that of the agent's own context.
+        return max(decisions, key=lambda decision: decision.verdict.strictness)
+
+    def decide_many(
+        self, calls: Iterable[ToolCall], context: AuthContext, specs: Specs | None = None
+    ) -> list[Decision]:
+        """Return the decisions for calls in one context, in their order; none of the calls counts for the next.
+
+        `specs` has the declarations of the tools by their names, as a registry has them or a mapping.
+        """
+        if specs is None:
+            return [self.decide(call, context) for call in calls]
+        return [self.decide(call, context, specs.get(call.tool)) for call in calls]
 
     def explain(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Explanation:
         """Return the decision with every rule's part in it, and the decision each action would get alone."""
         question, decision = self._strictest_of(call, context, spec)
-        entries = (*self._overrides, *self._restrictions, *self._permissions)
+        phases = self._phases
+        entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
         rules = tuple(entry.trace(question, decision.rule_id) for entry in entries)
         return Explanation(decision, rules, tuple(self._each_action(question)), question.context.agent)
 
@@ -148,10 +168,7 @@ class AuthorizationPolicy:
 
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""
-        declared = self.declared.get(call.tool)
-        if spec is None or declared is None:
-            return Question(call, context, declared if spec is None else spec, self.reader, own=spec)
-        return Question(call, context, _completed(spec, declared), self.reader, own=spec)
+        return self._index.question(call, context, spec)
 
     def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
         """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
@@ -159,7 +176,7 @@ class AuthorizationPolicy:
         False only when every call of a kind that `spec` takes is blocked, whatever its arguments, so that the tool can
         be left out of what a model is shown. For a sub-agent a block in a context above its own is enough.
         """
-        return any(self._could_pass(spec, kind, context) for kind in spec.kinds)
+        return not self._index.blocks_all(spec, (context,) if context.parent is None else tuple(context.lineage()))
 
     def should_confirm(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the bare tool may not run unasked: True for CONFIRM and for BLOCK.
@@ -172,63 +189,11 @@ class AuthorizationPolicy:
         """Return whether the bare tool is blocked: no answer can make it run."""
         return self.decide(ToolCall(tool_name), context).verdict is Verdict.BLOCK
 
-    def _could_pass(self, spec: ToolSpec, kind: PayloadKind, context: AuthContext) -> bool:
-        call = ToolCall(spec.name, kind=kind)
-        return not any(self._blocks_all(self.question(call, each, spec)) for each in context.lineage())
-
-    def _blocks_all(self, question: Question) -> bool:
-        """Return whether every call is surely blocked that differs from the one asked about in its arguments only."""
-        if any(entry.always(question) is not False for entry in self._overrides):
-            return False
-        blocks = (entry for entry in self._restrictions if entry.decision.verdict is Verdict.BLOCK)
-        return any(entry.always(question) is True for entry in blocks)
-
     def _strictest_of(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Question, Decision]:
         questions = [self.question(call, each, spec) for each in context.lineage()]
-        decided = [(question, self._decided(question)) for question in questions]
+        answers = [(question, decided(question, self._phases)) for question in questions]
         # max keeps the first of equals: the agent's own context.
-        return max(decided, key=lambda pair: pair[1].verdict.strictness)
-
-    def _decided(self, question: Question) -> Decision:
-        failures: list[RuleFailure] = []
-        chosen = (
-            self._first(self._overrides, question, failures)
-            or self._strictest(question, failures)
-            or self._permitted(question, failures)
-            or [self._default]
-        )[0]
-        return attrs.evolve(chosen, errors=tuple(failures)) if failures else chosen
-
-    # A Decision is no yes or no, so the steps return it in a list: empty where none was made.
-
-    @staticmethod
-    def _first(entries: tuple[Entry, ...], question: Question, failures: list[RuleFailure]) -> list[Decision]:
-        for entry in entries:
-            decision = entry.decides(question, failures)
-            if decision is not None:
-                return [decision]
-        return []
-
-    def _strictest(self, question: Question, failures: list[RuleFailure]) -> list[Decision]:
-        # Every restriction is asked, also after a match: a failure further on belongs in the record.
-        asked = [(entry, entry.decides(question, failures)) for entry in self._restrictions]
-        matched = [(decision, decision is entry.decision) for entry, decision in asked if decision is not None]
-        # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.
-        return [max(matched, key=lambda pair: (pair[0].verdict.strictness, pair[1]))[0]] if matched else []
-
-    def _permitted(self, question: Question, failures: list[RuleFailure]) -> list[Decision]:
-        covered: frozenset[int] = frozenset()
-        for entry in self._permissions:
-            before = len(failures)
-            decision = entry.decides(question, failures)
-            if decision is not None:
-                return [decision]
-            if entry.covers is not None and len(failures) == before and _is_divisible(question):
-                covered |= entry.covered(question, failures)
-                # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
-                if covered.issuperset(range(len(question.actions.certain))):
-                    return [entry.decision]
-        return []
+        return max(answers, key=lambda pair: pair[1].verdict.strictness)
 
     def _each_action(self, question: Question) -> Iterable[ActionTrace]:
         if question.tool is None or not question.tool.roles:
@@ -237,7 +202,7 @@ class AuthorizationPolicy:
         for is_certain, group in ((True, actions.certain), (False, (*actions.possible, *actions.guessed))):
             for action in group:
                 alone = Actions((action,), roots=actions.roots, doubt=_doubt_of(action, actions))
-                decision = self._decided(attrs.evolve(question, reader=_Reading(alone)))
+                decision = decided(attrs.evolve(question, reader=_Reading(alone)), self._phases)
                 yield ActionTrace(action, decision, is_certain)
 
 
@@ -261,22 +226,6 @@ def _doubt_of(action: Action, actions: Actions) -> str | None:
             return action.reason
         case _:
             return actions.doubt or "it does more than read"
-
-
-def _is_divisible(question: Question) -> bool:
-    """Return whether several permissions could share the call: it has several actions, and all are known."""
-    if question.tool is None or not question.tool.roles:
-        return False
-    return len(question.actions.certain) > 1 and question.actions.unknown is None
-
-
-def _completed(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
-    """Return a spec with what a rule file declares where the spec itself is silent."""
-    traits = attrs.asdict(declared.traits) | {
-        name: value for name, value in attrs.asdict(spec.traits).items() if value is not None
-    }
-    roles = declared.roles if spec.roles is None else spec.roles
-    return attrs.evolve(spec, traits=type(spec.traits)(**traits), roles=roles)
 
 
 def _leaves(flow: Flow, question: Question) -> bool:

@@ -1,7 +1,8 @@
 """What a rule is: the question it is asked, the protocol it follows, and the bands of priorities."""
 
 import functools
-from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import attrs
 
@@ -9,11 +10,24 @@ from permitry.core.action import ActionReader, Actions, Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
+from permitry.core.pattern import Pattern
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import well_known
 from permitry.errors import told
 
-__all__ = ["AnyRule", "AuthorizationRule", "BuiltInRule", "PermissionRule", "Question", "Unsure", "phase_of"]
+__all__ = [
+    "AnyRule",
+    "AuthorizationRule",
+    "BuiltInRule",
+    "PermissionRule",
+    "Question",
+    "Rest",
+    "Selector",
+    "Test",
+    "Unsure",
+    "own_method",
+    "phase_of",
+]
 
 _FIRST_RESTRICTION = 100
 _FIRST_PERMISSION = 200
@@ -108,6 +122,55 @@ class Unsure:
     reason: str
 
 
+Test: TypeAlias = Callable[[ToolCall, AuthContext], bool | None]
+"""A question that needs no `Question`: True, False, or None when only the rule itself can tell."""
+
+
+@attrs.frozen
+class Rest:
+    """What is left to ask of a rule once the tool is known.
+
+    Where `test` says False, the rule surely does not match, cannot fail, and covers no action. If the rest `is_final`,
+    the rule matches where it says True, and fails as it fails; if not, the rule itself is asked. So it is where it says
+    None. A rest that is not `is_about_call` answers by the context alone, always True or False; if it is not final
+    either, the rule may know by `always_matches` what it answers to every call.
+    """
+
+    test: Test
+    is_final: bool = attrs.field(default=True, kw_only=True)
+    is_about_call: bool = attrs.field(default=False, kw_only=True)
+
+
+class Selector(Protocol):
+    """One word for the tools that a rule is about; selectors that are equal select the same."""
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """The pattern of names, when the name alone says whether a tool is meant."""
+        ...
+
+    def always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
+        """Return whether every call of the tool is meant, or none; None when it depends on the arguments."""
+        ...
+
+
+def own_method(thing: object, name: str, *of: str) -> Callable[..., Any] | None:
+    """Return the method `name` of a thing if it can speak for the methods `of`, or None.
+
+    It can where nobody changed one of them without it: not in a subclass, not on the object, not by a wrapper.
+    """
+    kind = type(thing)
+    if kind.__dictoffset__ and not {name, *of}.isdisjoint(vars(thing)):
+        return None
+    for each in kind.__mro__:
+        if name in each.__dict__:
+            method: Callable[..., Any] = getattr(thing, name)
+            return method
+        if not each.__dict__.keys().isdisjoint(of):
+            return None
+    return None
+
+
 class AuthorizationRule(Protocol):
     """One authorization concern.
 
@@ -153,6 +216,13 @@ class AuthorizationRule(Protocol):
         A rule may also have `always_matches(question)`: what `matches` answers to every call of the tool in that
         context, whatever its arguments, and None when that depends on them. It only decides which tools are worth
         showing; who narrows `matches` has to narrow it too.
+
+        A rule is asked about every call, unless it says more. `selectors()` returns the selectors of the tools it is
+        about, None for any tool: whatever the call and the context, it matches no other tool, cannot fail for it, and
+        covers none of its actions. `residue(question, is_selected=...)` returns what is left to ask about calls of one
+        tool: True or False when the rule answers so to all of them, a `Rest`, or None for "ask me"; the question has no
+        arguments and no context to look at, and `is_selected` means that a pattern among the selectors fits. Neither
+        counts for a class that changes `matches` or `covers` without it.
         """
         ...
 

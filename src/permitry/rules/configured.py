@@ -2,11 +2,14 @@
 
 import attrs
 
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Question, Rest, Unsure
 from permitry.rules.conditions._always import every, opposite
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["ConfiguredRule"]
 
@@ -41,6 +44,26 @@ class ConfiguredRule:
         answer = self.scope.restricts(question)
         return answer if answer is False or self.budget is None or self._is_spent(question) else False
 
+    def selectors(self) -> tuple[ToolSelector, ...] | None:
+        """Return the selectors of the only tools it is about; None for any tool."""
+        selectors = self.scope.selectors
+        is_known = type(self.scope) is Scope and all(type(each) is ToolSelector for each in selectors)
+        return selectors if is_known else None
+
+    def residue(self, question: Question, *, is_selected: bool) -> Rest | bool | None:
+        """Return what is left to ask once the tool is known; None for everything."""
+        if type(self.scope) is not Scope:
+            return None
+        is_generous = self.effect is not Verdict.ALLOW
+        rest = self.scope.residue(question, is_generous=is_generous, is_selected=is_selected)
+        if self.budget is None or rest is False or rest is None:
+            return rest
+        # The budget itself is for the rule to look at, once all else holds.
+        is_about_call = self.budget.of != "calls"
+        if rest is True:
+            return Rest(_holds, is_final=False, is_about_call=is_about_call)
+        return Rest(rest.test, is_final=False, is_about_call=is_about_call or rest.is_about_call)
+
     def always_matches(self, question: Question) -> bool | None:
         """Return `matches` for every call of the tool, whatever its arguments; None when it depends on them.
 
@@ -72,3 +95,7 @@ class ConfiguredRule:
         if self.budget is None:
             return None
         return "the budget is spent" if self.effect is Verdict.ALLOW else "the budget is not spent"
+
+
+def _holds(_: ToolCall, __: AuthContext) -> bool:
+    return True

@@ -4,8 +4,10 @@ from typing import ClassVar
 
 import attrs
 
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Question, Rest
 
 __all__ = ["ExclusiveTemplateRule"]
 
@@ -32,6 +34,16 @@ class ExclusiveTemplateRule(BuiltInRule):
         """Return whether an exclusive template is active and does not list the tool."""
         template = question.context.active_template
         return template is not None and template.exclusive and not template.allows(question.call.tool)
+
+    def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
+        """Return what is left once the name of the tool is known: the template."""
+        tool = question.call.tool
+
+        def excludes(_: ToolCall, context: AuthContext) -> bool:
+            template = context.active_template
+            return template is not None and template.exclusive and not template.allows(tool)
+
+        return Rest(excludes)
 
     def always_matches(self, question: Question) -> bool:
         """Return `matches` for every call of the tool: arguments make no difference."""

@@ -4,7 +4,9 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import BuiltInRule, Question, Rest
 
 __all__ = ["ToolIgnoreListRule"]
 
@@ -28,3 +30,12 @@ class ToolIgnoreListRule(BuiltInRule):
     def matches(self, question: Question) -> bool:
         """Return whether the tool is on the ignore list."""
         return question.call.tool in question.context.tool_ignore_list
+
+    def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
+        """Return what is left once the name of the tool is known: the list."""
+        tool = question.call.tool
+
+        def lists(_: ToolCall, context: AuthContext) -> bool:
+            return tool in context.tool_ignore_list
+
+        return Rest(lists)

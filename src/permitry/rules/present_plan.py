@@ -29,6 +29,10 @@ class PresentPlanRule(BuiltInRule):
         """Return whether the call presents a plan."""
         return question.is_own_tool and question.call.name == "present_plan"
 
+    def residue(self, question: Question, *, is_selected: bool) -> bool:  # noqa: ARG002 -- it selects by itself
+        """Return `matches`: calls of one tool differ in nothing it looks at."""
+        return self.matches(question)
+
     def always_matches(self, question: Question) -> bool:
         """Return `matches` for every call of the tool: arguments make no difference."""
         return self.matches(question)

@@ -4,7 +4,9 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import BuiltInRule, Question, Rest
 
 __all__ = ["TemplateAllowedToolsRule"]
 
@@ -29,6 +31,16 @@ class TemplateAllowedToolsRule(BuiltInRule):
         """Return whether a template is active and lists the tool."""
         template = question.context.active_template
         return template is not None and template.allows(question.call.tool)
+
+    def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
+        """Return what is left once the name of the tool is known: the template."""
+        tool = question.call.tool
+
+        def lists(_: ToolCall, context: AuthContext) -> bool:
+            template = context.active_template
+            return template is not None and template.allows(tool)
+
+        return Rest(lists)
 
     def near_miss(self, question: Question) -> str | None:
         """Return the template that is active but does not list the tool."""

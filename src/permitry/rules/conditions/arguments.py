@@ -20,8 +20,10 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import attrs
 
 from permitry.core._json import JsonValue, canonical_json
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Question, Test
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._compare import (
     Truth,
@@ -37,6 +39,7 @@ from permitry.rules.conditions._compare import (
     same,
     told_kind,
 )
+from permitry.rules.conditions._quick import ValueTest, all_hold, quick_check
 from permitry.rules.conditions._regex import Regex
 
 __all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition"]
@@ -63,6 +66,18 @@ class _Check:
         if self.name == "exists":
             return (value is not _Absent.ABSENT) is self.operand
         return value.value if isinstance(value, _Absent) else _OPERATORS[self.name].truth(value, self.operand)
+
+    def compiled(self) -> ValueTest:
+        """Return `truth` of a value that is there as a function; None for what cannot be said."""
+        quick = quick_check(self.name, self.operand)
+        if quick is not None:
+            return quick
+
+        def test(value: Any) -> bool | None:  # noqa: ANN401 -- any argument
+            truth = self.truth(value)
+            return None if isinstance(truth, str) else truth
+
+        return test
 
     def __str__(self) -> str:
         operand = self.operand
@@ -99,6 +114,24 @@ class ArgumentCondition:
         Raises: `UnevaluableError` when it is missing, or of a type the test does not speak of.
         """
         return self.passes(question.call.arguments)
+
+    def compiled(self, question: Question, *, is_generous: bool) -> Test | None:  # noqa: ARG002 -- it asks the call alone
+        """Return `holds` as a test of the arguments, which fails as it fails; None for a test of another type."""
+        if type(self.test) is not ArgumentTest:
+            return None
+        test, passes = all_hold(check.compiled() for check in self.test.checks), self.passes
+        name = self.path[0]
+        is_nested = len(self.path) > 1
+
+        def holds(call: ToolCall, _: AuthContext) -> bool:
+            arguments = call.arguments
+            if not is_nested and name in arguments:
+                answer = test(arguments[name])
+                if answer is not None:
+                    return answer
+            return passes(arguments)
+
+        return holds
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""

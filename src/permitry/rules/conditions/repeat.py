@@ -4,7 +4,9 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question, Test
 
 __all__ = ["RepeatCondition"]
 
@@ -19,12 +21,21 @@ class RepeatCondition:
 
     def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the history is always known
         """Return whether the call repeats itself often enough."""
-        return self._count(question) >= self.times
+        return _count(question.call, question.context) >= self.times
+
+    def compiled(self, question: Question, *, is_generous: bool) -> Test:  # noqa: ARG002 -- it asks call and history
+        """Return `holds` as a test of call and context."""
+        times = self.times
+
+        def holds(call: ToolCall, context: AuthContext) -> bool:
+            return _count(call, context) >= times
+
+        return holds
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""
-        return f"repeat = {self._count(question)}"
+        return f"repeat = {_count(question.call, question.context)}"
 
-    @staticmethod
-    def _count(question: Question) -> int:
-        return 1 + sum(ran.digest == question.call.digest for ran in question.context.history.latest())
+
+def _count(call: ToolCall, context: AuthContext) -> int:
+    return 1 + sum(ran.digest == call.digest for ran in context.history.latest())

@@ -11,9 +11,12 @@ from typing import Protocol
 import attrs
 
 from permitry.core.action import Action, Actions, Connect, Run, Touch, Unknown, phrase
-from permitry.core.rule import Question, Unsure
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question, Rest, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._always import every, opposite, some
+from permitry.rules.conditions._compiled import Compiled, compile_all, rest_of
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.mode import ModeCondition
@@ -35,6 +38,9 @@ class Condition(Protocol):
         """Return whether it holds.
 
         Raises: `UnevaluableError` when the call gives no answer.
+
+        A condition may also have `compiled(question, is_generous=...)`: what is left of `holds` once the tool is known,
+        True, False, a `Test`, or None for "ask me". The question has no arguments and no context to look at.
         """
         ...
 
@@ -98,6 +104,10 @@ class Conditions:
         if not ahead.plain_hold(question, is_generous=is_generous):
             return False
         return None if self.are_about_actions or len(ahead.plain) < len(self.plain) else True
+
+    def compiled(self, question: Question, *, is_generous: bool) -> Compiled | bool | None:
+        """Return what is left of `plain_hold` once the tool is known; None when a condition has to be asked itself."""
+        return compile_all(self.plain, question, is_generous=is_generous)
 
     def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
         """Yield what is the case instead of each plain condition that does not hold."""
@@ -229,6 +239,43 @@ class Scope:
         """
         return self._always(question, is_generous=True)
 
+    def residue(self, question: Question, *, is_generous: bool, is_selected: bool) -> Rest | bool | None:
+        """Return what is left of `restricts`, or of `permits` and `covers`, once the tool is known; None for all of it.
+
+        `is_selected` says that a pattern among the selectors fits the tool.
+        """
+        if not self._is_plain(is_selected=is_selected):
+            return None
+        selected = is_selected or not self.selectors or self._always_selects(question, is_generous=is_generous)
+        if selected is False:
+            return False
+        lifted = self._lifted(question, is_generous=is_generous)
+        # What takes a restriction back is judged before its conditions, and so has its failures first.
+        held = None if lifted is None and is_generous else self.when.compiled(question, is_generous=is_generous)
+        if held is None or held is False:
+            return held
+        if lifted is None or selected is None or self.when.are_about_actions:
+            return Rest(_holds if isinstance(held, bool) else held.test, is_final=False, is_about_call=True)
+        return rest_of(held, lifted, is_generous=is_generous)
+
+    def _is_plain(self, *, is_selected: bool) -> bool:
+        """Return whether all that would be left out is of our own kind."""
+        are_known = is_selected or all(type(each) is ToolSelector for each in self.selectors)
+        return are_known and type(self.when) is Conditions and type(self.unless) in (Conditions, type(None))
+
+    def _always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
+        return some([each.always_selects(question, is_generous=is_generous) for each in self.selectors])
+
+    def _lifted(self, question: Question, *, is_generous: bool) -> Compiled | bool | None:
+        """Return what is left of `unless` for the whole call; None when that takes the actions, or a closer look."""
+        unless = self.unless
+        if unless is None:
+            return False
+        if unless.are_about_actions:
+            # Judged action by action where the rule itself is.
+            return False if self.when.are_about_actions else None
+        return unless.compiled(question, is_generous=not is_generous)
+
     def _always(self, question: Question, *, is_generous: bool) -> bool | None:
         selected = [each.always_selects(question, is_generous=is_generous) for each in self.selectors]
         is_lifted = False if self.unless is None else self.unless.always_hold(question, is_generous=not is_generous)
@@ -334,6 +381,10 @@ class Scope:
         for kind in (Conditions(commands=when.commands), Conditions(paths=when.paths), Conditions(hosts=when.hosts)):
             if kind.are_about_actions:
                 yield kind
+
+
+def _holds(_: ToolCall, __: AuthContext) -> bool:
+    return True
 
 
 def _doubtful(kind: Conditions, left: Iterable[_Part], guessed: Iterable[_Part], actions: Actions) -> Unsure | None:

@@ -23,6 +23,10 @@ class ServerCondition:
         server = question.call.server
         return server is not None and any(pattern.matches(server) for pattern in self.servers)
 
+    def compiled(self, question: Question, *, is_generous: bool) -> bool:
+        """Return `holds`: calls of one tool go to one server."""
+        return self.holds(question, is_generous=is_generous)
+
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""
         server = question.call.server

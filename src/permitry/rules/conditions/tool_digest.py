@@ -26,6 +26,10 @@ class ToolDigestCondition:
         """
         return _digest(question).startswith(self.digests)
 
+    def compiled(self, question: Question, *, is_generous: bool) -> bool | None:
+        """Return `holds`, as one declaration has one digest; None where there is no declaration."""
+        return None if question.own is None else self.holds(question, is_generous=is_generous)
+
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""
         return f"tool_digest = {_digest(question)[:16]}..."

@@ -35,6 +35,11 @@ class ToolSelector:
     def _compiled(self) -> Pattern:
         return Pattern(self.text)
 
+    @property
+    def pattern(self) -> Pattern | None:
+        """The pattern of names; None for a trait selector."""
+        return None if self.text.startswith("@") else self._pattern
+
     def always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
         """Return `selects` for every call of the tool, whatever its arguments; None when it depends on them."""
         is_shell = question.tool is not None and question.tool.is_shell

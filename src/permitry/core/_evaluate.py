@@ -1,0 +1,72 @@
+"""The obvious evaluation of a question: every rule is asked, phase by phase. The compiled policy must agree with it."""
+
+from collections.abc import Sequence
+
+import attrs
+
+from permitry.core._entry import Entry, with_errors
+from permitry.core.decision import Decision, RuleFailure
+from permitry.core.rule import Question
+
+
+@attrs.frozen
+class Phases:
+    """The rules of a policy in their order, and the decision when none of them speaks."""
+
+    overrides: Sequence[Entry]
+    restrictions: Sequence[Entry]
+    permissions: Sequence[Entry]
+    default: Decision
+
+
+def decided(question: Question, phases: Phases) -> Decision:
+    """Return the decision the rules come to. Never raises for a failing rule, never guesses ALLOW."""
+    failures: list[RuleFailure] = []
+    chosen = (
+        _first(phases.overrides, question, failures)
+        or _strictest(phases.restrictions, question, failures)
+        or _permitted(phases.permissions, question, failures)
+        or [phases.default]
+    )[0]
+    return with_errors(chosen, failures) if failures else chosen
+
+
+# A Decision is no yes or no, so the steps return it in a list: empty where none was made.
+
+
+def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    for entry in entries:
+        decision = entry.decides(question, failures)
+        if decision is not None:
+            return [decision]
+    return []
+
+
+def _strictest(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    # Every restriction is asked, also after a match: a failure further on belongs in the record.
+    asked = [(entry, entry.decides(question, failures)) for entry in entries]
+    matched = [(decision, decision is entry.decision) for entry, decision in asked if decision is not None]
+    # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.
+    return [max(matched, key=lambda pair: (pair[0].verdict.strictness, pair[1]))[0]] if matched else []
+
+
+def _permitted(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    covered: frozenset[int] = frozenset()
+    for entry in entries:
+        before = len(failures)
+        decision = entry.decides(question, failures)
+        if decision is not None:
+            return [decision]
+        if entry.covers is not None and len(failures) == before and _is_divisible(question):
+            covered |= entry.covered(question, failures)
+            # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
+            if covered.issuperset(range(len(question.actions.certain))):
+                return [entry.decision]
+    return []
+
+
+def _is_divisible(question: Question) -> bool:
+    """Return whether several permissions could share the call: it has several actions, and all are known."""
+    if question.tool is None or not question.tool.roles:
+        return False
+    return len(question.actions.certain) > 1 and question.actions.unknown is None
