@@ -1,30 +1,26 @@
 """How long a decision about a command takes, beside what tree-sitter alone takes to parse it.
 
-::
-
-    python tests/bench/shell.py
-
-Prints one table: for pipelines of several commands and for commands of growing length, the time tree-sitter-bash takes
-in milliseconds, and as multiples of it our strict reader, the reader with what is known about programs, and whole
-decisions with two shipped rule sets. All are the best of several tries in this one run, in turns, so that the multiples
-can be trusted where the milliseconds cannot. The second table says how each grows when the length doubles: 2.0 is
-linear.
+All are the best of several tries in this one run, in turns, so that the multiples can be trusted where the milliseconds
+cannot. The growth says how each grows when the length doubles: 2.0 is linear.
 """
 
 import functools
 import gc
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import tree_sitter_bash
+from tests.bench.report import Report, Scale, Table, Tell, number
 from tree_sitter import Language, Parser
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
 from permitry.actions.folders import Folder
 from permitry.actions.shell.reading import read_command
 from permitry.actions.shell.strict import read_strictly
+from permitry.actions.shell.words import UnreadableError
+
+__all__ = ["run"]
 
 _STAGES = (
     'git log --oneline -20 --author "A B"',
@@ -33,10 +29,6 @@ _STAGES = (
     "cut -d , -f 1-3",
     "head -n 20 2>/dev/null",
 )
-_TRIES = 5
-_LENGTHS = (4, 8, 16, 32, 64)
-"""In thousands of bytes; the strict reader takes 64 KiB at most."""
-
 _READERS = ("tree-sitter", "strict", "read_command", "read-only", "coding-agent")
 _FORMS: Mapping[str, Callable[[int], str]] = {
     "pipeline": lambda size: _joined(" | ", size),
@@ -45,22 +37,32 @@ _FORMS: Mapping[str, Callable[[int], str]] = {
     "quoted": lambda size: "grep x " + "'a b' \"c d\" " * (size // 12),
     "redirections": lambda size: "cat " + "<in >/dev/null " * (size // 15),
 }
+_TEXT = """\
+A command is judged by what it would do, so it has to be read. Beside tree-sitter-bash, which only parses: the strict
+reader (`strict`), the reader with what is known about programs (`read_command`), and whole decisions with two shipped
+rule sets. What the strict reader refuses for its size is marked so; it can only be asked about or blocked. There is no
+peer here: no engine above reads commands."""
 
 
-def main() -> None:
-    """Print both tables."""
+def run(scale: Scale, tell: Tell) -> Report:
+    """Return the multiples of what tree-sitter takes, and how each reader grows."""
     readers = _readers()
-    _tell("command", "bytes", "tree-sitter ms", *(f"{name} x" for name in _READERS[1:]))
+    found: list[tuple[str, str, dict[str, float]]] = []
     for count in (1, 2, 5, 10, 50):
-        _row(readers, f"{count} in a pipeline", " | ".join(_STAGES[at % len(_STAGES)] for at in range(count)))
+        text = " | ".join(_STAGES[at % len(_STAGES)] for at in range(count))
+        found.append((f"{count} in a pipeline", text, _best(readers, text, scale.tries)))
     growth = []
     for form, make in _FORMS.items():
-        found = [_row(readers, f"{form}, {size} kB", make(size * 1000)) for size in _LENGTHS]
-        factors = ((found[-1][name] / found[0][name]) ** (1 / (len(found) - 1)) for name in _READERS)
-        growth.append((form, *(f"{factor:.2f}" for factor in factors)))
-    _tell("\ngrowth per doubling", *_READERS)
-    for row in growth:
-        _tell(*row)
+        tell(f"shell: {form}")
+        each = [(f"{form}, {size} kB", make(size * 1000)) for size in scale.shell_sizes]
+        measured = [(told, text, _best(readers, text, scale.tries)) for told, text in each]
+        found += measured
+        # A refusal is quick, whatever the length.
+        growth.append((form, *_growth([best for _, text, best in measured if not _is_refused(text)])))
+    head = ("command", "bytes", "tree-sitter ms", *(f"{name} x" for name in _READERS[1:]))
+    ratios = Table("Multiples of what tree-sitter-bash takes to parse the same text:", head, tuple(map(_row, found)))
+    grown = Table("Growth when the length doubles; 2.0 is linear:", ("form", *_READERS), tuple(growth))
+    return Report("Decisions about shell commands", (ratios, grown), text=_TEXT)
 
 
 def _joined(sign: str, size: int) -> str:
@@ -69,7 +71,7 @@ def _joined(sign: str, size: int) -> str:
 
 
 def _readers() -> dict[str, Callable[[str], object]]:
-    context = AuthContext(workspace=os.getcwd())  # noqa: PTH109 -- a context holds names
+    context = AuthContext(workspace=str(Path.cwd()))
     folder = Folder((str(context.workspace),), None)
     parse = Parser(Language(tree_sitter_bash.language())).parse
 
@@ -78,7 +80,7 @@ def _readers() -> dict[str, Callable[[str], object]]:
 
     found: dict[str, Callable[[str], object]] = {
         "tree-sitter": lambda text: parse(text.encode()),
-        "strict": read_strictly,
+        "strict": _is_refused,
         "read_command": lambda text: read_command(text, folder),
     }
     for name in _READERS[3:]:
@@ -86,14 +88,21 @@ def _readers() -> dict[str, Callable[[str], object]]:
     return found
 
 
-def _row(readers: Mapping[str, Callable[[str], object]], told: str, text: str) -> dict[str, float]:
-    """Print what every reader takes for a text, and return it in seconds."""
+def _is_refused(text: str) -> bool:
+    """Read a text strictly; return whether it was too much."""
+    try:
+        read_strictly(text)
+    except UnreadableError:
+        return True
+    return False
+
+
+def _best(readers: Mapping[str, Callable[[str], object]], text: str, tries: int) -> dict[str, float]:
+    """Return what every reader takes for a text, in seconds."""
     best = dict.fromkeys(readers, float("inf"))
-    for _ in range(_TRIES):
+    for _ in range(tries):
         for name, read in readers.items():
             best[name] = min(best[name], *_measured(read, text, best[name]))
-    base = best["tree-sitter"]
-    _tell(told, str(len(text)), f"{base * 1000:.3f}", *(f"{best[name] / base:.2f}" for name in _READERS[1:]))
     return best
 
 
@@ -107,10 +116,14 @@ def _measured(read: Callable[[str], object], text: str, known: float) -> Iterato
     gc.enable()
 
 
-def _tell(first: str, *rest: str) -> None:
-    sys.stdout.write(f"{first:<28}{''.join(f'{cell:>16}' for cell in rest)}\n")
-    sys.stdout.flush()
+def _row(found: tuple[str, str, dict[str, float]]) -> tuple[str, ...]:
+    told, text, best = found
+    base = best["tree-sitter"]
+    told = f"{told} (refused)" if _is_refused(text) else told
+    return (told, f"{len(text):,}", f"{base * 1000:.3f}", *(number(best[name] / base) for name in _READERS[1:]))
 
 
-if __name__ == "__main__":
-    main()
+def _growth(found: list[dict[str, float]]) -> Iterator[str]:
+    for name in _READERS:
+        doublings = len(found) - 1
+        yield f"{(found[-1][name] / found[0][name]) ** (1 / doublings):.2f}" if doublings > 0 else "-"

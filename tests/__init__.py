@@ -1,0 +1,1 @@
+"""The tests; the benchmarks in `bench` run as `python -m tests.bench`."""

@@ -1,0 +1,61 @@
+"""What we want the figures to be. A table to look at, never a gate: machines differ."""
+
+import operator
+from collections.abc import Mapping
+
+import attrs
+from tests.bench.report import Table, number
+
+__all__ = ["TARGETS", "Target", "targets"]
+
+
+@attrs.frozen
+class Target:
+    """A wish about one figure."""
+
+    told: str
+    fact: str
+    bound: float
+    unit: str
+    is_least: bool = False
+
+    def row(self, facts: Mapping[str, float]) -> tuple[str, ...]:
+        """Return the row of the table: what is wanted, what was measured, and whether that is enough."""
+        sign = "≥" if self.is_least else "≤"
+        wanted = f"{sign} {self.bound:,g}{self.unit}"
+        value = facts.get(self.fact)
+        if value is None:
+            return self.told, wanted, "not measured", ""
+        is_met = (operator.ge if self.is_least else operator.le)(value, self.bound)
+        return self.told, wanted, f"{number(value)}{self.unit}", "yes" if is_met else "no"
+
+
+TARGETS = (
+    Target("a decision, 10,000 rules, mixed, median", "p50-10000", 1.5, " µs"),
+    Target("a decision, 10,000 rules, mixed, 99th percentile", "p99-10000", 10, " µs"),
+    Target("growth from 10 to 100,000 rules", "growth-10-100000", 1.3, "x"),
+    Target("a name never asked about, 10,000 rules, median", "new-name-10000", 25, " µs"),
+    Target("building the index of 10,000 rules", "index-ms-10000", 60, " ms"),
+    Target("memory for a rule", "bytes-a-rule-10000", 1024, " bytes"),
+    Target("cedarpy, 10,000 rules", "cedarpy-10000", 2500, "x", is_least=True),
+    Target("vakt, 10,000 rules", "vakt-10000", 1300, "x", is_least=True),
+    Target("pycasbin, 10,000 rules", "pycasbin-10000", 7000, "x", is_least=True),
+    Target("cedarpy, 10 rules", "cedarpy-10", 12, "x", is_least=True),
+    Target(
+        "hand-written if/elif, 10 rules (at most 8 times as fast)", "hand-written if/elif-10", 1 / 8, "x", is_least=True
+    ),
+    Target("a call through the handler, no-op tool, median", "handle-us-10000", 15, " µs"),
+    Target("1,000 tools filtered, warm", "filter-ms", 1, " ms"),
+    Target("`import permitry`, times bare Python", "import-ratio", 4, "x"),
+    Target("`permitry check` of one call, times bare Python", "check-ratio", 4, "x"),
+    Target("`permitry check` of a shell command, times bare Python", "check-shell-ratio", 5, "x"),
+)
+
+
+def targets(facts: Mapping[str, float]) -> Table:
+    """Return the targets with what was measured."""
+    return Table(
+        "What is wanted, and what was measured in this run:",
+        ("target", "wanted", "measured", "met"),
+        tuple(target.row(facts) for target in TARGETS),
+    )
