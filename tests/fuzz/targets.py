@@ -38,7 +38,7 @@ from permitry.rules.conditions.path import PathPattern
 __all__ = ["TARGETS", "Target"]
 
 _ROOT = Path(__file__).parents[2]
-_WORKSPACE, _HOME = "/work/space", "/home/user"
+_WORKSPACE, _HOME = "/nowhere/space", "/home/user"
 _ROOTS = Roots((_WORKSPACE,), (_HOME,))
 _BASES = ((), (_WORKSPACE,), (_WORKSPACE, "/tmp/other", "/proc/self/cwd"))  # noqa: S108 -- a name, never opened
 

@@ -12,7 +12,7 @@ import pytest
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
 
-_CONTEXT = AuthContext(workspace="/work/space")
+_CONTEXT = AuthContext(workspace="/nowhere/space")
 _POLICIES = {name: load_policy(f"permitry:{name}") for name in ("read-only", "coding-agent")}
 _MANY = 100
 _FORMS: dict[str, Callable[[int], str]] = {
