@@ -7,14 +7,15 @@
 """
 
 import importlib
-from typing import TYPE_CHECKING
 
+# The name is known to type checkers; `typing` itself takes longer to import than all that is done here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from permitry.config.default import create_default_authorization_policy as create_default_authorization_policy
-    from permitry.config.load import RuleSet as RuleSet
     from permitry.config.load import load_policy as load_policy
     from permitry.config.load import load_rules as load_rules
     from permitry.config.reload import PolicyReloader as PolicyReloader
+    from permitry.config.ruleset import RuleSet as RuleSet
     from permitry.confirm.channel import CallbackChannel as CallbackChannel
     from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
     from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory
@@ -72,7 +73,7 @@ _HOMES = {
     "PolicyReloader": "config.reload",
     "Question": "core.rule",
     "Ready": "handler",
-    "RuleSet": "config.load",
+    "RuleSet": "config.ruleset",
     "Session": "session",
     "Template": "core.template",
     "TextCallStream": "messages.text",

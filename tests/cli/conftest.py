@@ -36,7 +36,7 @@ os.execv(sys.executable, [sys.executable, "-m", "permitry", *sys.argv[2:]])
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty folder that stands for the user's home, and make the environment a plain one."""
     folder = tmp_path / "home"
-    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"):
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"):
         monkeypatch.setenv(name, str(folder))
     # Unbuffered output, as some machines have it everywhere, would hide a line that is not flushed.
     for name in ("PYTHONUNBUFFERED", "NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR"):

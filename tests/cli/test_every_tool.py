@@ -185,7 +185,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, web: str) -> Ran:
     folder = tmp_path_factory.mktemp("every-tool")
     mark = f"PERMITRY_TEST_{uuid.uuid4().hex}"
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"):
+        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"):
             patch.setenv(name, str(folder / "home"))
         patch.setenv(mark, "1")
         patch.setattr(sys, "stderr", io.StringIO())

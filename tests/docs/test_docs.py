@@ -94,6 +94,7 @@ class Scratch:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": "100",
             "XDG_STATE_HOME": str(self.folder / "state"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
         }
         where = self.folder / ".where"

@@ -7,11 +7,9 @@ from typing import TypeAlias, assert_never
 import attrs
 
 from permitry.actions.folders import Folder
-from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.paths import read_path, roots_of
-from permitry.actions.shell.reading import ShellReading, loosely, patched, read_argv, read_command
 from permitry.core._json import JsonValue
-from permitry.core.action import Access, Action, Actions, Connect, Delegate, Run, Touch, Unknown, Word
+from permitry.core.action import Access, Action, Actions, Connect, Delegate, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ArgumentRole, ToolSpec
@@ -50,8 +48,7 @@ class ReadActions:
         folder = Folder(bases, self.home, is_certain=bool(roots.workspace))
         if spec is None or spec.roles is None:
             return Actions(guessed=tuple(_guesses(call, folder)), roots=roots, doubt="nobody declares what it does")
-        reading = _Extraction(call, spec, spec.roles, folder).reading()
-        return Actions(reading.certain, reading.possible, roots=roots, doubt=reading.doubt)
+        return _Extraction(call, spec, spec.roles, folder).actions(roots)
 
 
 @attrs.define
@@ -70,7 +67,7 @@ class _Extraction:
     def _where_it_starts(self) -> Folder:
         return self.folder
 
-    def reading(self) -> ShellReading:
+    def actions(self, roots: Roots) -> Actions:
         """Return everything the arguments say."""
         # Where a command runs must be known before what it does.
         for key, role in sorted(self.roles.items(), key=lambda item: item[1] is not ArgumentRole.FOLDER):
@@ -79,7 +76,8 @@ class _Extraction:
             self.certain.append(Delegate())
         if self.spec.is_shell:
             self.unexplained()
-        return ShellReading(tuple(self.certain), tuple(self.possible), next(iter(self.doubts), None))
+        doubt = next(iter(self.doubts), None)
+        return Actions(tuple(self.certain), tuple(self.possible), roots=roots, doubt=doubt)
 
     def argument(self, key: str, role: ArgumentRole) -> None:
         values = _values(self.call.arguments, key)
@@ -126,6 +124,8 @@ class _Extraction:
                 self.possible += _guess(text, self.folder)
 
     def command(self, origin: str, value: JsonValue, role: ArgumentRole) -> None:
+        from permitry.actions.shell.reading import read_argv, read_command  # noqa: PLC0415 -- most calls are no command
+
         if isinstance(value, tuple) and value and all(isinstance(word, str) for word in value):
             reading = read_argv([str(word) for word in value], self.folder, has_moved=self.has_moved)
         elif isinstance(value, str) and role is ArgumentRole.COMMAND:
@@ -133,7 +133,7 @@ class _Extraction:
         else:
             self.unknown(origin, f"the argument `{origin}` is no command")
             for text in _texts(value):
-                self.possible += loosely(text, self.folder)
+                self.possible += _loosely(text, self.folder)
             return
         self.certain += reading.certain
         self.possible += reading.possible
@@ -145,7 +145,7 @@ class _Extraction:
             return
         self.unknown(origin, f"nobody reads what a running program makes of `{origin}`")
         for text in _texts(value):
-            self.possible += loosely(text, self.folder)
+            self.possible += _loosely(text, self.folder)
 
     def text(self, origin: str, text: str, role: ArgumentRole) -> None:
         match role:
@@ -154,11 +154,7 @@ class _Extraction:
             case ArgumentRole.URL:
                 self.address(origin, text)
             case ArgumentRole.PATCH:
-                touches, doubt = patched(text, self.folder)
-                self.certain += touches
-                self.doubts.append("it changes files")
-                if doubt is not None:
-                    self.unknown(text, doubt, role)
+                self.patch(text)
             case ArgumentRole.AGENT:
                 self.certain.append(Delegate(text))
                 self.doubts.append("it starts an agent")
@@ -171,7 +167,18 @@ class _Extraction:
             case _:
                 assert_never(role)
 
+    def patch(self, text: str) -> None:
+        from permitry.actions.shell.reading import patched  # noqa: PLC0415 -- most calls are no patch
+
+        touches, doubt = patched(text, self.folder)
+        self.certain += touches
+        self.doubts.append("it changes files")
+        if doubt is not None:
+            self.unknown(text, doubt, ArgumentRole.PATCH)
+
     def address(self, origin: str, text: str) -> None:
+        from permitry.actions.hosts import other_readings, read_url  # noqa: PLC0415 -- most calls name no address
+
         connect = read_url(text, origin)
         self.certain.append(connect)
         self.possible += other_readings(text, origin)
@@ -283,11 +290,21 @@ def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
             return
         yield from _guess(text, folder)
         # In prose, a sum such as `$20` is no program that could be any.
-        runs = (action for action in loosely(text, folder) if not (isinstance(action, Run) and action.words[0].is_open))
+        runs = (
+            action for action in _loosely(text, folder) if not (isinstance(action, Run) and action.words[0].is_open)
+        )
         yield from runs
 
 
+def _loosely(text: str, folder: Folder) -> Iterable[Action]:
+    from permitry.actions.shell.reading import loosely  # noqa: PLC0415 -- most calls are no command
+
+    return loosely(text, folder)
+
+
 def _guess(text: str, folder: Folder) -> Iterator[Touch | Connect]:
+    from permitry.actions.hosts import other_readings, read_url  # noqa: PLC0415 -- only for what nobody declares
+
     if text:
         yield folder.place_of(Word(text, is_home=text.startswith("~")), Access.WRITE, is_certain=False)
         yield attrs.evolve(read_url(text), is_certain=False)

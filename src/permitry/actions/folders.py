@@ -2,12 +2,15 @@
 
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
 from permitry.actions.paths import can_follow, read_path
-from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Place, Touch, Word
+
+if TYPE_CHECKING:
+    from permitry.actions.shell.strict import Command
 
 __all__ = ["Folder", "Walk"]
 
@@ -81,13 +84,13 @@ class Walk:
     folder: Folder
     _chain: Folder | None = None
 
-    def before(self, command: Command) -> Folder:
+    def before(self, command: "Command") -> Folder:
         """Return where the command runs."""
         if command.follows != "&&" or command.within:
             self._chain = None
         return self._chain or self.folder
 
-    def after(self, command: Command) -> None:
+    def after(self, command: "Command") -> None:
         """Note where the script may be behind the command."""
         here = self._chain or self.folder
         name = command.words[0].text

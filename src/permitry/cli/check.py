@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Callable
 
-from permitry.cli.inputs import add_call_options, add_rules_option, questions, rules_from
+from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, questions, rules_from
 from permitry.cli.main import ExitCode
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.policy import AuthorizationPolicy
@@ -37,17 +37,20 @@ def execute(options: argparse.Namespace) -> ExitCode:
         print(json.dumps(decision_line(call_id, decision)) if options.json else _told(name, decision), flush=True)
         return decision
 
-    return answer_each(options, answer)
+    return answer_each(options, answer, only_tool(options))
 
 
 def answer_each(
-    options: argparse.Namespace, answer: Callable[[AuthorizationPolicy, object, Question | Decision], Decision]
+    options: argparse.Namespace,
+    answer: Callable[[AuthorizationPolicy, object, Question | Decision], Decision],
+    tool: str | None = None,
 ) -> ExitCode:
     """Have every call of the options answered, and return what the process reports.
 
     `answer` gets the policy, the id, and the question; for a line that is no call it gets the decision to block it.
+    With a `tool` the policy has only the rules that can speak of its calls.
     """
-    rules = rules_from(options, options.workspace)
+    rules = rules_from(options, options.workspace, tool)
     policy = rules.policy()
     worst = ExitCode.OK
     for number, call_id, question in questions(options, rules):
@@ -82,7 +85,7 @@ def decision_line(call_id: object, decision: Decision) -> dict[str, object]:
 
 
 def _told(name: str, decision: Decision) -> str:
-    from permitry.cli.render import one_line
+    from permitry.cli.texts import one_line
 
     rule = decision.rule_id or "-"
     source = f" ({decision.source})" if decision.source else ""

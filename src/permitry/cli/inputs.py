@@ -7,20 +7,24 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
+from permitry.config.cache import RuleCache
 from permitry.config.layers import find_layers
-from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.config.origin import Origin
+from permitry.config.ruleset import RuleSet
 from permitry.core._json import parse_json
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.errors import CallError
 from permitry.messages.incoming import plain_id
+from permitry.messages.plain import call_from_object
 from permitry.messages.question import read_question
 
 __all__ = [
     "add_call_options",
     "add_rules_option",
     "numbered_lines",
+    "only_tool",
     "open_lines",
     "origins_from",
     "questions",
@@ -59,11 +63,29 @@ def add_call_options(parser: argparse.ArgumentParser, *, has_command: bool = Fal
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, and nothing else")
 
 
-def rules_from(options: argparse.Namespace, workspace: str = ".") -> RuleSet:
-    """Return the named rule sets, or those of the layers; notices go to standard error."""
-    rules = load_rules(origins_from(options, workspace))
+def rules_from(options: argparse.Namespace, workspace: str = ".", tool: str | None = None) -> RuleSet:
+    """Return the named rule sets, or those of the layers; notices go to standard error.
+
+    With a `tool`, only the rules that can speak of its calls.
+    """
+    rules = RuleCache().load(origins_from(options, workspace), tool)
     tell(rules.notices)
     return rules
+
+
+def only_tool(options: argparse.Namespace) -> str | None:
+    """Return the tool that is asked about, when the options hold a single call of one."""
+    if options.call is None:
+        return None
+    try:
+        data = parse_json(options.call)
+    except CallError:
+        # Whatever is wrong with it is told when the question is read.
+        return None
+    if not isinstance(data, dict) or not {"name", "arguments"} <= data.keys():
+        return None
+    incoming = call_from_object({key: value for key, value in data.items() if key != "id"})
+    return incoming.call.tool if isinstance(incoming.call, ToolCall) else None
 
 
 def origins_from(options: argparse.Namespace, workspace: str = ".") -> list[Origin]:
@@ -75,7 +97,7 @@ def origins_from(options: argparse.Namespace, workspace: str = ".") -> list[Orig
 def tell(notices: Iterable[str]) -> None:
     """Print what the user should know beside the results."""
     for notice in notices:
-        from permitry.cli.render import one_line
+        from permitry.cli.texts import one_line
 
         print(f"permitry: {one_line(notice)}", file=sys.stderr)
 

@@ -7,11 +7,11 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, TypedDict
 
 from permitry.errors import ConfigError, PermitryError
 
-__all__ = ["ExitCode", "main", "run_from_shell"]
+__all__ = ["ExitCode", "main", "run_from_shell", "terminal_columns"]
 
 _COMMANDS = {
     "run": "guard and run the tool calls of a session",
@@ -39,6 +39,24 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Help as wide as the terminal.
+
+    argparse makes a formatter for every option, and would load `shutil` and its compressors to ask for the width.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=terminal_columns() - 2)
+
+
+class _About(TypedDict):
+    """What every command's parser is given."""
+
+    allow_abbrev: bool
+    description: str
+    formatter_class: type[argparse.HelpFormatter]
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         # argparse would exit with 2, which here means "blocked".
@@ -64,14 +82,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
-    command = next((word for word in words if word in _COMMANDS), None)
-    options = _parser(command).parse_args(words)
+    options = _options(words)
     try:
         code = int(options.execute(options))
         # What is still buffered is part of the command: it may meet a reader that has left, too.
         sys.stdout.flush()
     except PermitryError as error:
-        from permitry.cli.render import visible
+        from permitry.cli.texts import visible
 
         # The places of a rule file come first on their lines, as editors and terminals look for them.
         prefix = "" if isinstance(error, ConfigError) else "permitry: "
@@ -94,9 +111,20 @@ def run_from_shell() -> NoReturn:
     sys.exit(main())
 
 
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    if words and words[0] in _COMMANDS:
+        # The others need not be known to read the words of one: starting up is what a short check costs most.
+        alone = _configured(words[0], _Parser(prog=f"permitry {words[0]}", **_about(words[0])))
+        options, rest = alone.parse_known_args(words[1:])
+        if not rest:
+            return options
+    return _parser(next((word for word in words if word in _COMMANDS), None)).parse_args(words)
+
+
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
     parser = _Parser(
         allow_abbrev=False,
+        formatter_class=_Formatter,
         prog="permitry",
         description="Decide, before a tool call of an LLM agent runs, whether it may: allow, confirm or block.",
         epilog="exit codes: 0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input",
@@ -104,9 +132,36 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, summary in _COMMANDS.items():
-        description = f"{summary[:1].upper()}{summary[1:]}."
-        command = commands.add_parser(name, allow_abbrev=False, help=summary, description=description)
+        command = commands.add_parser(name, help=summary, **_about(name))
         if name == chosen:
-            # Only the command that runs is imported: starting up is what a short check costs most.
-            importlib.import_module(f"permitry.cli.{name}").configure(command)
+            _configured(name, command)
     return parser
+
+
+def _about(name: str) -> _About:
+    summary = _COMMANDS[name]
+    return {
+        "allow_abbrev": False,
+        "description": f"{summary[:1].upper()}{summary[1:]}.",
+        "formatter_class": _Formatter,
+    }
+
+
+def terminal_columns() -> int:
+    """Return how many columns the terminal has, as `shutil.get_terminal_size` does."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns <= 0:
+        try:
+            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]  # None is an error, too
+        except (AttributeError, ValueError, OSError):
+            columns = 0
+    return columns or 80
+
+
+def _configured(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    # Only the command that runs is imported.
+    importlib.import_module(f"permitry.cli.{name}").configure(command)
+    return command

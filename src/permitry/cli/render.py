@@ -1,7 +1,6 @@
 """What humans see: decisions, explanations, requests and summaries, drawn with rich."""
 
 import json
-import unicodedata
 from collections.abc import Iterable
 from typing import TextIO
 
@@ -11,6 +10,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from permitry.cli.texts import one_line, shortened, visible
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core._json import thaw
 from permitry.core.action import Run, Unknown, phrase
@@ -21,23 +21,6 @@ __all__ = ["SummaryRow", "console_on", "explanation", "one_line", "request", "sh
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
 _LONGEST = 500
 _MOST_LINES = 100
-
-
-def visible(text: str) -> str:
-    """Return `text` with everything invisible spelled out: what a model writes must not steer a terminal."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(char if char in "\n\t" or _shows(char) else f"\\u{ord(char):04x}" for char in text)
-
-
-# Letters, marks and signs by their category, and yet nothing shows: fillers, joiners, selectors, the blank of Braille.
-_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
-    *(map(chr, range(*ends)) for ends in ((0x180B, 0x1810), (0xFE00, 0xFE10), (0xE0100, 0xE01F0)))
-)
-
-
-def _shows(char: str) -> bool:
-    return char == " " or (unicodedata.category(char)[0] not in "CZ" and char not in _BLANKS)
 
 
 @attrs.frozen
@@ -94,23 +77,9 @@ def request(console: Console, asked: ToolConfirmationRequest, *, in_full: bool =
     return is_whole
 
 
-def shortened(text: str, longest: int) -> str:
-    """Return `text` on one line and at most about `longest` characters long: its head and its end."""
-    line = one_line(text)
-    if len(line) <= longest:
-        return line
-    end = longest // 3
-    return f"{line[: longest - end]} ... {line[-end:]} ({len(text)} characters)"
-
-
 def _indented(text: str) -> str:
     # A line of a value must not look like a line of ours.
     return visible(text).replace("\n", "\n      ")
-
-
-def one_line(text: str) -> str:
-    """Return `text` made visible, on one line."""
-    return visible(text).replace("\n", "\\n")
 
 
 def explanation(console: Console, tool: str, told: Explanation) -> None:

@@ -8,20 +8,29 @@ from permitry.config.diagnostics import nearest
 from permitry.config.drafts import RuleDraft, TemplateDraft
 from permitry.config.examples import example_problems
 from permitry.config.locate import KeyPath
+from permitry.config.plain import Plain, flows_of, rule_of, tool_of
 from permitry.config.schema import RuleTable, ToolTable
-from permitry.config.scopes import build_scope, condition_problems, has_condition
-from permitry.core.decision import Phase, Verdict
+from permitry.config.scopes import build_scope, condition_problems, given_conditions, has_condition
+from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem
-from permitry.rules.conditions.budget import Budget
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 
-__all__ = ["DEEPEST", "build_flows", "build_rule", "build_templates", "build_tool", "rule_problems"]
+__all__ = [
+    "DEEPEST",
+    "build_flows",
+    "build_rule",
+    "build_templates",
+    "build_tool",
+    "plain_rule",
+    "plain_template",
+    "plain_tool",
+    "rule_problems",
+]
 
-_DEFAULT_PRIORITY = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}
 DEEPEST = 32
 """How many rule files, or templates, may extend each other in a row."""
 
@@ -33,44 +42,52 @@ def build_rule(draft: RuleDraft) -> ConfiguredRule:
 
     Raises: `RuleError` for a condition that cannot be read.
     """
-    table = draft.table
-    effect = Verdict(table.effect)
-    return ConfiguredRule(
-        id=table.id,
-        effect=effect,
-        priority_number=_DEFAULT_PRIORITY[effect] if table.priority is None else table.priority,
-        scope=build_scope(table),
-        budget=_budget(table),
-        reason=table.reason or "the rule gives no reason",
-        message=table.message,
-        source=draft.source.source(draft.path),
-    )
+    return rule_of(plain_rule(draft))
 
 
 def build_flows(draft: RuleDraft) -> Iterator[FlowRule]:
     """Yield what the calls of a rule leave behind: its label, and the count of its budget."""
-    table = draft.table
-    if table.taint is not None or table.budget is not None:
-        yield FlowRule(table.id, build_scope(table), table.taint, counts=table.budget is not None)
+    return flows_of(plain_rule(draft))
 
 
 def build_tool(name: str, table: ToolTable) -> ToolSpec:
     """Return the declaration of a tool; a trait that a list of traits leaves out is not so."""
-    traits = ToolTraits()
-    if table.traits is not None:
-        given = {trait: trait in table.traits for trait in ("idempotent", "open_world", "read_only", "spawns_agent")}
-        # A tool that writes may well destroy, unless it is said to do neither.
-        destroys = "destructive" in table.traits or (None if not given["read_only"] else False)
-        traits = ToolTraits(**given, destructive=destroys)
-    roles = {key: ArgumentRole(role) for key, role in table.roles.items()}
-    return ToolSpec(name, table.description, traits=traits, roles=roles)
+    return tool_of(plain_tool(name, table))
 
 
-def _budget(table: RuleTable) -> Budget | None:
-    if table.budget is None:
-        return None
-    most, of = (table.budget.calls, "calls") if table.budget.targets is None else (table.budget.targets, "targets")
-    return Budget(table.id, most or 0, "targets" if of == "targets" else "calls", table.budget.seconds, table.budget.by)
+def plain_rule(draft: RuleDraft) -> Plain:
+    """Return a rule as plain data."""
+    table, budget = draft.table, draft.table.budget
+    return {
+        "id": table.id,
+        "effect": table.effect,
+        "priority": table.priority,
+        "tools": table.tools,
+        "when": given_conditions(table.when),
+        "unless": given_conditions(table.unless),
+        "budget": budget
+        and {"calls": budget.calls, "targets": budget.targets, "seconds": budget.seconds, "by": budget.by},
+        "reason": table.reason,
+        "message": table.message,
+        "taint": table.taint,
+        "source": draft.source.source(draft.path),
+    }
+
+
+def plain_tool(name: str, table: ToolTable) -> Plain:
+    """Return the declaration of a tool as plain data."""
+    return {"name": name, "description": table.description, "traits": table.traits, "roles": table.roles}
+
+
+def plain_template(template: Template) -> Plain:
+    """Return a template as plain data; what it extends is named."""
+    return {
+        "name": template.name,
+        "description": template.description,
+        "extends": [each.name for each in template.extends],
+        "allow_tools": list(template.allowed_tools),
+        "exclusive": template.exclusive,
+    }
 
 
 def rule_problems(

@@ -2,20 +2,22 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import platformdirs
+from permitry.config.folders import user_config, user_state
+from permitry.config.origin import Origin
 
-from permitry.config.load import Origin
-from permitry.config.pin import PROJECT_FILE
-from permitry.config.trust import TrustStore
+if TYPE_CHECKING:
+    from permitry.config.trust import TrustStore
 
 __all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "find_layers", "find_project"]
 
+PROJECT_FILE = Path(".permitry") / "rules.toml"
 ADMIN_FILE = Path("/etc/permitry/rules.toml")
 
 
 def find_layers(
-    workspace: Path, *, user_file: Path | None = None, admin_file: Path = ADMIN_FILE, trust: TrustStore | None = None
+    workspace: Path, *, user_file: Path | None = None, admin_file: Path = ADMIN_FILE, trust: "TrustStore | None" = None
 ) -> list[Origin]:
     """Return the rule files in force for `workspace`, lowest layer first; files that do not exist are left out.
 
@@ -26,21 +28,27 @@ def find_layers(
 
     Loading refuses an admin file that someone other than root could have written.
     """
-    user = user_file or platformdirs.user_config_path("permitry") / "rules.toml"
+    user = user_file or user_config() / "rules.toml"
     project = find_project(workspace)
     layers = [Origin("permitry:base")]
     if _stands(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:
-        layers.append((trust or TrustStore()).origin(project))
+        layers.append(_origin_of(project, trust))
     if _stands(admin_file):
         layers.append(Origin(str(admin_file), is_admin=True))
     return layers
 
 
+def _origin_of(project: Path, trust: "TrustStore | None") -> Origin:
+    from permitry.config.trust import TrustStore  # noqa: PLC0415 -- of no use without a project
+
+    return (trust or TrustStore()).origin(project)
+
+
 def default_record() -> Path:
     """Return where the record goes unless told otherwise: `audit.jsonl` in the user's state folder."""
-    return platformdirs.user_state_path("permitry") / "audit.jsonl"
+    return user_state() / "audit.jsonl"
 
 
 def find_project(workspace: Path) -> Path | None:

@@ -3,34 +3,38 @@
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
 from pydantic import BaseModel, ValidationError
 
-from permitry.config.build import DEEPEST, build_flows, build_rule, build_templates, build_tool, rule_problems
+from permitry.config.build import (
+    DEEPEST,
+    build_templates,
+    build_tool,
+    plain_rule,
+    plain_template,
+    plain_tool,
+    rule_problems,
+)
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
-from permitry.config.default import create_default_authorization_policy
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
 from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.locate import KeyPath, locate
+from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
+from permitry.config.plain import Plain, rule_set_of
+from permitry.config.ruleset import RuleSet
 from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, WhenTable, tool_name_problem
 from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.spec import ToolSpec
-from permitry.core.template import Template
 from permitry.errors import ConfigError, Problem
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.configured import ConfiguredRule
-from permitry.rules.exclusive_template import ExclusiveTemplateRule
-from permitry.rules.flow import FlowRule
 
-__all__ = ["Origin", "RuleSet", "load_policy", "load_rules"]
+__all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_policy", "load_rules"]
 
 _LARGEST_UNTRUSTED = 256 * 1024
 _MOST_PROBLEMS = 200
@@ -39,64 +43,26 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 @attrs.frozen
-class Origin:
-    """A rule file to load: a path or a shipped set's name, and how far it is trusted.
+class Reached:
+    """A file that was read: its real path, the SHA-256 of its bytes, and, if it is an admin's, how it was named."""
 
-    The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
-    in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
-
-    `pinned` holds the SHA-256 of every file that is trusted, by real path. Where one that is read is missing there, or
-    has other bytes, the origin is loaded as an untrusted one.
-    """
-
-    name: str
-    is_trusted: bool = True
-    is_admin: bool = False
-    root: Path | None = None
-    pinned: Mapping[Path, str] | None = None
-    distrust: str = "the project is not trusted"
-
-    def admits(self, path: Path, content: bytes) -> bool:
-        """Return whether a file of these bytes may be loaded with the trust of this origin."""
-        if self.pinned is None or self.name.startswith(PREFIX):
-            return True
-        return self.pinned.get(path) == hashlib.sha256(content).hexdigest()
-
-    def unpinned(self) -> "Origin":
-        """Return the origin as it is when the pinned bytes are not there: not trusted."""
-        if self.pinned is None:
-            return self
-        distrust = "the project has changed since it was trusted"
-        return attrs.evolve(self, is_trusted=False, pinned=None, distrust=distrust)
+    path: Path
+    digest: str
+    admin: Path | None = None
 
 
 @attrs.frozen
-class RuleSet:
-    """What rule files say: rules, templates by name, the files in the order they were opened, and what was left out.
+class Compiled:
+    """Rule files as plain data, and what that depends on.
 
-    The rules of a file stand in its order, behind those of the files it extends.
+    `named` holds every path that was followed and the real path it led to; two may lead to one file. `is_certain` says
+    that the origins were what they seemed to be: each file pinned was the file that was pinned.
     """
 
-    rules: tuple[ConfiguredRule, ...] = ()
-    templates: Mapping[str, Template] = attrs.field(factory=dict)
-    tools: Mapping[str, ToolSpec] = attrs.field(factory=dict)
-    flows: tuple[FlowRule, ...] = ()
-    files: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
-
-    @property
-    def modes(self) -> frozenset[str]:
-        """The words for modes that the rules name."""
-        return frozenset[str]().union(*(scope.modes for scope in self._scopes()))
-
-    def _scopes(self) -> Iterator[Scope]:
-        yield from (rule.scope for rule in self.rules)
-        yield from (flow.scope for flow in self.flows)
-
-    def policy(self) -> AuthorizationPolicy:
-        """Return the policy of these rules and the built-in ones."""
-        exclusive = (ExclusiveTemplateRule(),) if any(each.exclusive for each in self.templates.values()) else ()
-        return create_default_authorization_policy((*exclusive, *self.rules), declared=self.tools, flows=self.flows)
+    data: Plain
+    files: tuple[Reached, ...]
+    named: tuple[tuple[Path, Path], ...]
+    is_certain: bool = True
 
 
 def load_policy(*names: str | os.PathLike[str]) -> AuthorizationPolicy:
@@ -112,6 +78,14 @@ def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
+    return rule_set_of(compile_rules(files).data)
+
+
+def compile_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> Compiled:
+    """Return what rule files, and all they extend, say together, as plain data. For the cache.
+
+    Raises: `ConfigError` as `load_rules`.
+    """
     # A file that several origins reach counts with the trust of the strongest, so the strongest are read first.
     if isinstance(files, str):
         raise TypeError(f"`load_rules` takes a list of rule files, not the one string {files!r}")
@@ -120,14 +94,14 @@ def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
         return _loaded(origins)
     except _NotPinnedError:
         # INVARIANT: what is trusted is what was pinned: the very bytes that are parsed, and not a file more.
-        return _loaded([origin.unpinned() for origin in origins])
+        return attrs.evolve(_loaded([origin.unpinned() for origin in origins]), is_certain=False)
 
 
-def _loaded(origins: Iterable[Origin]) -> RuleSet:
+def _loaded(origins: Iterable[Origin]) -> Compiled:
     loader = _Loader()
     for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
         loader.load(origin)
-    return loader.result()
+    return Compiled(loader.result(), tuple(loader.reached), tuple(loader.named))
 
 
 class _NotPinnedError(Exception):
@@ -146,6 +120,8 @@ class _Loader:
         self.tools: dict[str, tuple[ToolDraft, Origin]] = {}
         self.names: dict[Path, str] = {}
         self.open: list[Path] = []
+        self.named: list[tuple[Path, Path]] = []
+        self.reached: list[Reached] = []
 
     def load(self, origin: Origin) -> None:
         path = shipped_path(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
@@ -157,6 +133,7 @@ class _Loader:
 
     def file(self, named: Path, origin: Origin) -> None:
         path = named.resolve()
+        self.named.append((named, path))
         if path in self.names:
             return
         self.names[path] = origin.name
@@ -168,19 +145,21 @@ class _Loader:
             self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
-        parsed = self.parsed(path, origin)
+        parsed = self.parsed(path, origin, named)
         if parsed is not None:
             source, data = parsed
             self.header(source, data, path, origin)
             self.tables(source, data, origin)
         self.open.pop()
 
-    def parsed(self, path: Path, origin: Origin) -> tuple[SourceText, dict[str, Any]] | None:
+    def parsed(self, path: Path, origin: Origin, named: Path) -> tuple[SourceText, dict[str, Any]] | None:
         name, text = origin.name, ""
         try:
             content = path.read_bytes()
             if not origin.admits(path, content):
                 raise _NotPinnedError
+            checked = named if origin.is_admin and not name.startswith(PREFIX) else None
+            self.reached.append(Reached(path, hashlib.sha256(content).hexdigest(), checked))
             text = content.decode()
             data = load_toml(text)
             return SourceText(name, locate(text)), data
@@ -326,7 +305,7 @@ class _Loader:
         self.renamed.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
         return RuleDraft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
 
-    def result(self) -> RuleSet:
+    def result(self) -> Plain:
         templates, problems = build_templates(
             {name: draft for name, (draft, _) in self.templates.items()}, self.template_names
         )
@@ -352,14 +331,15 @@ class _Loader:
             found = sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column))
             raise ConfigError(found[:_MOST_PROBLEMS])
         kept = [draft for draft, origin in self.rules if origin.is_trusted or _restricts(draft)]
-        return RuleSet(
-            rules=tuple(build_rule(draft) for draft in kept if draft.table.effect is not None),
-            templates=trusted,
-            tools=tools,
-            flows=tuple(flow for draft in kept for flow in build_flows(draft)),
-            files=tuple(self.names.values()),
-            notices=tuple(self.notices()),
-        )
+        return {
+            "rules": [plain_rule(draft) for draft in kept],
+            "templates": [plain_template(template) for template in trusted.values()],
+            "tools": [
+                plain_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
+            ],
+            "files": list(self.names.values()),
+            "notices": list(self.notices()),
+        }
 
     def notices(self) -> Iterator[str]:
         yield from self.renamed

@@ -10,14 +10,11 @@ from pathlib import Path
 import attrs
 
 from permitry.config.catalogue import PREFIX, shipped_path
-from permitry.config.load import Origin, load_rules
-from permitry.config.toml import load_toml
-from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.config.layers import PROJECT_FILE
+from permitry.config.origin import Origin
 from permitry.errors import ConfigError, Problem, RegistryError
 
 __all__ = ["PROJECT_FILE", "Pin", "PluginPin", "Project", "ProjectFile", "file_digest", "read_project", "real_path"]
-
-PROJECT_FILE = Path(".permitry") / "rules.toml"
 
 _LARGEST = 256 * 1024
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -54,6 +51,8 @@ class PluginPin(Pin):
 
     def holds(self) -> bool:
         """Return whether the folder's files are what they were, and no others."""
+        from permitry.dispatch.plugin_folder import PluginFolder  # noqa: PLC0415 -- loaded on first use
+
         try:
             return real_path(self.root) == self.root and PluginFolder.read(self.root).digests == dict(self.digests)
         except RegistryError:
@@ -90,6 +89,8 @@ def read_project(root: Path) -> Project:
 
     Raises: `ConfigError` when there is no project, its rules do not load, or a file of it lies outside.
     """
+    from permitry.config.load import load_rules  # noqa: PLC0415 -- slow to import, and only for trusting
+
     real = real_path(root)
     path = real / PROJECT_FILE
     if not os.path.lexists(path):
@@ -123,6 +124,8 @@ def _content(path: Path) -> bytes | None:
 
 
 def _project_file(named: str, root: Path) -> ProjectFile:
+    from permitry.config.toml import load_toml  # noqa: PLC0415 -- loaded on first use
+
     is_shipped = named.startswith(PREFIX)
     path = shipped_path(named) if is_shipped else real_path(Path(named))
     if not is_shipped and not path.is_relative_to(root):

@@ -6,18 +6,19 @@ import fcntl
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
-import platformdirs
 
-from permitry.config.load import Origin
+from permitry.config.folders import user_state
+from permitry.config.origin import Origin
 from permitry.config.pin import Pin, PluginPin, Project, read_project, real_path
-from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.errors import ConfigError, Problem, RegistryError
+
+if TYPE_CHECKING:
+    from permitry.dispatch.plugin_folder import PluginFolder
 
 __all__ = ["TrustStore"]
 
@@ -38,7 +39,7 @@ class TrustStore:
     `revoke` raise `ConfigError` then, and `origin` says so in the notices of what is dropped.
     """
 
-    path: Path = attrs.field(factory=lambda: platformdirs.user_state_path("permitry") / "trust.json")
+    path: Path = attrs.field(factory=lambda: user_state() / "trust.json")
 
     def trust(self, project_root: Path) -> Project:
         """Pin the project as it is now, and return what was pinned.
@@ -51,7 +52,7 @@ class TrustStore:
             pins[PROJECTS][project.root] = project.pin
         return project
 
-    def trust_plugins(self, folder: Path) -> PluginFolder:
+    def trust_plugins(self, folder: Path) -> "PluginFolder":
         """Pin the plugin folder as it is now, and return what was pinned.
 
         Raises: `ConfigError` when it is no plugin folder; then nothing is trusted.
@@ -62,7 +63,7 @@ class TrustStore:
             pins[PLUGINS][plugins.path] = PluginPin(plugins.path, plugins.digests)
         return plugins
 
-    def plugins(self, folder: Path) -> PluginFolder:
+    def plugins(self, folder: Path) -> "PluginFolder":
         """Return the plugin folder as it is now, which is what was trusted; the bytes in it are those to run.
 
         Raises: `ConfigError` when it is not, or no longer, what was trusted.
@@ -173,6 +174,8 @@ class TrustStore:
             for section, each in pins.items()
             if each or section == PROJECTS
         }
+        import tempfile  # noqa: PLC0415 -- slow to import, and only for writing
+
         with tempfile.NamedTemporaryFile("w", prefix=".trust-", dir=self.path.parent, delete=False) as stream:
             temporary = Path(stream.name)
             try:
@@ -201,7 +204,9 @@ def _stored(data: object) -> dict[str, dict[str, dict[str, str]]]:
     return stored
 
 
-def _read_plugins(folder: Path) -> PluginFolder:
+def _read_plugins(folder: Path) -> "PluginFolder":
+    from permitry.dispatch.plugin_folder import PluginFolder  # noqa: PLC0415 -- loaded on first use
+
     try:
         plugins = PluginFolder.read(real_path(folder))
     except RegistryError as error:

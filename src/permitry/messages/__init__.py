@@ -6,7 +6,6 @@ from typing import Any, Protocol
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages import anthropic, gemini, mcp, openai_chat, openai_responses, plain
 from permitry.messages.incoming import IncomingCall, Message, known_role, known_type
 
 __all__ = ["SHAPES", "IncomingCall", "call_message", "calls_in", "result_message"]
@@ -20,25 +19,9 @@ class _Shape(Protocol):
     def result_message(self, result: ToolResult, call: ToolCall, /) -> dict[str, Any]: ...
 
 
-_SHAPES: Mapping[str, _Shape] = {
-    "anthropic": anthropic,
-    "gemini": gemini,
-    "mcp": mcp,
-    "openai-chat": openai_chat,
-    "openai-responses": openai_responses,
-    "plain": plain,
-}
-SHAPES = tuple(_SHAPES)
+SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses", "plain")
 """The names of the shapes, sorted: what `ToolCall.origin` says of a call that came in that shape."""
 
-# The strictest first, so that a message of two shapes is refused instead of half read.
-_READERS: tuple[Callable[[Message], list[IncomingCall] | None], ...] = (
-    gemini.calls_in,
-    openai_chat.calls_in,
-    openai_responses.calls_in,
-    anthropic.calls_in,
-    plain.calls_in,
-)
 _PIECES = frozenset({"content_block", "delta", "item"})
 
 
@@ -60,8 +43,10 @@ def calls_in(message: object, *, server: str | None = None) -> list[IncomingCall
         # What a user or a tool says is never a call, whatever it looks like.
         return []
     if "jsonrpc" in message:
+        from permitry.messages import mcp  # noqa: PLC0415 -- as for the readers
+
         return mcp.calls_in(message, server)
-    for read in _READERS:
+    for read in _readers():
         calls = read(message)
         if calls is not None:
             return calls
@@ -87,9 +72,33 @@ def result_message(result: ToolResult, call: ToolCall, shape: str) -> dict[str, 
 
 
 def _named(shape: str) -> _Shape:
-    if shape not in _SHAPES:
+    if shape not in SHAPES:
         raise CallError(f"unknown shape `{shape}`; known: {', '.join(SHAPES)}")
-    return _SHAPES[shape]
+    from permitry.messages import anthropic, gemini, mcp, openai_chat, openai_responses, plain  # noqa: PLC0415 -- as below
+
+    shapes: Mapping[str, _Shape] = {
+        "anthropic": anthropic,
+        "gemini": gemini,
+        "mcp": mcp,
+        "openai-chat": openai_chat,
+        "openai-responses": openai_responses,
+        "plain": plain,
+    }
+    return shapes[shape]
+
+
+def _readers() -> tuple[Callable[[Message], list[IncomingCall] | None], ...]:
+    """Return the readers of shapes, the strictest first, so that a message of two shapes is refused, not half read."""
+    # Whoever needs one file of this folder need not wait for all of them.
+    from permitry.messages import anthropic, gemini, openai_chat, openai_responses, plain  # noqa: PLC0415
+
+    return (
+        gemini.calls_in,
+        openai_chat.calls_in,
+        openai_responses.calls_in,
+        anthropic.calls_in,
+        plain.calls_in,
+    )
 
 
 def _without_calls(message: Message) -> list[IncomingCall]:

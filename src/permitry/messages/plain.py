@@ -6,7 +6,6 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, plain_id
-from permitry.messages.outgoing import text_only
 
 __all__ = ["call_from_object", "call_message", "calls_in", "result_message"]
 
@@ -56,6 +55,8 @@ def call_from_object(message: Message, origin: str | None = None) -> IncomingCal
 
 def _reply(call_id: object, name: object) -> Reply:
     def reply(result: ToolResult) -> dict[str, Any]:
+        from permitry.messages.outgoing import text_only  # noqa: PLC0415 -- a call that is only judged has no result
+
         message = {"name": plain_id(name), "ok": result.ok, "content": text_only(result)}
         return message if call_id is None else {"id": plain_id(call_id), **message}
 

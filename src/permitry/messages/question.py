@@ -4,8 +4,7 @@
 writes such a line, never the model: its annotations and its context are taken at their word.
 """
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -84,15 +83,21 @@ def _is_repaired(line: Mapping[str, Any]) -> bool:
 
 def _refuse_misspelt(line: Mapping[str, Any]) -> None:
     for key in line:
-        near = difflib.get_close_matches(key, _KEYS, n=1, cutoff=_SIMILAR) if key not in _KEYS else ()
+        near = _near(key, _KEYS, _SIMILAR) if key not in _KEYS else ()
         if near and near[0] not in line:
             raise CallError(f"unknown key `{key}`; did you mean `{near[0]}`?")
+
+
+def _near(word: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    import difflib  # noqa: PLC0415 -- only for what is misspelt
+
+    return difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
 
 
 def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Template]) -> AuthContext:
     for key, value in data.items():
         if key not in _CONTEXT:
-            near = difflib.get_close_matches(key, _CONTEXT, n=1)
+            near = _near(key, _CONTEXT)
             hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(_CONTEXT)}"
             raise CallError(f"unknown key `context.{key}`; {hint}")
         if value is not None and not isinstance(value, _CONTEXT[key]):
@@ -143,7 +148,7 @@ def _template(value: object, templates: Mapping[str, Template]) -> Template | No
             return None
         case str():
             if value not in templates:
-                near = difflib.get_close_matches(value, templates, n=1)
+                near = _near(value, templates)
                 hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(templates)) or 'none'}"
                 raise CallError(f"unknown template `{value}`; {hint}")
             return templates[value]

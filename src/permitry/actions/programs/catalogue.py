@@ -1,14 +1,21 @@
-"""What is known about programs, read from `programs.toml` on first use."""
+"""What is known about programs, read from `programs.toml` on first use.
+
+`programs.json` says the same and is read ten times as fast; it counts only for the very bytes it was made from.
+"""
 
 import functools
-import importlib.resources
-import tomllib
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
 
-__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "catalogue"]
+__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "catalogue", "compact"]
+
+_TEXT = Path(__file__).parents[1] / "programs.toml"
+_COMPACT = _TEXT.with_suffix(".json")
 
 
 class RefusedError(Exception):
@@ -91,15 +98,52 @@ _SETS_OF_WORDS = frozenset({"needs", "operands_need", "shows", "looks", "names_f
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 
 
+class _Programs(Mapping[str, Entry]):
+    """The entries of all programs; each is read when it is first asked for."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._programs, self._groups = data["program"], data["group"]
+        self._known: dict[str, Entry] = {}
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._known:
+            entry = self._programs[name]
+            self._known[name] = _entry(self._programs.get(entry.get("like"), {}) | entry, self._groups)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._programs)
+
+    def __len__(self) -> int:
+        return len(self._programs)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._programs
+
+
 @functools.cache
 def catalogue() -> Catalogue:
     """Return the entry of every program that is known, by name."""
-    text = importlib.resources.files("permitry.actions").joinpath("programs.toml").read_text(encoding="utf-8")
-    data = tomllib.loads(text)
-    programs = data["program"]
-    return {
-        name: _entry(programs.get(entry.get("like"), {}) | entry, data["group"]) for name, entry in programs.items()
-    }
+    text = _TEXT.read_bytes()
+    try:
+        stored = json.loads(_COMPACT.read_bytes())
+    except (OSError, ValueError):
+        stored = None
+    is_same = isinstance(stored, dict) and stored.get("sha256") == hashlib.sha256(text).hexdigest()
+    return _Programs(stored if is_same else _parsed(text))
+
+
+def compact() -> str:
+    """Return what `programs.json` must hold: `programs.toml` as JSON, and the SHA-256 of its bytes."""
+    text = _TEXT.read_bytes()
+    data = {"sha256": hashlib.sha256(text).hexdigest(), **_parsed(text)}
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 -- slow to import, and not needed beside `programs.json`
+
+    return tomllib.loads(text.decode())
 
 
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:

@@ -6,6 +6,7 @@ happen besides, for restrictions.
 
 import functools
 from collections.abc import Callable, Container, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -14,11 +15,12 @@ from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.programs.judge import Judged, Refused, judged
 from permitry.actions.programs.operands import touches_of as operands_of
-from permitry.actions.shell.explode import explode, explode_words
-from permitry.actions.shell.lenient import LooseCommand, LooseReading
 from permitry.actions.shell.runners import program_of, reads_commands
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
+
+if TYPE_CHECKING:
+    from permitry.actions.shell.lenient import LooseCommand, LooseReading
 
 __all__ = ["ShellReading", "loosely", "patched", "read_argv", "read_command"]
 
@@ -44,7 +46,7 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
     except UnreadableError as error:
         unknown = Unknown(text, error.reason, error.offset)
         return ShellReading((unknown,), loosely(text, folder), unknown.reason)
-    return _Script(text, commands, folder, functools.partial(explode, text)).reading(has_moved=has_moved)
+    return _Script(text, commands, folder, functools.partial(_explode, text)).reading(has_moved=has_moved)
 
 
 def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -> ShellReading:
@@ -56,7 +58,7 @@ def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -
     if not argv or not argv[0] or "\0" in text:
         return ShellReading((Unknown(text, "no program is named"),), doubt="no program is named")
     command = Command(tuple(Word(word) for word in argv), end=len(text))
-    read = functools.partial(explode_words, command.words)
+    read = functools.partial(_explode_words, command.words)
     return _Script(text, (command,), folder, read).reading(has_moved=has_moved)
 
 
@@ -67,7 +69,7 @@ class _Script:
     text: str
     commands: Sequence[Command]
     folder: Folder
-    explode: Callable[[], LooseReading]
+    explode: "Callable[[], LooseReading]"
     certain: list[Action] = attrs.field(factory=list)
     possible: list[Action] = attrs.field(factory=list)
     doubts: list[str] = attrs.field(factory=list)
@@ -104,7 +106,7 @@ class _Script:
         actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
         self.certain += actions
         if one.doubt is not None:
-            reading = explode_words(command.words)
+            reading = _explode_words(command.words)
             if any(reads_commands(each.words) for each in reading.commands):
                 self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
             # INVARIANT: law 3. What a program runs besides itself must be permitted as well.
@@ -133,10 +135,10 @@ class _Script:
         for command in self.commands:
             if command.words not in seen:
                 self.possible.append(self.run(command, "it runs another program", self.folder))
-                self.possible += _inner(command, explode_words(command.words), self.folder)
+                self.possible += _inner(command, _explode_words(command.words), self.folder)
 
 
-def _inner(command: Command, reading: LooseReading, folder: Folder) -> Iterator[Action]:
+def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterator[Action]:
     """Yield what a program runs besides itself."""
     before: tuple[str, ...] = ()
     for each in reading.commands:
@@ -220,13 +222,28 @@ def _socket(target: str) -> Connect | None:
 
 def loosely(text: str, folder: Folder) -> tuple[Action, ...]:
     """Return what a text may do if somebody runs it as a command."""
-    return tuple(_possible(explode(text), folder))
+    return tuple(_possible(_explode(text), folder))
+
+
+# What only reads need not be read generously: its reader is loaded on first use.
+
+
+def _explode(text: str) -> "LooseReading":
+    from permitry.actions.shell.explode import explode  # noqa: PLC0415 -- see above
+
+    return explode(text)
+
+
+def _explode_words(words: Sequence[Word]) -> "LooseReading":
+    from permitry.actions.shell.explode import explode_words  # noqa: PLC0415 -- see above
+
+    return explode_words(words)
 
 
 # What may happen -----------------------------------------------------------------------------------------------------
 
 
-def _possible(reading: LooseReading, folder: Folder) -> Iterator[Action]:
+def _possible(reading: "LooseReading", folder: Folder) -> Iterator[Action]:
     """Yield the actions of commands of which only the order in the text is known."""
     commands = reading.commands
     for command in commands:
@@ -237,7 +254,7 @@ def _possible(reading: LooseReading, folder: Folder) -> Iterator[Action]:
         yield Unknown("", "the text holds too much to look at")
 
 
-def _loose(command: LooseCommand, folder: Folder) -> Iterator[Action]:
+def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
     if command.words:
         read = functools.partial(_operands, command.words, folder)
         patch = hidden_patch(command.words, "\n".join(command.stdin) if command.stdin else None)

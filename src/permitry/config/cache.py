@@ -1,0 +1,247 @@
+"""The cache of loaded rule sets: what rule files said when they were last read, while they still are those files.
+
+Nothing is taken from the cache that was not written by this user for these very origins and these very bytes. Whatever
+is not as it should be is no error: the rule files are read as if there were no cache.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from permitry.config.catalogue import PREFIX
+from permitry.config.folders import user_cache, user_state
+from permitry.config.origin import Origin
+from permitry.config.ownership import writable_by_others
+from permitry.config.plain import rule_set_of
+from permitry.config.ruleset import RuleSet
+
+if TYPE_CHECKING:
+    from permitry.config.load import Compiled
+
+__all__ = ["VERSION", "RuleCache"]
+
+_FORMAT = 1
+VERSION = "0.1.0"
+"""The version of this package; asking `importlib.metadata` for it would take longer than reading the cache."""
+
+_CODE = ("config", "core", "rules", "rules/conditions", "actions", "actions/programs", "actions/shell")
+_MOST_FILES = 64
+_LARGEST = 256 * 1024 * 1024
+_SECRET = 32
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_ENDING = ".rules"
+
+
+class _UnusableError(Exception):
+    """What is in the cache, or around it, is not what may be used."""
+
+
+@attrs.frozen
+class RuleCache:
+    """Rule sets kept in a folder, sealed with a secret; both must be this user's own, and no one else's to write.
+
+    The secret stands beside what the user trusts, where no rule set lets an agent read or write.
+    """
+
+    folder: Path = attrs.field(factory=user_cache)
+    secret: Path = attrs.field(factory=lambda: user_state() / "cache.key")
+
+    def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
+        """Return what rule files, and all they extend, say together, just as `load_rules` does.
+
+        With a `tool`, only the rules that can speak of its calls: start-up does not grow with all others.
+
+        Raises: `ConfigError` with every problem of every file; then nothing is loaded, and nothing is kept.
+        """
+        rules = self.kept(origins, tool)
+        return self._compiled(origins, tool) if rules is None else rules
+
+    def kept(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet | None:
+        """Return the rule set that is kept for the origins, if each file it was made from is what it was."""
+        try:
+            key = _key(origins)
+            data = self._opened(key)
+            _check_files(data)
+            return rule_set_of(data["rules"], tool)
+        except (OSError, ValueError, TypeError, LookupError, RecursionError, _UnusableError):
+            return None
+
+    def _compiled(self, origins: Sequence[Origin], tool: str | None) -> RuleSet:
+        from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import; what the cache is for
+
+        compiled = compile_rules(origins)
+        # INVARIANT: what was not certain when it was read is not certain later.
+        if compiled.is_certain:
+            with contextlib.suppress(OSError, ValueError, TypeError, RecursionError, _UnusableError):
+                self._write(origins, compiled)
+        return rule_set_of(compiled.data, tool)
+
+    def _opened(self, key: str) -> dict[str, Any]:
+        """Return what is kept under a key.
+
+        Raises: `_UnusableError`, `OSError` or `ValueError` when there is nothing that may be used.
+        """
+        secret = self._secret()
+        seal, _, body = _own_bytes(self.folder / f"{key}{_ENDING}", _LARGEST).partition(b"\n")
+        if not hmac.compare_digest(seal, _seal(secret, key, body)):
+            raise _UnusableError("sealed by someone else, for something else, or damaged")
+        data = json.loads(body)
+        if not isinstance(data, dict):
+            raise _UnusableError("no cache")
+        return data
+
+    def _secret(self) -> bytes:
+        secret = _own_bytes(self.secret, _SECRET)
+        if len(secret) != _SECRET:
+            raise _UnusableError("no secret")
+        return secret
+
+    def _write(self, origins: Sequence[Origin], compiled: "Compiled") -> None:
+        key = _key(origins)
+        names = [Origin(name) for name in compiled.data["files"]]
+        if _depends_on_folder(names) and not _depends_on_folder(origins):
+            raise _UnusableError("how a file is called depends on a folder that is not in the key")
+        data = {
+            "files": [[str(file.path), file.digest, file.admin and str(file.admin)] for file in compiled.files],
+            "named": [[str(name), str(real)] for name, real in compiled.named],
+            "rules": compiled.data,
+        }
+        body = json.dumps(data, separators=(",", ":")).encode()
+        if json.loads(body) != data:
+            raise _UnusableError("no plain data")
+        _own_folder(self.folder)
+        sealed = _seal(self._made_secret(), key, body) + b"\n" + body
+        path = self.folder / f"{key}{_ENDING}"
+        _written(path, sealed).replace(path)
+        self._prune()
+
+    def _made_secret(self) -> bytes:
+        """Return the secret; the first who asks makes it."""
+        try:
+            return self._secret()
+        except FileNotFoundError:
+            _own_folder(self.secret.parent)
+            temporary = _written(self.secret, os.urandom(_SECRET))
+            # A link is made only where nothing stands: of two who make a secret at once, one wins.
+            with contextlib.suppress(FileExistsError):
+                self.secret.hardlink_to(temporary)
+            temporary.unlink()
+        return self._secret()
+
+    def _prune(self) -> None:
+        kept = sorted(self.folder.glob(f"*{_ENDING}"), key=lambda path: path.lstat().st_mtime_ns)
+        for path in kept[:-_MOST_FILES]:
+            path.unlink(missing_ok=True)
+
+
+def _key(origins: Sequence[Origin]) -> str:
+    """Return what stands for this code, these origins and how far they are trusted; any change is another key.
+
+    Raises: `OSError` when something of it cannot be looked at.
+    """
+    facts = [
+        [each.name, each.is_trusted, each.is_admin, _real(each.root), _pins(each), each.distrust] for each in origins
+    ]
+    here = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
+    told = json.dumps([_FORMAT, VERSION, sys.version, _code(), here, facts])
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _depends_on_folder(origins: Iterable[Origin]) -> bool:
+    return any(not (each.name.startswith(PREFIX) or os.path.isabs(each.name)) for each in origins)  # noqa: PTH117 -- text
+
+
+def _real(root: Path | None) -> list[str] | None:
+    return None if root is None else [str(root), os.path.realpath(root)]
+
+
+def _pins(origin: Origin) -> list[list[str]] | None:
+    return None if origin.pinned is None else sorted([str(path), digest] for path, digest in origin.pinned.items())
+
+
+def _code() -> list[list[object]]:
+    """Return what the files of our own code look like: what another version accepted is not known to this one."""
+    package = Path(__file__).parents[1]
+    found: list[list[object]] = []
+    for folder in _CODE:
+        with os.scandir(package / folder) as entries:
+            looks = {each.name: each.stat() for each in entries if each.name.endswith((".py", ".toml"))}
+        found += [[folder, name, looks[name].st_size, looks[name].st_mtime_ns] for name in sorted(looks)]
+    return found
+
+
+def _seal(secret: bytes, key: str, body: bytes) -> bytes:
+    return hmac.digest(secret, key.encode() + b"\n" + body, "sha256").hex().encode()
+
+
+def _check_files(data: dict[str, Any]) -> None:
+    """Check that every file is where it was, what it was, and, for the admin's, still only root's to write.
+
+    Raises: `_UnusableError`, `OSError` or `ValueError` when one is not.
+    """
+    if not all(os.path.realpath(name) == real for name, real in data["named"]):
+        raise _UnusableError("a name leads elsewhere")
+    for path, digest, admin in data["files"]:
+        if hashlib.sha256(_content(path)).hexdigest() != digest:
+            raise _UnusableError("a rule file has changed")
+        if admin is not None and writable_by_others(Path(admin)):
+            raise _UnusableError("others may write a file of the admin layer")
+
+
+def _content(path: str) -> bytes:
+    file = os.open(path, _READ)
+    with open(file, "rb") as stream:  # noqa: PTH123 -- a descriptor
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise _UnusableError("no regular file")
+        return stream.read()
+
+
+def _own_bytes(path: Path, most: int) -> bytes:
+    """Return what a file holds that only this user could have written, in a folder only this user could have.
+
+    Raises: `_UnusableError` for any other file, `OSError` for none.
+    """
+    file = os.open(path, _READ)
+    with open(file, "rb") as stream:  # noqa: PTH123 -- a descriptor
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode) or not (_is_own(status) and _is_own(path.parent.lstat())):
+            raise _UnusableError("it could be someone else's")
+        if status.st_size > most:
+            raise _UnusableError("it is too large")
+        return stream.read(most)
+
+
+def _own_folder(folder: Path) -> None:
+    """Make a folder that is this user's own, or check that it is.
+
+    Raises: `_UnusableError` when it is not.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _is_own(folder.lstat()):
+        raise _UnusableError("the folder could be someone else's")
+
+
+def _is_own(status: os.stat_result) -> bool:
+    return (
+        status.st_uid == os.geteuid()
+        and not stat.S_ISLNK(status.st_mode)
+        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
+
+
+def _written(path: Path, content: bytes) -> Path:
+    """Return a new file beside `path` that holds `content`, for this user alone."""
+    temporary = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(file, "wb") as stream:  # noqa: PTH123 -- a descriptor
+        stream.write(content)
+    return temporary

@@ -1,0 +1,104 @@
+"""From the conditions of a rule, as plain data, to what the rule is about."""
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from permitry.core.pattern import Pattern
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.tools import ToolSelector
+
+if TYPE_CHECKING:
+    from permitry.rules.conditions.arguments import ArgumentCondition
+
+__all__ = ["Given", "Place", "argument", "arguments", "host_pattern", "scope_of"]
+
+Given: TypeAlias = Mapping[str, Any]
+"""The conditions of a `when` or `unless` that are given, by name, as a rule file says them."""
+
+Place: TypeAlias = tuple[str, ...]
+
+_PLAIN = {
+    "mode": "ModeCondition",
+    "agent": "AgentCondition",
+    "template": "TemplateCondition",
+    "server": "ServerCondition",
+    "label": "LabelCondition",
+    "digest": "DigestCondition",
+    "tool_digest": "ToolDigestCondition",
+    "repeat": "RepeatCondition",
+    "repaired": "RepairedCondition",
+}
+_OF_PATTERNS = frozenset({"agent", "server"})
+
+
+def scope_of(tools: Iterable[str], when: Given | None, unless: Given | None) -> Scope:
+    """Return what a rule is about.
+
+    Raises: `RuleError` for a condition that cannot be read.
+    """
+    selectors = tuple(ToolSelector(text) for text in tools)
+    return Scope(
+        selectors,
+        Conditions() if when is None else _conditions(when),
+        None if unless is None else _conditions(unless),
+    )
+
+
+def host_pattern(text: str) -> HostPattern:
+    """Return the pattern of hosts that a text is.
+
+    Raises: `RuleError`.
+    """
+    from permitry.actions.hosts import read_host  # noqa: PLC0415 -- of no use to rules without hosts
+
+    return HostPattern.parse(text, read_host)
+
+
+def arguments(table: Mapping[str, Any], above: Place = ()) -> Iterator[tuple[Place, object]]:
+    """Yield where each test of an argument stands, and the test.
+
+    A table without operators whose values are tables is an object on the way to nested arguments.
+    """
+    from permitry.rules.conditions.arguments import OPERATORS  # noqa: PLC0415 -- of no use to rules without arguments
+
+    for name, raw in table.items():
+        is_object = isinstance(raw, dict) and raw and all(isinstance(inner, dict) for inner in raw.values())
+        if is_object and not set(raw) & set(OPERATORS):
+            yield from arguments(raw, (*above, name))
+        else:
+            yield (*above, name), raw
+
+
+def argument(place: Place, raw: object) -> "ArgumentCondition":
+    """Return the test of the argument at `place`.
+
+    Raises: `RuleError`.
+    """
+    from permitry.rules.conditions.arguments import argument_condition  # noqa: PLC0415 -- loaded on first use
+
+    return argument_condition(".".join(place), raw)
+
+
+def _conditions(given: Given) -> Conditions:
+    return Conditions(
+        plain=tuple(_plain(given)),
+        commands=tuple(ArgvPattern(text) for text in given.get("command", ())),
+        paths=tuple(PathPattern(text) for text in given.get("path", ())),
+        hosts=tuple(host_pattern(text) for text in given.get("host", ())),
+    )
+
+
+def _plain(given: Given) -> Iterator[Condition]:
+    for name, kind in _PLAIN.items():
+        if name in given:
+            value = given[name]
+            # Each condition is a file, and few rules need any of them.
+            build = getattr(importlib.import_module(f"permitry.rules.conditions.{name}"), kind)
+            yield build(tuple(map(Pattern, value)) if name in _OF_PATTERNS else value)
+    if given.get("args"):
+        for place, raw in arguments(given["args"]):
+            yield argument(place, raw)

@@ -1,0 +1,40 @@
+"""Where the user's files are, as `platformdirs` says; in the plain case without loading it, which costs start-up."""
+
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["user_cache", "user_config", "user_state"]
+
+
+def user_cache() -> Path:
+    """Return the folder of what can be made again: `~/.cache/permitry` on Linux."""
+    return _usual("XDG_CACHE_HOME", ".cache") or _asked("user_cache_path")
+
+
+def user_config() -> Path:
+    """Return the folder of the user's own rules: `~/.config/permitry` on Linux."""
+    return _usual("XDG_CONFIG_HOME", ".config") or _asked("user_config_path")
+
+
+def user_state() -> Path:
+    """Return the folder of what is trusted, and of the record: `~/.local/state/permitry` on Linux."""
+    return _usual("XDG_STATE_HOME", ".local/state") or _asked("user_state_path")
+
+
+def _usual(variable: str, below: str) -> Path | None:
+    """Return the folder where there is nothing to think about: on Linux, with absolute paths or none."""
+    # Whoever has loaded platformdirs already gets its own answer.
+    if sys.platform != "linux" or "platformdirs" in sys.modules or "ANDROID_ROOT" in os.environ:
+        return None
+    home, named = os.environ.get("HOME", ""), os.environ.get(variable, "")
+    base = named or (f"{home}/{below}" if home else "")
+    is_plain = base.startswith("/") and base == base.strip()
+    return Path(base) / "permitry" if is_plain else None
+
+
+def _asked(name: str) -> Path:
+    import platformdirs  # noqa: PLC0415 -- slow to import, and seldom needed
+
+    folder: Path = getattr(platformdirs, name)("permitry")
+    return folder

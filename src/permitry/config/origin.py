@@ -1,0 +1,43 @@
+"""A rule file to load, and how far it is trusted."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from permitry.config.catalogue import PREFIX
+
+__all__ = ["Origin"]
+
+
+@attrs.frozen
+class Origin:
+    """A rule file to load: a path or a shipped set's name, and how far it is trusted.
+
+    The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
+    in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
+
+    `pinned` holds the SHA-256 of every file that is trusted, by real path. Where one that is read is missing there, or
+    has other bytes, the origin is loaded as an untrusted one.
+    """
+
+    name: str
+    is_trusted: bool = True
+    is_admin: bool = False
+    root: Path | None = None
+    pinned: Mapping[Path, str] | None = None
+    distrust: str = "the project is not trusted"
+
+    def admits(self, path: Path, content: bytes) -> bool:
+        """Return whether a file of these bytes may be loaded with the trust of this origin."""
+        if self.pinned is None or self.name.startswith(PREFIX):
+            return True
+        return self.pinned.get(path) == hashlib.sha256(content).hexdigest()
+
+    def unpinned(self) -> "Origin":
+        """Return the origin as it is when the pinned bytes are not there: not trusted."""
+        if self.pinned is None:
+            return self
+        distrust = "the project has changed since it was trusted"
+        return attrs.evolve(self, is_trusted=False, pinned=None, distrust=distrust)

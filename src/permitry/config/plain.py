@@ -1,0 +1,232 @@
+"""Loaded rules as plain data, which can be written as JSON, and back: what a rule set is made from, cached or not.
+
+Whoever reads it back trusts nothing: every value has the type it must have, or `ValueError` is raised. What the
+constructors of rules refuse, they refuse here as well.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from permitry.config.conditions import scope_of
+from permitry.config.ruleset import RuleSet
+from permitry.core.decision import Verdict
+from permitry.core.pattern import Pattern
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.template import Template
+from permitry.rules.conditions.budget import Budget
+from permitry.rules.configured import ConfiguredRule
+from permitry.rules.flow import FlowRule
+
+__all__ = ["Plain", "flows_of", "rule_of", "rule_set_of", "tool_of"]
+
+Plain: TypeAlias = Mapping[str, Any]
+"""A table of plain data: texts, numbers, truth values, lists and tables."""
+
+_DEFAULT_PRIORITY = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}
+_TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
+
+
+def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
+    """Return the rule set that plain data describes; with a `tool`, only the rules that can speak of its calls.
+
+    What such a part decides about a call of the tool is what the whole decides.
+
+    Raises: `ValueError` (`RuleError` is one) for data that describes none.
+    """
+    table = _fields(data, _SET)
+    rules = [_fields(each, _RULE) for each in table["rules"] if tool is None or _may_select(each, tool)]
+    templates: dict[str, Template] = {}
+    for each in table["templates"]:
+        template = _template(_fields(each, _TEMPLATE), templates)
+        templates[template.name] = template
+    return RuleSet(
+        rules=tuple(rule_of(each) for each in rules if each["effect"] is not None),
+        templates=templates,
+        tools={each["name"]: tool_of(each) for each in (_fields(each, _TOOL) for each in table["tools"])},
+        flows=tuple(flow for each in rules for flow in flows_of(each)),
+        files=tuple(table["files"]),
+        notices=tuple(table["notices"]),
+    )
+
+
+def _may_select(data: object, tool: str) -> bool:
+    """Return whether a rule can be about calls of a tool; one that cannot is not even looked at."""
+    names = data.get("tools") if isinstance(data, dict) else None
+    if names is None or not _are_some_texts(names):
+        return True
+    # A selector of traits depends on more than the name.
+    return any(name == tool or name.startswith("@") or _fits(name, tool) for name in names)
+
+
+def _fits(name: str, tool: str) -> bool:
+    return ("*" in name or "?" in name) and Pattern(name).matches(tool)
+
+
+def rule_of(data: Plain) -> ConfiguredRule:
+    """Return the rule of data that has an effect.
+
+    Raises: `RuleError` for a condition that cannot be read.
+    """
+    effect = Verdict(data["effect"])
+    return ConfiguredRule(
+        id=data["id"],
+        effect=effect,
+        priority_number=_DEFAULT_PRIORITY[effect] if data["priority"] is None else data["priority"],
+        scope=scope_of(data["tools"] or (), data["when"], data["unless"]),
+        budget=_budget(data["id"], data["budget"]),
+        reason=data["reason"] or "the rule gives no reason",
+        message=data["message"],
+        source=data["source"],
+    )
+
+
+def flows_of(data: Plain) -> Iterator[FlowRule]:
+    """Yield what the calls of a rule leave behind: its label, and the count of its budget."""
+    if data["taint"] is not None or data["budget"] is not None:
+        scope = scope_of(data["tools"] or (), data["when"], data["unless"])
+        yield FlowRule(data["id"], scope, data["taint"], counts=data["budget"] is not None)
+
+
+def tool_of(data: Plain) -> ToolSpec:
+    """Return the declaration of a tool; a trait that a list of traits leaves out is not so."""
+    traits, told = ToolTraits(), data["traits"]
+    if told is not None:
+        given = {trait: trait in told for trait in _TRAITS}
+        # A tool that writes may well destroy, unless it is said to do neither.
+        destroys = "destructive" in told or (None if not given["read_only"] else False)
+        traits = ToolTraits(**given, destructive=destroys)
+    roles = {key: ArgumentRole(role) for key, role in data["roles"].items()}
+    return ToolSpec(data["name"], data["description"], traits=traits, roles=roles)
+
+
+def _budget(rule_id: str, data: Plain | None) -> Budget | None:
+    if data is None:
+        return None
+    of, most = ("calls", data["calls"]) if data["targets"] is None else ("targets", data["targets"])
+    return Budget(rule_id, most or 0, "targets" if of == "targets" else "calls", data["seconds"], data["by"])
+
+
+def _template(data: Plain, known: Mapping[str, Template]) -> Template:
+    if not known.keys() >= set(data["extends"]) or data["name"] in known:
+        raise ValueError("a template stands twice, or before one that it extends")
+    return Template(
+        data["name"],
+        data["allow_tools"],
+        description=data["description"],
+        extends=tuple(known[name] for name in data["extends"]),
+        exclusive=data["exclusive"],
+    )
+
+
+# What plain data must look like --------------------------------------------------------------------------------------
+
+_Check: TypeAlias = Callable[[Any], bool]
+
+
+def _fields(data: object, shape: Mapping[str, _Check]) -> dict[str, Any]:
+    """Return `data` if it is a table of exactly these fields, each as it must be.
+
+    Raises: `ValueError`.
+    """
+    if not isinstance(data, dict) or data.keys() != shape.keys():
+        raise ValueError("the data has other fields")
+    for name, check in shape.items():
+        if not check(data[name]):
+            raise ValueError(f"`{name}` is not what it must be")
+    return data
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_flag(value: object) -> bool:
+    return type(value) is bool
+
+
+def _is_list(value: object) -> bool:
+    return type(value) is list
+
+
+def _is_table(value: object) -> bool:
+    return type(value) is dict
+
+
+def _are_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
+    return type(value) is list and all(type(each) is str for each in value)
+
+
+def _are_some_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
+    # An empty list of patterns would be no condition at all, which is wider.
+    return _are_texts(value) and bool(value)
+
+
+def _are_texts_by_name(value: object) -> bool:
+    return isinstance(value, dict) and all(type(each) is str for each in value.values())
+
+
+def _one_of(*known: str) -> _Check:
+    return lambda value: type(value) is str and value in known
+
+
+def _or_none(check: _Check) -> _Check:
+    return lambda value: value is None or check(value)
+
+
+def _is_budget(value: object) -> bool:
+    fields = _fields(value, _BUDGET)
+    return (fields["calls"] is None) is not (fields["targets"] is None)
+
+
+def _are_conditions(value: object) -> bool:
+    # One that is not known must not be passed over: a permission without its condition is wider.
+    return isinstance(value, dict) and all(name in _WHEN and _WHEN[name](each) for name, each in value.items())
+
+
+_WHEN: Mapping[str, _Check] = {
+    **dict.fromkeys(("mode", "agent", "template", "server", "label", "digest", "tool_digest"), _are_some_texts),
+    **dict.fromkeys(("command", "path", "host"), _are_some_texts),
+    "repeat": _is_number,
+    "repaired": _is_flag,
+    "args": _is_table,
+}
+_BUDGET: Mapping[str, _Check] = {
+    "calls": _or_none(_is_number),
+    "targets": _or_none(_is_number),
+    "seconds": _or_none(lambda value: type(value) is float and value > 0),
+    "by": _one_of("session", "agent", "tool"),
+}
+_RULE: Mapping[str, _Check] = {
+    "id": _is_text,
+    "effect": _or_none(_one_of("allow", "confirm", "block")),
+    "priority": _or_none(_is_number),
+    "tools": _or_none(_are_some_texts),
+    "when": _or_none(_are_conditions),
+    "unless": _or_none(_are_conditions),
+    "budget": _or_none(_is_budget),
+    "reason": _or_none(_is_text),
+    "message": _or_none(_is_text),
+    "taint": _or_none(_is_text),
+    "source": _is_text,
+}
+_TEMPLATE: Mapping[str, _Check] = {
+    "name": _is_text,
+    "description": _is_text,
+    "extends": _are_texts,
+    "allow_tools": _are_texts,
+    "exclusive": _is_flag,
+}
+_TOOL: Mapping[str, _Check] = {
+    "name": _is_text,
+    "description": _is_text,
+    "traits": _or_none(_are_texts),
+    "roles": _are_texts_by_name,
+}
+_SET: Mapping[str, _Check] = {
+    **dict.fromkeys(("rules", "templates", "tools"), _is_list),
+    **dict.fromkeys(("files", "notices"), _are_texts),
+}

@@ -1,0 +1,45 @@
+"""What rule files say, once they are loaded."""
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from permitry.config.default import create_default_authorization_policy
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.spec import ToolSpec
+from permitry.core.template import Template
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.configured import ConfiguredRule
+from permitry.rules.exclusive_template import ExclusiveTemplateRule
+from permitry.rules.flow import FlowRule
+
+__all__ = ["RuleSet"]
+
+
+@attrs.frozen
+class RuleSet:
+    """What rule files say: rules, templates by name, the files in the order they were opened, and what was left out.
+
+    The rules of a file stand in its order, behind those of the files it extends.
+    """
+
+    rules: tuple[ConfiguredRule, ...] = ()
+    templates: Mapping[str, Template] = attrs.field(factory=dict)
+    tools: Mapping[str, ToolSpec] = attrs.field(factory=dict)
+    flows: tuple[FlowRule, ...] = ()
+    files: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """The words for modes that the rules name."""
+        return frozenset[str]().union(*(scope.modes for scope in self._scopes()))
+
+    def _scopes(self) -> Iterator[Scope]:
+        yield from (rule.scope for rule in self.rules)
+        yield from (flow.scope for flow in self.flows)
+
+    def policy(self) -> AuthorizationPolicy:
+        """Return the policy of these rules and the built-in ones."""
+        exclusive = (ExclusiveTemplateRule(),) if any(each.exclusive for each in self.templates.values()) else ()
+        return create_default_authorization_policy((*exclusive, *self.rules), declared=self.tools, flows=self.flows)

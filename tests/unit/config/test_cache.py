@@ -1,0 +1,452 @@
+"""The cache of rule sets is used when nothing has changed, and never when something has."""
+
+import hmac
+import json
+import os
+import stat
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import permitry.config.cache
+import permitry.config.load
+from permitry.config.cache import RuleCache
+from permitry.config.layers import PROJECT_FILE, find_layers
+from permitry.config.load import Origin, load_rules
+from permitry.config.trust import TrustStore
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.errors import ConfigError
+
+RULES = """schema = 1
+extends = ["other.toml", "permitry:base"]
+[template.look]
+allow_tools = ["look"]
+[template.see]
+extends = ["look"]
+exclusive = true
+[tool.look]
+traits = ["read_only"]
+roles.path = "read_path"
+[[rule]]
+id = "small"
+effect = "allow"
+priority = 220
+tools = ["search*", "@reads"]
+when.args.limit = { le = 100.5, ge = -1 }
+when.args.filter.name = { any = { prefix = "a" } }
+when.mode = ["default", "yolo"]
+unless.path = "**/.env"
+message = "ask"
+[[rule]]
+id = "often"
+effect = "confirm"
+tools = ["x"]
+when.repeat = 3
+when.repaired = false
+when.agent = ["sub*"]
+when.host = ["*.example.com"]
+when.command = ["git push *"]
+budget = { targets = 5, per = "1h", by = "agent" }
+[[rule]]
+id = "tainting"
+tools = ["web"]
+taint = "seen"
+"""
+OTHER = "schema = 1\n[[rule]]\nid = 'other'\neffect = 'block'\ntools = ['other']\nreason = 'because'\n"
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> RuleCache:
+    """Return a cache in folders that do not exist yet."""
+    return RuleCache(tmp_path / "cache" / "permitry", tmp_path / "state" / "cache.key")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a rule file that extends another one beside it."""
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (folder / "other.toml").write_text(OTHER)
+    (folder / "rules.toml").write_text(RULES)
+    return folder / "rules.toml"
+
+
+@pytest.fixture
+def warm(cache: RuleCache, file: Path) -> list[Origin]:
+    """Return the origins that the cache has kept."""
+    origins = [Origin(str(file))]
+    cache.load(origins)
+    assert cache.kept(origins) is not None
+    return origins
+
+
+@pytest.fixture
+def kept_file(cache: RuleCache, warm: list[Origin]) -> Path:
+    """Return the only file in the cache."""
+    assert warm
+    (path,) = cache.folder.iterdir()
+    return path
+
+
+def test_what_is_kept_is_what_was_loaded(cache: RuleCache, warm: list[Origin]) -> None:
+    """Rules, templates, tools, flows, files, places: all of it, and the same policy."""
+    kept, loaded = cache.kept(warm), load_rules(warm)
+    assert kept == loaded
+    assert kept is not None
+    assert [rule.source for rule in kept.rules] == [rule.source for rule in loaded.rules]
+    assert kept.policy().version == loaded.policy().version
+    assert list(kept.templates) == list(loaded.templates)
+    assert list(kept.tools) == ["look"]
+    assert {flow.id for flow in kept.flows} == {"often", "tainting"}
+
+
+def test_without_a_cache_the_files_are_read(cache: RuleCache, file: Path) -> None:
+    """The first load is as good as the second."""
+    assert cache.kept([Origin(str(file))]) is None
+    assert cache.load([Origin(str(file))]) == load_rules([Origin(str(file))])
+
+
+def test_a_warm_load_reads_no_toml(cache: RuleCache, warm: list[Origin], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the cache would be for nothing."""
+    monkeypatch.setattr(permitry.config.load, "compile_rules", lambda _: pytest.fail("it was read again"))
+    assert cache.load(warm).files
+
+
+@pytest.mark.parametrize(
+    ("tool", "ids"),
+    [("x", ["small", "often"]), ("search_web", ["small"]), ("other", ["other", "small"]), ("none", ["small"])],
+)
+def test_the_rules_of_one_tool_are_those_that_can_speak_of_it(
+    cache: RuleCache, warm: list[Origin], tool: str, ids: list[str]
+) -> None:
+    """By name, by pattern, or, as traits are not known here, by any trait; cold and warm."""
+    own = {"small", "often", "other", "tainting"}
+    for rules in (cache.kept(warm, tool), RuleCache(cache.folder / "no", cache.secret).load(warm, tool)):
+        assert rules is not None
+        assert [rule.id for rule in rules.rules if rule.id in own] == ids
+        assert list(rules.templates) == ["look", "see"]
+
+
+@pytest.mark.parametrize("name", ["rules.toml", "other.toml"])
+def test_a_changed_file_is_noticed_though_its_times_and_size_are_the_same(
+    cache: RuleCache, warm: list[Origin], file: Path, name: str
+) -> None:
+    """Bytes are compared, nothing else."""
+    path = file.with_name(name)
+    before = path.stat()
+    path.write_text(path.read_text().replace("'block'", "'allow'").replace('"allow"', '"block"').replace("220", "120"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert cache.kept(warm) is None
+    assert cache.load(warm) == load_rules(warm)
+
+
+@pytest.mark.parametrize("name", ["rules.toml", "other.toml"])
+def test_a_file_that_is_gone_is_a_problem(cache: RuleCache, warm: list[Origin], file: Path, name: str) -> None:
+    """As without a cache."""
+    file.with_name(name).unlink()
+    with pytest.raises(ConfigError):
+        cache.load(warm)
+
+
+def test_a_mistake_is_told_and_not_kept(cache: RuleCache, warm: list[Origin], file: Path) -> None:
+    """What does not load now did so once; that is of no help."""
+    file.write_text("schema = 2")
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="this version reads 1"):
+            cache.load(warm)
+
+
+def test_a_link_that_leads_elsewhere_is_noticed(cache: RuleCache, file: Path) -> None:
+    """Also when both files are already known, and none of them has changed."""
+    (file.parent / "third.toml").write_text("schema = 1\n[[rule]]\nid = 'third'\neffect = 'block'\ntools = ['t']\n")
+    link = file.parent / "link.toml"
+    link.symlink_to("other.toml")
+    file.write_text(RULES.replace('"other.toml", ', '"other.toml", "link.toml", '))
+    origins = [Origin(str(file))]
+    cache.load(origins)
+    assert cache.kept(origins) is not None
+    link.unlink()
+    link.symlink_to("third.toml")
+    assert cache.kept(origins) is None
+    assert "third" in {rule.id for rule in cache.load(origins).rules}
+
+
+def test_a_pipe_in_place_of_a_file_does_not_hang(cache: RuleCache, warm: list[Origin], file: Path) -> None:
+    """It is no rule file."""
+    file.with_name("other.toml").unlink()
+    os.mkfifo(file.with_name("other.toml"))
+    assert cache.kept(warm) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"is_trusted": False},
+        {"is_admin": True},
+        {"root": Path("/")},
+        {"pinned": {}},
+        {"distrust": "another reason"},
+        {"name": "permitry:base"},
+    ],
+    ids=str,
+)
+def test_other_origins_are_something_else(cache: RuleCache, warm: list[Origin], change: dict[str, Any]) -> None:
+    """What was trusted says nothing about what is not."""
+    assert cache.kept([attrs.evolve(warm[0], **change)]) is None
+    assert cache.kept([*warm, Origin("permitry:base")]) is None
+
+
+@pytest.mark.parametrize("name", ["_FORMAT", "VERSION", "_code"])
+def test_another_version_is_something_else(
+    cache: RuleCache, warm: list[Origin], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """What another permitry accepted is not known to this one."""
+    monkeypatch.setattr(permitry.config.cache, name, list if name == "_code" else "other")
+    assert cache.kept(warm) is None
+
+
+def test_the_version_is_the_one_of_the_package() -> None:
+    """It stands here a second time because asking for it takes longer than everything else."""
+    assert version("permitry") == permitry.config.cache.VERSION
+
+
+def test_relative_names_belong_to_their_folder(
+    cache: RuleCache, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same name elsewhere is another file."""
+    monkeypatch.chdir(file.parent)
+    here = cache.load([Origin("rules.toml")])
+    assert cache.kept([Origin("rules.toml")]) == here
+    monkeypatch.chdir(tmp_path)
+    assert cache.kept([Origin("rules.toml")]) is None
+    assert cache.kept([Origin("rules/rules.toml")]) is None
+
+
+# Trust ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a project whose rules allow something."""
+    path = tmp_path / "project" / PROJECT_FILE
+    path.parent.mkdir(parents=True)
+    path.write_text("schema = 1\n[[rule]]\nid = 'p'\neffect = 'allow'\ntools = ['p']\n")
+    return path
+
+
+@pytest.fixture
+def decided(cache: RuleCache, project: Path, tmp_path: Path) -> Callable[[], Verdict]:
+    """Return a function that says what becomes of the project's tool."""
+
+    def verdict() -> Verdict:
+        store, none = TrustStore(tmp_path / "trust" / "trust.json"), tmp_path / "none"
+        layers = find_layers(project.parent, user_file=none, admin_file=none, trust=store)
+        return cache.load(layers).policy().decide(ToolCall("p"), AuthContext()).verdict
+
+    return verdict
+
+
+def test_trust_is_asked_for_at_every_start(project: Path, decided: Callable[[], Verdict], tmp_path: Path) -> None:
+    """Granted, revoked, or lost by a change: the cache follows each time."""
+    store = TrustStore(tmp_path / "trust" / "trust.json")
+    root = project.parents[1]
+    assert [decided(), decided()] == [Verdict.CONFIRM] * 2
+    store.trust(root)
+    assert [decided(), decided()] == [Verdict.ALLOW] * 2
+    before = project.read_text()
+    project.write_text(f"{before}# another byte\n")
+    assert [decided(), decided()] == [Verdict.CONFIRM] * 2
+    project.write_text(before)
+    assert [decided(), decided()] == [Verdict.ALLOW] * 2
+    store.revoke(root)
+    assert [decided(), decided()] == [Verdict.CONFIRM] * 2
+
+
+def test_what_lost_its_trust_while_it_was_read_is_not_kept(cache: RuleCache, project: Path) -> None:
+    """Else the answer for one moment would stand for all others."""
+    origins = [Origin(str(project), root=project.parents[1], pinned={project: "0" * 64})]
+    assert cache.load(origins).rules == ()
+    assert cache.kept(origins) is None
+
+
+def test_an_admins_file_is_looked_at_each_time(cache: RuleCache, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may write it now could not when it was kept."""
+    origins = [Origin(str(file), is_admin=True)]
+    looked: list[Path] = []
+    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    monkeypatch.setattr("permitry.config.cache.writable_by_others", looked.append)
+    cache.load(origins)
+    assert cache.kept(origins) is not None
+    assert looked == [file, file.with_name("other.toml")]
+    monkeypatch.setattr("permitry.config.cache.writable_by_others", lambda _: "open to all")
+    assert cache.kept(origins) is None
+
+
+# The cache itself -------------------------------------------------------------------------------------------------
+
+
+def test_cache_and_secret_are_for_the_user_alone(cache: RuleCache, kept_file: Path) -> None:
+    """Nobody else reads or writes either."""
+    for path, mode in ((kept_file, 0o600), (cache.secret, 0o600), (cache.folder, 0o700)):
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert len(cache.secret.read_bytes()) == 32
+
+
+@pytest.mark.parametrize("which", ["file", "folder", "secret", "its folder"])
+def test_what_others_may_write_is_not_read(cache: RuleCache, warm: list[Origin], kept_file: Path, which: str) -> None:
+    """One bit is enough."""
+    path = {"file": kept_file, "folder": cache.folder, "secret": cache.secret, "its folder": cache.secret.parent}[which]
+    path.chmod(path.stat().st_mode | stat.S_IWOTH)
+    assert cache.kept(warm) is None
+    assert cache.load(warm) == load_rules(warm)
+
+
+@pytest.mark.parametrize("which", ["file", "secret", "folder"])
+def test_a_link_is_not_followed(cache: RuleCache, warm: list[Origin], kept_file: Path, which: str) -> None:
+    """Wherever it leads."""
+    path = {"file": kept_file, "secret": cache.secret, "folder": cache.folder}[which]
+    moved = path.rename(path.with_name("moved"))
+    path.symlink_to(moved)
+    assert cache.kept(warm) is None
+    assert cache.load(warm) == load_rules(warm)
+
+
+def test_another_secret_seals_nothing(cache: RuleCache, warm: list[Origin]) -> None:
+    """Whoever can write the cache, and nothing else, can forge nothing."""
+    cache.secret.write_bytes(bytes(32))
+    assert cache.kept(warm) is None
+    cache.load(warm)
+    assert cache.kept(warm) is not None
+
+
+@pytest.mark.parametrize("secret", [b"", b"short", bytes(33)], ids=len)
+def test_a_damaged_secret_is_no_secret(cache: RuleCache, warm: list[Origin], secret: bytes) -> None:
+    """Nothing is kept then, and everything works."""
+    cache.secret.write_bytes(secret)
+    assert cache.kept(warm) is None
+    assert cache.load(warm) == load_rules(warm)
+
+
+def test_what_is_kept_for_one_set_does_not_pass_for_another(
+    cache: RuleCache, warm: list[Origin], kept_file: Path
+) -> None:
+    """The seal is over the key as well."""
+    other = [Origin("permitry:base")]
+    cache.load(other)
+    (kept_other,) = set(cache.folder.iterdir()) - {kept_file}
+    kept_other.write_bytes(kept_file.read_bytes())
+    assert cache.kept(warm) is not None
+    assert cache.kept(other) is None
+
+
+def _seal(cache: RuleCache, path: Path, body: bytes) -> bytes:
+    """Return the seal that only the owner of the secret can make."""
+    told = path.stem.encode() + b"\n" + body
+    return hmac.digest(cache.secret.read_bytes(), told, "sha256").hex().encode()
+
+
+def _sealed_anew(cache: RuleCache, path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change what is kept, and seal it again."""
+    data = json.loads(path.read_bytes().partition(b"\n")[2])
+    change(data)
+    body = json.dumps(data).encode()
+    path.write_bytes(_seal(cache, path, body) + b"\n" + body)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.pop("rules"),
+        lambda data: data.pop("files"),
+        lambda data: data["rules"].pop("notices"),
+        lambda data: data["rules"].update(more=1),
+        lambda data: data["rules"].update(rules={}),
+        lambda data: data["rules"]["rules"].append("rule"),
+        lambda data: data["rules"]["rules"][-2].pop("unless"),
+        lambda data: data["rules"]["rules"][-2].update(effect="permit"),
+        lambda data: data["rules"]["rules"][-2].update(tools=[]),
+        lambda data: data["rules"]["rules"][-2].update(tools="*"),
+        lambda data: data["rules"]["rules"][-2].update(priority=True),
+        lambda data: data["rules"]["rules"][-2]["when"].update(whenever=1),
+        lambda data: data["rules"]["rules"][-2]["when"].update(command=[]),
+        lambda data: data["rules"]["rules"][-2]["when"].update(command=["git {push"]),
+        lambda data: data["rules"]["rules"][-2]["budget"].update(targets=None),
+        lambda data: data["rules"]["rules"][-2]["budget"].update(by="nobody"),
+        lambda data: data["rules"]["templates"].reverse(),
+        lambda data: data["rules"]["templates"].append(data["rules"]["templates"][0]),
+        lambda data: data["rules"]["tools"][0].update(roles={"path": "nothing"}),
+        lambda data: data["rules"]["tools"][0].update(traits=[1]),
+        lambda data: data.update(named=[["a"]]),
+        lambda data: data.update(files=[["a", "b"]]),
+        lambda data: data.update(files=[[None, "b", None]]),
+    ],
+)
+def test_what_is_no_rule_set_is_read_anew(
+    cache: RuleCache, warm: list[Origin], kept_file: Path, change: Callable[[dict[str, Any]], object]
+) -> None:
+    """Even under a seal that holds, every value is looked at."""
+    _sealed_anew(cache, kept_file, lambda _: None)
+    assert cache.kept(warm) == load_rules(warm)
+    _sealed_anew(cache, kept_file, change)
+    assert cache.kept(warm) is None
+    assert cache.load(warm) == load_rules(warm)
+
+
+@pytest.mark.parametrize("body", [b"", b"\n", b"\n{}", b"\n[]", b"\nnull", b"\n" + b"[" * 100_000])
+def test_rubbish_is_read_anew(cache: RuleCache, warm: list[Origin], kept_file: Path, body: bytes) -> None:
+    """Sealed or not."""
+    kept_file.write_bytes(body)
+    assert cache.kept(warm) is None
+    kept_file.write_bytes(_seal(cache, kept_file, body[1:]) + body)
+    assert cache.kept(warm) is None
+
+
+@pytest.mark.parametrize("which", ["folder", "secret"])
+def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path, file: Path, which: str) -> None:
+    """There is no cache then, that is all."""
+    (tmp_path / "no folder").touch()
+    nowhere, somewhere = tmp_path / "no folder" / "x", tmp_path / "some" / "x"
+    cache = RuleCache(nowhere, somewhere) if which == "folder" else RuleCache(somewhere, nowhere)
+    assert cache.load([Origin(str(file))]) == load_rules([Origin(str(file))])
+    assert cache.kept([Origin(str(file))]) is None
+
+
+def test_nothing_is_left_beside_what_is_kept(cache: RuleCache, kept_file: Path) -> None:
+    """What is written is written elsewhere first."""
+    assert list(cache.folder.iterdir()) == [kept_file]
+    assert list(cache.secret.parent.iterdir()) == [cache.secret]
+
+
+def test_only_so_many_sets_are_kept(
+    cache: RuleCache, warm: list[Origin], file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oldest go first."""
+    monkeypatch.setattr(permitry.config.cache, "_MOST_FILES", 2)
+    for path in cache.folder.iterdir():
+        os.utime(path, ns=(0, 0))
+    for name in ("a.toml", "b.toml"):
+        file.with_name(name).write_text("schema = 1")
+        cache.load([Origin(str(file.with_name(name)))])
+    assert len(list(cache.folder.iterdir())) == 2
+    assert cache.kept(warm) is None
+
+
+@pytest.mark.parametrize("literal", ["1979-05-27", "nan"])
+def test_what_json_cannot_say_is_not_kept(cache: RuleCache, file: Path, literal: str) -> None:
+    """It loads or is refused as ever."""
+    file.write_text(f"schema = 1\n[[rule]]\nid = 'd'\neffect = 'block'\ntools = ['d']\nwhen.args.x = {literal}\n")
+    try:
+        load_rules([Origin(str(file))])
+    except ConfigError:
+        with pytest.raises(ConfigError):
+            cache.load([Origin(str(file))])
+    else:
+        cache.load([Origin(str(file))])
+    assert cache.kept([Origin(str(file))]) is None

@@ -1,0 +1,145 @@
+"""What a process loads before it answers: counted in modules, which do not depend on how busy a machine is.
+
+After a change of `programs.toml`, `python tests/unit/test_start_up.py` writes `programs.json` anew.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import permitry.actions.programs.catalogue
+from permitry.actions.programs.catalogue import catalogue, compact
+from permitry.cli.main import terminal_columns
+
+PROGRAMS = Path(permitry.actions.programs.catalogue.__file__).parents[1] / "programs.toml"
+# What takes long to import, and is of no use to a check of one call.
+SLOW = frozenset(
+    {
+        "ada_url", "asyncio", "concurrent.futures", "dataclasses", "email", "importlib.metadata", "importlib.resources",
+        "logging", "permitry.config.load", "permitry.config.schema", "permitry.handler", "platformdirs", "pydantic",
+        "pydantic_core", "pygments", "re2", "rich", "shutil", "sqlite3", "subprocess", "tempfile", "tomllib",
+        "tree_sitter", "tree_sitter_bash",
+    }
+)  # fmt: skip
+# What only commands and addresses need.
+READERS = frozenset({"permitry.actions.hosts", "permitry.actions.shell.reading"})
+READ = {"name": "read_file", "arguments": {"path": "a.txt"}}
+SHELL = {"name": "run_shell", "arguments": {"command": "git status | head"}}
+
+_CHECK = """
+import sys
+from permitry.cli.main import main
+code = main(sys.argv[1:])
+print(*sorted(sys.modules), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Callable[..., frozenset[str]]:
+    """Return a function that says which modules a process loads for one `permitry check`, which must allow the call."""
+
+    def modules(call: object, *words: str) -> frozenset[str]:
+        places = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+        # The tracer of a coverage run has modules of its own.
+        rest = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _CHECK, "check", "--call", json.dumps(call), *words],
+            cwd=tmp_path, env={**rest, **places}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return frozenset(done.stderr.split())
+
+    return modules
+
+
+@pytest.mark.parametrize("words", [(), ("--rules", "permitry:coding-agent"), ("--json",)], ids=" ".join)
+def test_a_warm_check_loads_nothing_that_is_slow(loaded: Callable[..., frozenset[str]], words: tuple[str, ...]) -> None:
+    """Neither the reader of rule files nor anything of the edges; the first check does, and fills the cache."""
+    assert {"pydantic", "tomllib", "permitry.config.load"} <= loaded(READ, *words)
+    assert not (SLOW | READERS) & loaded(READ, *words)
+
+
+def test_a_warm_check_of_a_command_loads_the_readers_of_commands(loaded: Callable[..., frozenset[str]]) -> None:
+    """And nothing else that is slow: what only reads is read strictly, without a grammar."""
+    loaded(SHELL)
+    warm = loaded(SHELL)
+    assert warm >= READERS
+    assert not SLOW & warm
+
+
+def test_a_check_with_rules_from_a_file_is_as_quick(loaded: Callable[..., frozenset[str]], tmp_path: Path) -> None:
+    """Wherever rules come from; and a change is read."""
+    path = tmp_path / "rules.toml"
+    for text in ("schema = 1", "schema = 1\n# changed"):
+        path.write_text(text)
+        assert "permitry.config.load" in loaded(READ, "--rules", str(path))
+        assert not (SLOW | READERS) & loaded(READ, "--rules", str(path))
+
+
+@pytest.mark.parametrize("name", ["ToolCall", "AuthorizationPolicy", "create_default_authorization_policy"])
+def test_what_decides_is_imported_without_the_edges(name: str) -> None:
+    """A host that only decides pays for deciding."""
+    code = f"import sys; from permitry import {name}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert not (SLOW | READERS) & set(done.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    """The names are found on first use, and `typing` is not needed for that."""
+    code = "import sys; before = set(sys.modules); import permitry; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", _PATH + code], capture_output=True, text=True, check=True)
+    assert not {"typing", "re", "enum"} & set(done.stdout.split())
+
+
+_PATH = f"import sys; sys.path.insert(0, {str(Path(permitry.__file__).parents[1])!r}); "
+
+
+@pytest.mark.parametrize("columns", [None, "", "0", "-1", "x", "7", "100"])
+def test_the_width_of_help_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: str | None) -> None:
+    """As `shutil` says, which takes longer to import than all our options to be read."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    assert terminal_columns() == shutil.get_terminal_size().columns
+
+
+# What is known about programs -------------------------------------------------------------------------------------
+
+
+def test_the_quick_form_of_the_programs_says_what_the_other_says() -> None:
+    """`programs.json` is `programs.toml`, and its digest is of these very bytes."""
+    assert PROGRAMS.with_suffix(".json").read_text(encoding="utf-8") == compact()
+    told = json.loads(compact())
+    assert told.pop("sha256") == hashlib.sha256(PROGRAMS.read_bytes()).hexdigest()
+    assert told == tomllib.loads(PROGRAMS.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("stored", [None, "", "[]", "{}", '{"sha256": "0", "program": {}, "group": {}}'])
+def test_a_quick_form_of_other_programs_does_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stored: str | None
+) -> None:
+    """An edited `programs.toml` is read as it is, whatever stands beside it."""
+    text, quick = tmp_path / "programs.toml", tmp_path / "programs.json"
+    text.write_text("[group]\n[program.look]\noptions = '-a'\n[program.see]\nlike = 'look'\n")
+    if stored is not None:
+        quick.write_text(stored)
+    monkeypatch.setattr(permitry.actions.programs.catalogue, "_TEXT", text)
+    monkeypatch.setattr(permitry.actions.programs.catalogue, "_COMPACT", quick)
+    known = catalogue.__wrapped__()
+    assert list(known) == ["look", "see"]
+    assert known["see"] == known["look"]
+    assert known["look"].options.plain == {"-a"}
+    assert "nothing" not in known
+
+
+if __name__ == "__main__":
+    PROGRAMS.with_suffix(".json").write_text(compact(), encoding="utf-8")
