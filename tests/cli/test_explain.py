@@ -48,7 +48,7 @@ def test_all_matches_and_near_misses_are_told(cli: Callable[..., Outcome], asked
     _, out, _ = cli(*EXPLAIN, "--call", call)
     matches, near = out.split("  matches\n")[1].split("  near misses\n")
     assert matches.splitlines() == [
-        "    160 confirm deletion-asks  (permitry:base:89)  decided",
+        "    160 confirm deletion-asks  (permitry:base:100)  decided",
         "    300 allow   yolo  (built-in)",
     ]
     assert "    100 block   plan-mode  (built-in)  would have matched but for is_plan_mode = false" in near

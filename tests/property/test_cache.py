@@ -29,13 +29,14 @@ CONTEXTS = [AuthContext(mode=mode, workspace="/nowhere/work") for mode in ("defa
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for rule file and cache."""
+    """Return a folder for rule files: a project, where nothing may be kept."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture(scope="session")
-def cache(folder: Path) -> RuleCache:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> RuleCache:
     """Return a cache."""
+    folder = tmp_path_factory.mktemp("kept")
     return RuleCache(folder / "cache", folder / "state" / "cache.key")
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 import attrs
 
 from permitry.actions.folders import Folder
-from permitry.actions.paths import read_path, roots_of
+from permitry.actions.paths import roots_of
 from permitry.core._json import JsonValue
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
@@ -35,17 +35,21 @@ _MOST_ACTIONS = 2_000
 
 @attrs.frozen
 class ReadActions:
-    """Tells what calls would do; `home` is the folder `~` stands for, None where there is none."""
+    """Tells what calls would do; `home` is the folder `~` stands for, None where there is none.
+
+    `has_disk` False is for what must mean the same on every machine and at any time: no link is looked for.
+    """
 
     home: str | None = None
+    has_disk: bool = True
 
     def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
         """Return the actions of `call` in `context`; looks at the file system where it names paths."""
-        roots = roots_of(context.workspace, self.home)
+        roots = roots_of(context.workspace, self.home, has_disk=self.has_disk)
         # The last of its names is the real one: a `cd` from there goes as the kernel goes. Without a workspace relative
         # paths most likely start where this process stands; that is enough to restrict, and too little to permit.
         bases = roots.workspace[-1:] or _current_folder()
-        folder = Folder(bases, self.home, is_certain=bool(roots.workspace))
+        folder = Folder(bases, self.home, is_certain=bool(roots.workspace), has_disk=self.has_disk)
         if spec is None or spec.roles is None:
             return Actions(guessed=tuple(_guesses(call, folder)), roots=roots, doubt="nobody declares what it does")
         return _Extraction(call, spec, spec.roles, folder).actions(roots)
@@ -188,10 +192,8 @@ class _Extraction:
         self.doubts.append(f"it connects to `{text}`")
 
     def path(self, origin: str, text: str, role: ArgumentRole) -> None:
-        access, home = _ACCESS[role], self.folder.home
-        is_tree = role is ArgumentRole.READ_TREE
-        is_certain = self.folder.is_certain
-        place = read_path(text, self.folder.bases, home=home, is_certain=is_certain, is_tree=is_tree)
+        access, is_tree = _ACCESS[role], role is ArgumentRole.READ_TREE
+        place = self.folder.read(text, is_certain=self.folder.is_certain, is_tree=is_tree)
         self.certain.append(Touch(access, place, origin))
         if access is not Access.READ:
             self.doubts.append(f"it may {access.value} `{text}`")

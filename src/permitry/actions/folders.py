@@ -27,11 +27,15 @@ def _is_option_of_cd(word: Word) -> bool:
 
 @attrs.frozen
 class Folder:
-    """Where a command stands: the folders it may be in, whether these are all, and the home folder."""
+    """Where a command stands: the folders it may be in, whether these are all, and the home folder.
+
+    Without a disk there are no links, as in the examples of rules.
+    """
 
     bases: tuple[str, ...]
     home: str | None
     is_certain: bool = True
+    has_disk: bool = True
 
     def place_of(
         self, word: Word, access: Access, *, is_tree: bool = False, is_certain: bool = True, origin: str = ""
@@ -40,10 +44,13 @@ class Folder:
         if word.is_open and not word.text:
             return Touch(access, Place(_UNSEEN, is_certain=False, is_tree=is_tree, is_open=True), origin or _UNSEEN)
         is_plain = is_certain and self.is_certain and not word.is_glob and not word.is_open
-        place = read_path(
-            word.text, self.bases, home=self.home, is_home=word.is_home, is_certain=is_plain, is_tree=is_tree
-        )
+        place = self.read(word.text, is_home=word.is_home, is_certain=is_plain, is_tree=is_tree)
         return Touch(access, attrs.evolve(place, is_open=word.is_open) if word.is_open else place, origin or word.text)
+
+    def read(self, text: str, *, is_certain: bool, is_home: bool = False, is_tree: bool = False) -> Place:
+        """Return the place a path names from here; `is_certain` False is for what holds a glob or an expansion."""
+        place = read_path(text, self.bases, home=self.home, is_home=is_home, is_tree=is_tree, has_disk=self.has_disk)
+        return place if is_certain else attrs.evolve(place, is_certain=False)
 
     def moved(self, words: Sequence[Word]) -> "Folder":
         """Return where a `cd` with these operands leads, if it succeeds."""

@@ -24,9 +24,9 @@ _MOST_LINKS = 40  # MAXSYMLINKS: one more, and the kernel gives up with ELOOP
 _DOORS = frozenset({"cwd", "exe", "fd", "map_files", "ns", "root"})
 
 
-def roots_of(workspace: str | None, home: str | None) -> Roots:
+def roots_of(workspace: str | None, home: str | None, *, has_disk: bool = True) -> Roots:
     """Return the names of both folders, as given and real; none for a folder that is not known as an absolute path."""
-    return Roots(_names(workspace), _names(home))
+    return Roots(_names(workspace, has_disk=has_disk), _names(home, has_disk=has_disk))
 
 
 def read_path(
@@ -35,26 +35,26 @@ def read_path(
     *,
     home: str | None,
     is_home: bool = False,
-    is_certain: bool = True,
     is_tree: bool = False,
+    has_disk: bool = True,
 ) -> Place:
     """Return the place `text` names; never raises.
 
     `bases` are the absolute folders it may be relative to, none if that is not known. `is_home`: its leading tilde is
-    one a shell replaces; any other leading tilde may or may not be, and is not certain. `is_certain` False is for text
-    that holds a glob or an expansion, `is_tree` for a folder that is touched with all below it.
+    one a shell replaces; any other leading tilde may or may not be, and is not certain. `is_tree` is for a folder that
+    is touched with all below it. `has_disk` False is for what must mean the same everywhere: no link is looked for.
     """
     readings = tuple(_readings(text, home, is_home=is_home))
     starts = dict.fromkeys((join(base, reading), base) for reading in readings for base in bases or ("",))
     paths = _unique(path for path, _ in starts)
-    followed = [_follow(path, base or "/") for path, base in starts if path.startswith("/")]
+    followed = [_follow(path, base or "/", has_disk=has_disk) for path, base in starts if path.startswith("/")]
     is_sure = _is_plain(text) and len(readings) == 1 and _has_one_meaning(readings[0], bases)
     return Place(
         text,
         lexical=_unique(_normal(path) for path in paths if path.startswith("/")),
         real=_unique(way.end for way in followed),
         passed=_unique(name for way in followed for name in way.passed),
-        is_certain=is_certain and is_sure and all(way.is_sure for way in followed),
+        is_certain=is_sure and all(way.is_sure for way in followed),
         is_tree=is_tree,
     )
 
@@ -64,10 +64,10 @@ def can_follow(path: str) -> bool:
     return len(path) <= _LONGEST and path.count("/") <= _DEEPEST
 
 
-def _names(folder: str | None) -> tuple[str, ...]:
+def _names(folder: str | None, *, has_disk: bool) -> tuple[str, ...]:
     if folder is None or not folder.startswith("/"):
         return ()
-    return _unique((_normal(folder), _follow(folder, "/").end))
+    return _unique((_normal(folder), _follow(folder, "/", has_disk=has_disk).end))
 
 
 def _is_plain(text: str) -> bool:
@@ -129,7 +129,7 @@ class _Way:
     is_sure: bool
 
 
-def _follow(path: str, base: str) -> _Way:
+def _follow(path: str, base: str, *, has_disk: bool) -> _Way:
     """Return where an absolute path leads; what does not exist is taken as written."""
     done: list[str] = []
     todo = path.split("/")[::-1]
@@ -146,7 +146,7 @@ def _follow(path: str, base: str) -> _Way:
             done = {"root": [], "cwd": [*filter(None, base.split("/"))]}.get(name, [*done, name])
         else:
             done = [*done, name]
-            target, is_known = _link_at(done)
+            target, is_known = _link_at(done) if has_disk else (None, True)
             is_sure = is_sure and is_known
             if target is None:
                 continue

@@ -11,13 +11,14 @@ import json
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from permitry.config.catalogue import PREFIX
+from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.folders import user_cache, user_state
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
@@ -33,12 +34,15 @@ _FORMAT = 1
 VERSION = "0.1.0"
 """The version of this package; asking `importlib.metadata` for it would take longer than reading the cache."""
 
+_PACKAGE = Path(__file__).parents[1]
 _CODE = ("config", "core", "rules", "rules/conditions", "actions", "actions/programs", "actions/shell")
 _MOST_FILES = 64
 _LARGEST = 256 * 1024 * 1024
 _SECRET = 32
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _ENDING = ".rules"
+_BEGUN = ".begun-"
+_ABANDONED = 3600  # seconds; what is begun is done, or was killed, long before
 
 
 class _UnusableError(Exception):
@@ -49,11 +53,13 @@ class _UnusableError(Exception):
 class RuleCache:
     """Rule sets kept in a folder, sealed with a secret; both must be this user's own, and no one else's to write.
 
-    The secret stands beside what the user trusts, where no rule set lets an agent read or write.
+    The secret stands beside what the user trusts: `permitry:base` blocks writing there, and asks about reading. Where
+    folder or secret lie in the workspace, or in a project, nothing is kept: there an agent may write.
     """
 
     folder: Path = attrs.field(factory=user_cache)
     secret: Path = attrs.field(factory=lambda: user_state() / "cache.key")
+    workspace: Path = attrs.field(factory=Path)
 
     def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
         """Return what rule files, and all they extend, say together, just as `load_rules` does.
@@ -68,6 +74,7 @@ class RuleCache:
     def kept(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet | None:
         """Return the rule set that is kept for the origins, if each file it was made from is what it was."""
         try:
+            self._check_outside(origins)
             key = _key(origins)
             data = self._opened(key)
             _check_files(data)
@@ -84,6 +91,14 @@ class RuleCache:
             with contextlib.suppress(OSError, ValueError, TypeError, RecursionError, _UnusableError):
                 self._write(origins, compiled)
         return rule_set_of(compiled.data, tool)
+
+    def _check_outside(self, origins: Sequence[Origin]) -> None:
+        # What an agent may write, or read, must not be what says which rules it works under.
+        places = [os.path.realpath(self.folder), os.path.realpath(self.secret)]
+        for inside in (self.workspace, *(each.root for each in origins if each.root is not None)):
+            real = os.path.join(os.path.realpath(inside), "")  # noqa: PTH118 -- text, as the rest
+            if any(place.startswith(real) for place in places):
+                raise _UnusableError("an agent may write there")
 
     def _opened(self, key: str) -> dict[str, Any]:
         """Return what is kept under a key.
@@ -106,6 +121,7 @@ class RuleCache:
         return secret
 
     def _write(self, origins: Sequence[Origin], compiled: "Compiled") -> None:
+        self._check_outside(origins)
         key = _key(origins)
         names = [Origin(name) for name in compiled.data["files"]]
         if _depends_on_folder(names) and not _depends_on_folder(origins):
@@ -152,7 +168,9 @@ def _key(origins: Sequence[Origin]) -> str:
         [each.name, each.is_trusted, each.is_admin, _real(each.root), _pins(each), each.distrust] for each in origins
     ]
     here = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
-    told = json.dumps([_FORMAT, VERSION, sys.version, _code(), here, facts])
+    # Another install has other shipped sets under the same names, and other readers.
+    install = [os.path.realpath(_PACKAGE), os.path.realpath(shipped_path(PREFIX).parent), _code()]
+    told = json.dumps([_FORMAT, VERSION, sys.version, install, here, facts])
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -170,10 +188,9 @@ def _pins(origin: Origin) -> list[list[str]] | None:
 
 def _code() -> list[list[object]]:
     """Return what the files of our own code look like: what another version accepted is not known to this one."""
-    package = Path(__file__).parents[1]
     found: list[list[object]] = []
     for folder in _CODE:
-        with os.scandir(package / folder) as entries:
+        with os.scandir(_PACKAGE / folder) as entries:
             looks = {each.name: each.stat() for each in entries if each.name.endswith((".py", ".toml"))}
         found += [[folder, name, looks[name].st_size, looks[name].st_mtime_ns] for name in sorted(looks)]
     return found
@@ -240,7 +257,10 @@ def _is_own(status: os.stat_result) -> bool:
 
 def _written(path: Path, content: bytes) -> Path:
     """Return a new file beside `path` that holds `content`, for this user alone."""
-    temporary = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
+    for each in path.parent.glob(f"{_BEGUN}*"):
+        if each.lstat().st_mtime < time.time() - _ABANDONED:
+            each.unlink(missing_ok=True)
+    temporary = path.with_name(f"{_BEGUN}{os.urandom(8).hex()}")
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(file, "wb") as stream:  # noqa: PTH123 -- a descriptor
         stream.write(content)

@@ -28,7 +28,7 @@ __all__ = ["example_problems"]
 
 # Folders that are nowhere: an example means the same on every machine.
 _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
-_READER = ReadActions(_HOME)
+_READER = ReadActions(_HOME, has_disk=False)
 _TOOL = "example"
 _KINDS: Mapping[str, ArgumentRole] = {
     "command": ArgumentRole.COMMAND, "path": ArgumentRole.WRITE_PATH, "host": ArgumentRole.URL,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from permitry.actions.folders import Folder
 from permitry.actions.paths import read_path, roots_of
 from permitry.core.action import Place, Roots
 
@@ -88,6 +89,17 @@ def test_links_are_followed_as_the_kernel_does(read: READ, top: Path, target: st
     assert place.real == (str(top / real),)
     assert place.lexical == (os.path.normpath(top / "ws" / text),)
     assert place.is_certain
+
+
+def test_without_a_disk_there_are_no_links(read: READ, top: Path) -> None:
+    """The name is the place, for paths and for the folders they start from."""
+    (top / "ws" / "link").symlink_to("src")
+    place = read("link/main.py", has_disk=False)
+    assert place.real == place.lexical == (str(top / "ws" / "link" / "main.py"),)
+    assert place.is_certain
+    linked = str(top / "ws" / "link")
+    assert roots_of(linked, linked, has_disk=False) == Roots((linked,), (linked,))
+    assert len(roots_of(linked, linked).workspace) == 2
 
 
 def test_a_chain_of_links_is_followed_to_its_end(read: READ, top: Path) -> None:
@@ -284,8 +296,10 @@ def test_a_folder_nobody_may_enter_is_not_certain(read: READ, top: Path, monkeyp
 
 
 def test_what_the_caller_knows_is_kept(read: READ) -> None:
-    """A glob is not certain, a tree is a tree."""
-    assert not read("src/*", is_certain=False).is_certain
+    """A tree is a tree, a glob is not certain."""
+    here = Folder(("/nowhere",), None)
+    assert here.read("src/*", is_certain=True).is_certain
+    assert not here.read("src/*", is_certain=False).is_certain
     assert read("src", is_tree=True).is_tree
 
 

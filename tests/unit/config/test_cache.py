@@ -3,6 +3,7 @@
 import hmac
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable
 from importlib.metadata import version
@@ -217,6 +218,27 @@ def test_the_version_is_the_one_of_the_package() -> None:
     assert version("permitry") == permitry.config.cache.VERSION
 
 
+def test_another_install_has_other_shipped_sets(
+    cache: RuleCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one checkout ships as `permitry:base` says nothing about what another does."""
+    origins = [Origin("permitry:base")]
+    cache.load(origins)
+    (tmp_path / "base.toml").write_text(OTHER)
+    monkeypatch.setattr("permitry.config.catalogue._FOLDER", tmp_path)
+    assert cache.kept(origins) is None
+    assert [rule.id for rule in cache.load(origins).rules] == ["other"]
+
+
+def test_the_same_files_read_by_another_install_are_something_else(
+    cache: RuleCache, warm: list[Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of the code, with equal sizes and times, is still another."""
+    package = Path(permitry.config.cache.__file__).parents[1]
+    monkeypatch.setattr(permitry.config.cache, "_PACKAGE", Path(shutil.copytree(package, tmp_path / "copy")))
+    assert cache.kept(warm) is None
+
+
 def test_relative_names_belong_to_their_folder(
     cache: RuleCache, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +430,26 @@ def test_rubbish_is_read_anew(cache: RuleCache, warm: list[Origin], kept_file: P
     assert cache.kept(warm) is None
 
 
+@pytest.mark.parametrize("inside", ["cache", "state", "."])
+@pytest.mark.parametrize("by", ["workspace", "link", "project"])
+def test_where_an_agent_may_write_nothing_is_kept(cache: RuleCache, tmp_path: Path, inside: str, by: str) -> None:
+    """Neither read nor written: whoever has the secret can forge, and whoever works there may have it."""
+    plain, folder = [Origin("permitry:base")], tmp_path / inside
+    (tmp_path / "link").symlink_to(folder)
+    origins = [attrs.evolve(plain[0], root=folder)] if by == "project" else plain
+    there = cache if by == "project" else attrs.evolve(cache, workspace=tmp_path / "link" if by == "link" else folder)
+    assert there.load(origins) == load_rules(plain)
+    assert not cache.folder.exists()
+    assert cache.load(plain) == cache.kept(plain)
+    assert there.kept(origins) is None
+
+
+def test_beside_a_workspace_with_a_longer_name_something_is_kept(cache: RuleCache, tmp_path: Path) -> None:
+    """A folder is inside another by its parts, not by its letters."""
+    beside, origins = attrs.evolve(cache, workspace=tmp_path / "cac"), [Origin("permitry:base")]
+    assert beside.load(origins) == beside.kept(origins)
+
+
 @pytest.mark.parametrize("which", ["folder", "secret"])
 def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path, file: Path, which: str) -> None:
     """There is no cache then, that is all."""
@@ -422,6 +464,20 @@ def test_nothing_is_left_beside_what_is_kept(cache: RuleCache, kept_file: Path) 
     """What is written is written elsewhere first."""
     assert list(cache.folder.iterdir()) == [kept_file]
     assert list(cache.secret.parent.iterdir()) == [cache.secret]
+
+
+@pytest.mark.parametrize("which", ["folder", "secret"])
+def test_what_a_killed_process_began_is_cleared_away(cache: RuleCache, file: Path, which: str) -> None:
+    """After an hour: until then it may be someone's who is still writing."""
+    folder = cache.folder if which == "folder" else cache.secret.parent
+    folder.mkdir(mode=0o700, parents=True)
+    old, new = folder / ".begun-0", folder / ".begun-1"
+    for path in (old, new):
+        path.touch()
+    os.utime(old, ns=(0, 0))
+    cache.load([Origin(str(file))])
+    assert not old.exists()
+    assert new.exists()
 
 
 def test_only_so_many_sets_are_kept(

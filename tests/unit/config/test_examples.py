@@ -1,6 +1,7 @@
 """The examples of a rule: calls it must match, and calls it must not."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -151,6 +152,15 @@ def test_a_permission_that_is_not_certain_does_not_match(told: Callable[..., lis
     """Law 2: doubt permits nothing."""
     lines = ('when.command = "ls *"', 'match = ["ls -l"]', 'no_match = ["ls $(id)", "ls > a", "ls && rm x"]')
     assert told("allow", *lines) == []
+
+
+@pytest.mark.parametrize("kind", ["path", "command"])
+def test_no_link_of_this_machine_is_looked_for(told: Callable[..., list[str]], tmp_path: Path, kind: str) -> None:
+    """An example means the same everywhere, and tomorrow: also for what is kept of the file."""
+    (tmp_path / "link").symlink_to("real")
+    given = {"path": f'"{tmp_path}/link/x"', "command": f'{{ command = "cat {tmp_path}/link/x" }}'}[kind]
+    assert told("block", f'when.path = "{tmp_path}/real/**"', f"no_match = [{given}]") == []
+    assert told("block", f'when.path = "{tmp_path}/link/**"', f"match = [{given}]") == []
 
 
 def test_an_argument_that_cannot_be_compared_counts_against_the_call(told: Callable[..., list[str]]) -> None:

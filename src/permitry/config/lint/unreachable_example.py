@@ -18,7 +18,7 @@ __all__ = ["findings"]
 
 # Folders that are nowhere, as for the examples when they are loaded.
 _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
-_READER = ReadActions(_HOME)
+_READER = ReadActions(_HOME, has_disk=False)
 # Of the tools a rule may mean the most harmless: what is held back even there never happens.
 _USUAL = {"command": "run_shell", "path": "read_file", "host": "web_fetch"}
 
