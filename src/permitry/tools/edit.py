@@ -1,17 +1,15 @@
 """The tool `edit_file`."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import ClassVar
 
-import attrs
 from pydantic import Field
 
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
-from permitry.tools._reading import Asked, ReadMemory, body_of, exact_text, lines_of, read_bytes
+from permitry.tools._edits import FileEdit
+from permitry.tools._reading import Asked, ReadMemory, body_of, lines_of
 from permitry.tools._spec import ROLES, WRITES, handler, preview, spec
-from permitry.tools.files import unified_diff
 from permitry.tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -28,13 +26,6 @@ class EditFile(Asked):
     new_text: str = Field(description="The text to put there.")
 
 
-@attrs.frozen
-class _Edited:
-    where: Path
-    before: str
-    after: str
-
-
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
     """Add `edit_file` to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
 
@@ -42,25 +33,18 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     """
     known = ReadMemory() if memory is None else memory
 
-    def edited(arguments: EditFile) -> _Edited:
-        where, data = read_bytes(workspace, arguments.path)
-        before = exact_text(arguments.path, data)
-        return _Edited(where, before, _replaced(before, arguments, where.as_posix()))
+    def edit_of(arguments: EditFile) -> FileEdit:
+        return FileEdit.of(workspace, arguments.path, lambda text, where: _replaced(text, arguments, where.as_posix()))
 
     def edit_file(arguments: EditFile) -> tuple[bool, str]:
-        edit = edited(arguments)
-        workspace.write(arguments.path, edit.after.encode())
-        known.follow(edit.where, edit.before.encode(), edit.after.encode())
+        edit = edit_of(arguments)
+        edit.make(known)
         return True, f"Edited {edit.where.as_posix()}"
-
-    def diff(arguments: EditFile) -> str:
-        edit = edited(arguments)
-        return unified_diff(edit.where, edit.before, edit.after)
 
     registry.register(
         spec("edit_file", "Replace one piece of text.", EditFile, WRITES, roles={"path": ROLES.WRITE_PATH}),
         handler(EditFile, edit_file),
-        preview=preview(EditFile, diff),
+        preview=preview(EditFile, lambda arguments: edit_of(arguments).diff()),
     )
 
 

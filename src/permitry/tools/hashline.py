@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, assert_never
 
 import attrs
@@ -10,9 +9,9 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
-from permitry.tools._reading import Asked, ReadMemory, body_of, exact_text, line_hash, lines_of, read_bytes
+from permitry.tools._edits import FileEdit
+from permitry.tools._reading import Asked, ReadMemory, body_of, line_hash, lines_of
 from permitry.tools._spec import ROLES, WRITES, Arguments, handler, preview, spec
-from permitry.tools.files import unified_diff
 from permitry.tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -88,13 +87,6 @@ class HashlineEdit(Asked):
         return edits
 
 
-@attrs.frozen
-class _Edited:
-    where: Path
-    before: str
-    after: str
-
-
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
     """Add `hashline_edit` to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
 
@@ -102,29 +94,22 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     """
     known = ReadMemory() if memory is None else memory
 
-    def edited(arguments: HashlineEdit) -> _Edited:
-        where, data = read_bytes(workspace, arguments.path)
-        before = exact_text(arguments.path, data)
-        return _Edited(where, before, _Lines.of(before).edited(arguments.edits))
+    def edit_of(arguments: HashlineEdit) -> FileEdit:
+        return FileEdit.of(workspace, arguments.path, lambda text, _: _Lines.of(text).edited(arguments.edits))
 
     def hashline_edit(arguments: HashlineEdit) -> tuple[bool, str]:
-        edit = edited(arguments)
-        if edit.after == edit.before:
+        edit = edit_of(arguments)
+        if not edit.changes:
             return True, f"No changes needed in {arguments.path}"
-        workspace.write(arguments.path, edit.after.encode())
-        known.follow(edit.where, edit.before.encode(), edit.after.encode())
+        edit.make(known)
         return True, f"Edited {edit.where.as_posix()} ({len(arguments.edits)} edit(s) applied)"
-
-    def diff(arguments: HashlineEdit) -> str:
-        edit = edited(arguments)
-        return unified_diff(edit.where, edit.before, edit.after)
 
     registry.register(
         spec(
             "hashline_edit", "Edit lines by number and hash.", HashlineEdit, WRITES, roles={"path": ROLES.WRITE_PATH}
         ),
         handler(HashlineEdit, hashline_edit),
-        preview=preview(HashlineEdit, diff),
+        preview=preview(HashlineEdit, lambda arguments: edit_of(arguments).diff()),
     )  # fmt: skip
 
 
