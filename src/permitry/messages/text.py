@@ -257,8 +257,9 @@ class _Walk:
     def _placed(self, block: Block, start: int) -> list[TextCall]:
         """Return the calls of a block; the first begins where it does, the last ends where it does."""
         calls = list(block.calls)
-        if calls and (calls[0].span[0], calls[-1].span[1]) != (self._base + start, self._base + block.end):
+        if calls and calls[0].span[0] != self._base + start:
             calls[0] = attrs.evolve(calls[0], span=(self._base + start, calls[0].span[1]))
+        if calls and calls[-1].span[1] != self._base + block.end:
             calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], self._base + block.end))
         return calls
 

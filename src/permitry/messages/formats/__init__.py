@@ -70,10 +70,21 @@ def marks_of(format_name: str) -> Marks:
     texts = {mark.text for mark in serving} | {mark.closer for mark in serving if mark.closer}
     patterns = {mark.pattern or re.escape(mark.text): mark.text for mark in serving}
     patterns |= {re.escape(mark.closer): mark.closer for mark in serving if mark.closer}
-    ordered = sorted(patterns, key=lambda pattern: -len(patterns[pattern]))
     readers = {text: _readers(text, serving) for text in texts}
     starts = frozenset(text[:length] for text in texts for length in range(1, len(text)))
-    return Marks(re.compile("|".join(ordered)), MappingProxyType(readers), starts, max(map(len, texts)))
+    return Marks(_any_of(patterns), MappingProxyType(readers), starts, max(map(len, texts)))
+
+
+def _any_of(patterns: Mapping[str, str]) -> "re.Pattern[str]":
+    """Return a pattern for any of `patterns`, which begin with the texts they map to; the longest text comes first.
+
+    There is a group for each first character, so that a search passes over all other characters at once.
+    """
+    groups: dict[str, list[str]] = {}
+    for pattern, text in sorted(patterns.items(), key=lambda item: -len(item[1])):
+        first = re.escape(text[0])
+        groups.setdefault(first, []).append(pattern.removeprefix(first))
+    return re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()))
 
 
 def _readers(text: str, serving: Iterable[Mark]) -> tuple[tuple[Mark, "re.Pattern[str] | None"], ...]:

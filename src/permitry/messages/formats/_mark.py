@@ -40,8 +40,8 @@ class Mark:
     """A literal text that may open a block, the format it belongs to, and the reader of the block.
 
     The reader gets the scan, the mark's start and its end; it returns None when the block is not of its format. A mark
-    without a format serves all. `aliases` are other names of models that write the very same. `pattern` is for a mark
-    that counts only before certain text. `closer` is what its blocks may name as theirs.
+    without a format serves all. `aliases` are other names of models that write the very same. `pattern` begins with
+    the text, for a mark that counts only in certain places. `closer` is what its blocks may name as theirs.
     """
 
     text: str

@@ -52,12 +52,13 @@ def named(item: object, *, is_bare: bool = False, needs_arguments: bool = True) 
         if is_bare and not set(item) - {"function"} <= _OTHER_KEYS:
             return _MORE
         item = inner
-    name_key = next((key for key in NAME_KEYS if key in item), None)
-    key = next((key for key in ARGUMENT_KEYS if key in item), None)
-    if _differ(item, NAME_KEYS):
+    names = [key for key in NAME_KEYS if key in item]
+    keys = [key for key in ARGUMENT_KEYS if key in item]
+    if _differ(item, names):
         return _TWO_NAMES
-    if _differ(item, ARGUMENT_KEYS):
+    if _differ(item, keys):
         return "the call has two sets of arguments"
+    name_key, key = names[0] if names else None, keys[0] if keys else None
     name = item[name_key] if name_key else None
     arguments = object_of(item[key], is_text=key in _TEXT_KEYS) if key else {}
     why = _refusal(name, key, arguments, needs_arguments=needs_arguments)
@@ -66,9 +67,8 @@ def named(item: object, *, is_bare: bool = False, needs_arguments: bool = True) 
 
 
 def _differ(item: dict[str, Any], keys: Sequence[str]) -> bool:
-    """Return whether more than one of `keys` is there, with values that differ: nobody can say which one is meant."""
-    values = [item[key] for key in keys if key in item]
-    return any(value != values[0] for value in values[1:])
+    """Return whether the values of `keys` differ: nobody can say which one is meant."""
+    return len(keys) > 1 and any(item[key] != item[keys[0]] for key in keys[1:])
 
 
 def _refusal(name: object, key: str | None, arguments: object, *, needs_arguments: bool) -> str | None:

@@ -6,6 +6,12 @@ from typing import Any, Final
 __all__ = ["Tools", "declared"]
 
 _LONGEST_CHAIN: Final = 4
+# The common types stand first: to ask the abstract ones takes long.
+_COLLECTION: Final = (list, tuple, dict, Collection)
+_MAPPING: Final = (dict, Mapping)
+_LIST: Final = (list, tuple)
+_GROUPS: Final = ("functionDeclarations", "function_declarations")
+_INNER: Final = ("function", "custom")
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 
 
@@ -18,7 +24,7 @@ class Tools:
     """
 
     def __init__(self, given: Iterable[Any] | None) -> None:
-        self._given = None if isinstance(given, Collection) and len(given) == 0 else given
+        self._given = None if isinstance(given, _COLLECTION) and len(given) == 0 else given
         self._schemas: dict[str, Mapping[str, Any]] | None = None
 
     @property
@@ -40,7 +46,7 @@ class Tools:
             return None
         schema = self._all().get(name, {})
         properties = schema.get("properties")
-        return _resolved(properties.get(argument), schema, _LONGEST_CHAIN) if isinstance(properties, Mapping) else None
+        return _resolved(properties.get(argument), schema, _LONGEST_CHAIN) if isinstance(properties, _MAPPING) else None
 
     def lacks(self, name: str, argument: str) -> bool:
         """Return whether the arguments of a tool are declared, and this is none of them."""
@@ -50,19 +56,19 @@ class Tools:
     def _all(self) -> dict[str, Mapping[str, Any]]:
         if self._schemas is None:
             given = self._given
-            if isinstance(given, Mapping):
+            if isinstance(given, _MAPPING):
                 pairs = list(given.items())
             else:
                 pairs = [pair for tool in (given or ()) for pair in declared(tool)]
             self._schemas = {
-                name: schema if isinstance(schema, Mapping) else {} for name, schema in pairs if isinstance(name, str)
+                name: schema if isinstance(schema, _MAPPING) else {} for name, schema in pairs if isinstance(name, str)
             }
         return self._schemas
 
 
 def _resolved(schema: object, root: Mapping[str, Any], depth: int) -> object:
     """Return a schema with what its `$ref` points to inside of `root` in its place, also in its alternatives."""
-    if not isinstance(schema, Mapping) or not depth:
+    if not isinstance(schema, _MAPPING) or not depth:
         return schema
     pointer = schema.get("$ref")
     if isinstance(pointer, str) and pointer.startswith("#/"):
@@ -79,17 +85,20 @@ def declared(tool: object) -> list[tuple[str, object]]:
     """Return the names in a tool as some provider takes it, with their schemas; nothing for what is no tool."""
     if isinstance(tool, str):
         return [(tool, None)]
-    if not isinstance(tool, Mapping):
+    if not isinstance(tool, _MAPPING):
         name = getattr(tool, "name", None)
         schemas = (getattr(tool, key, None) for key in _SCHEMAS)
         return [(name, _first(schemas))] if isinstance(name, str) else []
-    for word in ("functionDeclarations", "function_declarations"):
-        if isinstance(tool.get(word), list | tuple):
+    for word in _GROUPS:
+        if isinstance(tool.get(word), _LIST):
             return [pair for each in tool[word] if isinstance(each, Mapping) for pair in declared(each)]
-    inner = next((tool[word] for word in ("function", "custom") if isinstance(tool.get(word), Mapping)), tool)
+    inner = _first((*map(tool.get, _INNER), tool))
     name = inner.get("name")
-    return [(name, _first(inner.get(key) for key in _SCHEMAS))] if isinstance(name, str) else []
+    return [(name, _first(map(inner.get, _SCHEMAS)))] if isinstance(name, str) else []
 
 
-def _first(schemas: Iterable[object]) -> object:
-    return next((schema for schema in schemas if isinstance(schema, Mapping)), None)
+def _first(values: Iterable[object]) -> Any:  # noqa: ANN401 -- any mapping, or None
+    for value in values:
+        if isinstance(value, _MAPPING):
+            return value
+    return None

@@ -197,7 +197,7 @@ MARKS: Final = (
     ),
     Mark("<|start|>assistant to=", _addressed, "muse_glimmer", ("muse",)),
     Mark(" to=", _addressed, "muse_glimmer", ("muse",)),
-    Mark("to=", _addressed_first, "muse_glimmer", ("muse",), pattern=r"\Ato="),
+    Mark("to=", _addressed_first, "muse_glimmer", ("muse",), pattern=r"to=(?<=\Ato=)"),
     Mark("<atem:invoke ", _muse_bare, "muse_glimmer", ("muse",)),
     Mark("<atem:function_calls>", _muse_wrapper, "muse_glimmer", closer="</atem:function_calls>"),
     Mark("<atem:function_calls>", _muse_wrapper, "muse", closer="</atem:function_calls>"),
