@@ -227,6 +227,7 @@ UNSEEN_COMMANDS = (
 UNSEEN_PATHS = (
     "docker run -v ~/.ssh:/x a", "sed -n 'r .env' x", "sed 'w .env' x", "sed 's/a/b/w .env' x", "vim -c 'e .env'",
     "awk 'BEGIN{while((getline l < \".env\")>0) print l}'",
+    "git diff --no-index --binary a ~", "git diff -a -- a ~/.ssh", "git grep --no-index -a x ~",
 )  # fmt: skip
 UNSEEN_HOSTS = (
     "curl 'http://{good,evil}.com'", "wget 'http://{good,evil}.com'", "curl 'http://evi[a-z].com'",

@@ -36,14 +36,13 @@ def run(scale: Scale, tell: Tell) -> Report:
     found: dict[str, list[float]] = {name: [] for name in processes}
     wrong: dict[str, None] = {}
     with tempfile.TemporaryDirectory() as folder:
-        # What is kept must lie outside of the workspace.
-        workspace = Path(folder) / "workspace"
-        workspace.mkdir()
-        environment = {**os.environ, "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder}
+        # Only at the usual places below the home folder something is kept.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG")}
+        environment["HOME"] = folder
         for turn in range(scale.processes + 1):
             tell(f"start-up: turn {turn} of {scale.processes}")
             for name, process in processes.items():
-                seconds, is_right = _timed(process, environment, workspace)
+                seconds, is_right = _timed(process, environment, folder)
                 if not is_right:
                     wrong[f"start-up: {name} does not end as it should"] = None
                 if turn:
@@ -83,7 +82,7 @@ def _check(call: Mapping[str, object]) -> _Process:
     return _Process((*program, "check", "--rules", "permitry:coding-agent", "--call", json.dumps(call)), "allow")
 
 
-def _timed(process: _Process, environment: Mapping[str, str], folder: Path) -> tuple[float, bool]:
+def _timed(process: _Process, environment: Mapping[str, str], folder: str) -> tuple[float, bool]:
     begin = time.perf_counter()
     done = subprocess.run(process.words, check=False, capture_output=True, text=True, env=environment, cwd=folder)
     seconds = time.perf_counter() - begin

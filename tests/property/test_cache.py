@@ -4,6 +4,7 @@ The shipped sets are changed in small ways, and so is what the cache keeps of th
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -29,15 +30,17 @@ CONTEXTS = [AuthContext(mode=mode, workspace="/nowhere/work") for mode in ("defa
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for rule files: a project, where nothing may be kept."""
+    """Return a folder for rule files."""
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> RuleCache:
-    """Return a cache."""
-    folder = tmp_path_factory.mktemp("kept")
-    return RuleCache(folder / "cache", folder / "state" / "cache.key")
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RuleCache]:
+    """Return a cache, where a home folder has it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        yield RuleCache(home / ".cache" / "permitry", home / ".local" / "state" / "permitry" / "cache.key")
 
 
 @st.composite

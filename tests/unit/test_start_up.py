@@ -48,15 +48,11 @@ def loaded(tmp_path: Path) -> Callable[..., frozenset[str]]:
     """Return a function that says which modules a process loads for one `permitry check`, which must allow the call."""
 
     def modules(call: object, *words: str) -> frozenset[str]:
-        # What lies in the workspace is not believed.
-        work = tmp_path / "work"
-        work.mkdir(exist_ok=True)
-        places = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
-        # The tracer of a coverage run has modules of its own.
-        rest = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+        # The tracer of a coverage run has modules of its own; and only at the usual places something is kept.
+        rest = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "XDG"))}
         done = subprocess.run(
             [sys.executable, "-I", "-c", _CHECK, "check", "--call", json.dumps(call), *words],
-            cwd=work, env={**rest, **places}, capture_output=True, text=True, check=False,
+            cwd=tmp_path, env={**rest, "HOME": str(tmp_path)}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return frozenset(done.stderr.split())

@@ -68,7 +68,7 @@ def rules_from(options: argparse.Namespace, workspace: str = ".", tool: str | No
 
     With a `tool`, only the rules that can speak of its calls.
     """
-    rules = RuleCache(workspace=Path(workspace)).load(origins_from(options, workspace), tool)
+    rules = RuleCache().load(origins_from(options, workspace), tool)
     tell(rules.notices)
     return rules
 

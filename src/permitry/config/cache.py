@@ -12,14 +12,14 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from permitry.config.catalogue import PREFIX, shipped_path
-from permitry.config.folders import user_cache, user_state
+from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import rule_set_of
@@ -49,17 +49,19 @@ class _UnusableError(Exception):
     """What is in the cache, or around it, is not what may be used."""
 
 
+_UNUSABLE = (OSError, ValueError, TypeError, LookupError, RecursionError, _UnusableError)
+
+
 @attrs.frozen
 class RuleCache:
     """Rule sets kept in a folder, sealed with a secret; both must be this user's own, and no one else's to write.
 
-    The secret stands beside what the user trusts: `permitry:base` blocks writing there, and asks about reading. Where
-    folder or secret lie in the workspace, or in a project, nothing is kept: there an agent may write.
+    Both must also be where `permitry:base` guards them from agents: in the user's own folders, at their usual places
+    and not behind a link. Anywhere else nothing is kept: whoever has the secret, and may write the folder, can forge.
     """
 
     folder: Path = attrs.field(factory=user_cache)
     secret: Path = attrs.field(factory=lambda: user_state() / "cache.key")
-    workspace: Path = attrs.field(factory=Path)
 
     def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
         """Return what rule files, and all they extend, say together, just as `load_rules` does.
@@ -74,31 +76,33 @@ class RuleCache:
     def kept(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet | None:
         """Return the rule set that is kept for the origins, if each file it was made from is what it was."""
         try:
-            self._check_outside(origins)
-            key = _key(origins)
-            data = self._opened(key)
+            data = self._opened(self._key(origins))
             _check_files(data)
             return rule_set_of(data["rules"], tool)
-        except (OSError, ValueError, TypeError, LookupError, RecursionError, _UnusableError):
+        except _UNUSABLE:
             return None
 
     def _compiled(self, origins: Sequence[Origin], tool: str | None) -> RuleSet:
         from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import; what the cache is for
 
+        key = None
+        with contextlib.suppress(*_UNUSABLE):
+            key = self._key(origins)
         compiled = compile_rules(origins)
         # INVARIANT: what was not certain when it was read is not certain later.
-        if compiled.is_certain:
-            with contextlib.suppress(OSError, ValueError, TypeError, RecursionError, _UnusableError):
-                self._write(origins, compiled)
+        if compiled.is_certain and key is not None:
+            with contextlib.suppress(*_UNUSABLE):
+                self._write(key, origins, compiled)
         return rule_set_of(compiled.data, tool)
 
-    def _check_outside(self, origins: Sequence[Origin]) -> None:
-        # What an agent may write, or read, must not be what says which rules it works under.
-        places = [os.path.realpath(self.folder), os.path.realpath(self.secret)]
-        for inside in (self.workspace, *(each.root for each in origins if each.root is not None)):
-            real = os.path.join(os.path.realpath(inside), "")  # noqa: PTH118 -- text, as the rest
-            if any(place.startswith(real) for place in places):
-                raise _UnusableError("an agent may write there")
+    def _key(self, origins: Sequence[Origin]) -> str:
+        """Return the key of the origins, in a cache that may be used.
+
+        Raises: `_UnusableError` when it may not, `OSError` when something cannot be looked at.
+        """
+        if not (is_guarded(self.folder) and is_guarded(self.secret.parent)):
+            raise _UnusableError("an agent may write there")
+        return _key(origins)
 
     def _opened(self, key: str) -> dict[str, Any]:
         """Return what is kept under a key.
@@ -120,9 +124,7 @@ class RuleCache:
             raise _UnusableError("no secret")
         return secret
 
-    def _write(self, origins: Sequence[Origin], compiled: "Compiled") -> None:
-        self._check_outside(origins)
-        key = _key(origins)
+    def _write(self, key: str, origins: Sequence[Origin], compiled: "Compiled") -> None:
         names = [Origin(name) for name in compiled.data["files"]]
         if _depends_on_folder(names) and not _depends_on_folder(origins):
             raise _UnusableError("how a file is called depends on a folder that is not in the key")
@@ -134,10 +136,15 @@ class RuleCache:
         body = json.dumps(data, separators=(",", ":")).encode()
         if json.loads(body) != data:
             raise _UnusableError("no plain data")
-        _own_folder(self.folder)
+        if self._key(origins) != key:
+            raise _UnusableError("the code has changed since it read the rules")
+        for folder in (self.folder, self.secret.parent):
+            _make_own(folder)
+            _clear(folder)
         sealed = _seal(self._made_secret(), key, body) + b"\n" + body
         path = self.folder / f"{key}{_ENDING}"
-        _written(path, sealed).replace(path)
+        with _begun(path, sealed) as temporary:
+            temporary.replace(path)
         self._prune()
 
     def _made_secret(self) -> bytes:
@@ -145,12 +152,9 @@ class RuleCache:
         try:
             return self._secret()
         except FileNotFoundError:
-            _own_folder(self.secret.parent)
-            temporary = _written(self.secret, os.urandom(_SECRET))
             # A link is made only where nothing stands: of two who make a secret at once, one wins.
-            with contextlib.suppress(FileExistsError):
+            with _begun(self.secret, os.urandom(_SECRET)) as temporary, contextlib.suppress(FileExistsError):
                 self.secret.hardlink_to(temporary)
-            temporary.unlink()
         return self._secret()
 
     def _prune(self) -> None:
@@ -237,11 +241,15 @@ def _own_bytes(path: Path, most: int) -> bytes:
         return stream.read(most)
 
 
-def _own_folder(folder: Path) -> None:
+def _make_own(folder: Path) -> None:
     """Make a folder that is this user's own, or check that it is.
 
-    Raises: `_UnusableError` when it is not.
+    Raises: `_UnusableError` when it is not, or would be made among what is another's.
     """
+    nearest = next(each for each in (folder, *folder.parents) if each.exists())
+    # Who works as root with another's home must not leave folders there that the other cannot use.
+    if nearest.stat().st_uid != os.geteuid():
+        raise _UnusableError("the folder could be someone else's")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_own(folder.lstat()):
         raise _UnusableError("the folder could be someone else's")
@@ -255,13 +263,21 @@ def _is_own(status: os.stat_result) -> bool:
     )
 
 
-def _written(path: Path, content: bytes) -> Path:
-    """Return a new file beside `path` that holds `content`, for this user alone."""
-    for each in path.parent.glob(f"{_BEGUN}*"):
+@contextlib.contextmanager
+def _begun(path: Path, content: bytes) -> Iterator[Path]:
+    """Yield a new file beside `path` that holds `content`, for this user alone; it is gone afterwards."""
+    temporary = path.with_name(f"{_BEGUN}{os.urandom(8).hex()}")
+    try:
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(file, "wb") as stream:  # noqa: PTH123 -- a descriptor
+            stream.write(content)
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _clear(folder: Path) -> None:
+    """Take away what processes began here that were killed."""
+    for each in folder.glob(f"{_BEGUN}*"):
         if each.lstat().st_mtime < time.time() - _ABANDONED:
             each.unlink(missing_ok=True)
-    temporary = path.with_name(f"{_BEGUN}{os.urandom(8).hex()}")
-    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(file, "wb") as stream:  # noqa: PTH123 -- a descriptor
-        stream.write(content)
-    return temporary

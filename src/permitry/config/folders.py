@@ -4,7 +4,10 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["user_cache", "user_config", "user_state"]
+__all__ = ["is_guarded", "user_cache", "user_config", "user_state"]
+
+_GUARDED = (".cache", ".local/state", "Library/Caches", "Library/Application Support")
+"""Where, below the home folder, `permitry:base` lets no agent write into a folder of ours."""
 
 
 def user_cache() -> Path:
@@ -20,6 +23,16 @@ def user_config() -> Path:
 def user_state() -> Path:
     """Return the folder of what is trusted, and of the record: `~/.local/state/permitry` on Linux."""
     return _usual("XDG_STATE_HOME", ".local/state") or _asked("user_state_path")
+
+
+def is_guarded(folder: Path) -> bool:
+    """Return whether a folder of ours is where `permitry:base` guards it, by each of its names."""
+    home = os.environ.get("HOME", "")
+    real = os.path.realpath(home)
+    return home.startswith("/") and any(
+        folder == Path(home, below, "permitry") and os.path.realpath(folder) == f"{real}/{below}/permitry"
+        for below in _GUARDED
+    )
 
 
 def _usual(variable: str, below: str) -> Path | None:

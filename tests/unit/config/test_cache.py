@@ -63,9 +63,20 @@ OTHER = "schema = 1\n[[rule]]\nid = 'other'\neffect = 'block'\ntools = ['other']
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> RuleCache:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty home folder, which the environment names."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+@pytest.fixture
+def cache(home: Path) -> RuleCache:
     """Return a cache in folders that do not exist yet."""
-    return RuleCache(tmp_path / "cache" / "permitry", tmp_path / "state" / "cache.key")
+    return RuleCache(home / ".cache" / "permitry", home / ".local" / "state" / "permitry" / "cache.key")
 
 
 @pytest.fixture
@@ -430,32 +441,90 @@ def test_rubbish_is_read_anew(cache: RuleCache, warm: list[Origin], kept_file: P
     assert cache.kept(warm) is None
 
 
-@pytest.mark.parametrize("inside", ["cache", "state", "."])
-@pytest.mark.parametrize("by", ["workspace", "link", "project"])
-def test_where_an_agent_may_write_nothing_is_kept(cache: RuleCache, tmp_path: Path, inside: str, by: str) -> None:
-    """Neither read nor written: whoever has the secret can forge, and whoever works there may have it."""
-    plain, folder = [Origin("permitry:base")], tmp_path / inside
-    (tmp_path / "link").symlink_to(folder)
-    origins = [attrs.evolve(plain[0], root=folder)] if by == "project" else plain
-    there = cache if by == "project" else attrs.evolve(cache, workspace=tmp_path / "link" if by == "link" else folder)
-    assert there.load(origins) == load_rules(plain)
-    assert not cache.folder.exists()
-    assert cache.load(plain) == cache.kept(plain)
-    assert there.kept(origins) is None
-
-
-def test_beside_a_workspace_with_a_longer_name_something_is_kept(cache: RuleCache, tmp_path: Path) -> None:
-    """A folder is inside another by its parts, not by its letters."""
-    beside, origins = attrs.evolve(cache, workspace=tmp_path / "cac"), [Origin("permitry:base")]
-    assert beside.load(origins) == beside.kept(origins)
+def test_the_usual_places_are_those_of_the_user(cache: RuleCache) -> None:
+    """Where nobody names others."""
+    assert RuleCache() == cache
 
 
 @pytest.mark.parametrize("which", ["folder", "secret"])
-def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path, file: Path, which: str) -> None:
+@pytest.mark.parametrize("by", ["another place", "a link", "a link above", "XDG"])
+def test_where_an_agent_may_write_nothing_is_kept(
+    cache: RuleCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str, by: str
+) -> None:
+    """Neither read nor written: whoever has the secret can forge, and `permitry:base` knows the usual places only."""
+    origins, elsewhere = [Origin("permitry:base")], tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    usual = cache.folder if which == "folder" else cache.secret.parent
+    there = cache
+    match by:
+        case "another place":
+            there = attrs.evolve(cache, **{which: elsewhere / "x"})
+        case "a link":
+            usual.parent.mkdir(parents=True)
+            usual.symlink_to(elsewhere)
+        case "a link above":
+            usual.parent.parent.mkdir(parents=True, exist_ok=True)
+            usual.parent.symlink_to(elsewhere)
+        case _:
+            monkeypatch.setenv("XDG_CACHE_HOME" if which == "folder" else "XDG_STATE_HOME", str(elsewhere))
+            there = RuleCache()
+    assert there.load(origins) == load_rules(origins)
+    assert there.kept(origins) is None
+    assert list(elsewhere.iterdir()) == []
+    assert not cache.secret.exists()
+
+
+def test_a_home_that_is_a_link_is_a_home(cache: RuleCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~` stands for both of its names."""
+    (tmp_path / "link").symlink_to("home")
+    monkeypatch.setenv("HOME", str(tmp_path / "link"))
+    linked, origins = RuleCache(), [Origin("permitry:base")]
+    assert linked != cache
+    assert linked.load(origins) == linked.kept(origins)
+
+
+def test_nothing_is_made_in_the_home_of_another(cache: RuleCache, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root with the user's `HOME`, for one: the user could not write there afterwards."""
+    monkeypatch.setattr(os, "geteuid", lambda: home.stat().st_uid + 1)
+    cache.load([Origin("permitry:base")])
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["replace", "hardlink_to"])
+def test_what_fails_leaves_nothing_behind(
+    cache: RuleCache, file: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """However often it does."""
+
+    def refused(*_: object) -> None:
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr(Path, name, refused)
+    assert cache.load([Origin(str(file))]) == load_rules([Origin(str(file))])
+    assert [path for folder in (cache.folder, cache.secret.parent) for path in folder.glob(".begun*")] == []
+
+
+def test_code_that_changes_while_it_reads_keeps_nothing(
+    cache: RuleCache, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the old code accepted is not known to the new one."""
+    compiled = permitry.config.load.compile_rules
+
+    def upgraded(origins: list[Origin]) -> permitry.config.load.Compiled:
+        found = compiled(origins)
+        monkeypatch.setattr(permitry.config.cache, "VERSION", "other")
+        return found
+
+    monkeypatch.setattr(permitry.config.load, "compile_rules", upgraded)
+    cache.load([Origin(str(file))])
+    assert cache.kept([Origin(str(file))]) is None
+    assert not cache.folder.exists()
+
+
+@pytest.mark.parametrize("which", ["folder", "secret"])
+def test_a_place_that_cannot_be_written_is_no_error(cache: RuleCache, home: Path, file: Path, which: str) -> None:
     """There is no cache then, that is all."""
-    (tmp_path / "no folder").touch()
-    nowhere, somewhere = tmp_path / "no folder" / "x", tmp_path / "some" / "x"
-    cache = RuleCache(nowhere, somewhere) if which == "folder" else RuleCache(somewhere, nowhere)
+    (home / (".cache" if which == "folder" else ".local")).touch()
     assert cache.load([Origin(str(file))]) == load_rules([Origin(str(file))])
     assert cache.kept([Origin(str(file))]) is None
 
@@ -470,7 +539,7 @@ def test_nothing_is_left_beside_what_is_kept(cache: RuleCache, kept_file: Path) 
 def test_what_a_killed_process_began_is_cleared_away(cache: RuleCache, file: Path, which: str) -> None:
     """After an hour: until then it may be someone's who is still writing."""
     folder = cache.folder if which == "folder" else cache.secret.parent
-    folder.mkdir(mode=0o700, parents=True)
+    cache.load([Origin("permitry:base")])
     old, new = folder / ".begun-0", folder / ".begun-1"
     for path in (old, new):
         path.touch()

@@ -88,6 +88,7 @@ class Entry:
     network: bool = False
     looks: frozenset[str] = frozenset()
     names_from: frozenset[str] = frozenset()
+    descends: bool = False
     known: Options = Options()
     shapes: tuple[Shape, ...] = ()
 

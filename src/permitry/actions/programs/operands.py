@@ -279,12 +279,20 @@ class _Collector:
 # Programs whose operands are not known -------------------------------------------------------------------------------
 
 
+def _descends(words: Sequence[Word]) -> bool:
+    try:
+        return _found(words)[1].descends
+    except RefusedError:
+        # Which of its sub-commands it is cannot be told.
+        return any(each.descends for each in catalogue().get(words[0].text, Entry()).commands.values())
+
+
 def _possible(words: Sequence[Word]) -> Operands:
     """Return every word as what it may be: a path, and a host where it looks like one."""
     entry = catalogue().get(words[0].text, Entry())
     only_reads = _only_reads(words)
     accesses = (Access.READ,) if only_reads else _possible_accesses(entry)
-    is_tree = any(shape.trees for shape in entry.shapes)
+    is_tree = any(shape.trees for shape in entry.shapes) or _descends(words)
     program = words[0].text.rpartition("/")[2]
     paths = [
         (access, candidate, is_tree)

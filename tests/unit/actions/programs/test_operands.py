@@ -138,6 +138,8 @@ TOLD = {
     "git add a b": "r:a+ r:b+",
     "git --no-pager add -A": "r:.+",
     "git rm -r a": "d:a+",
+    "git diff --no-index a ~/b": "r:diff+ r:--no-index+ r:a+ r:~/b+",
+    "git -P a": "r:-P+ w:-P+ r:a+ w:a+",
     "git mv a b": "r:a+ d:a+ w:b+",
     "git clone https://example.com/a": "h:https://example.com/a w:.+",
     "git clone git@example.com:a b": "h:example.com w:b+",
