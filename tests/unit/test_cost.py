@@ -136,11 +136,15 @@ def test_a_call_that_fails_a_rule_costs_little_more() -> None:
 @pytest.mark.parametrize("tool", ["named", "glob_b", "unheard_of", "limited", "mcp:server4/x", "x_of_2"])
 def test_a_new_name_costs_the_same_among_many_rules(tool: str) -> None:
     """Looking it up takes a few more looks, for the lengths that globs have; no rule about another tool is resolved."""
+    policies = (_policy(0), _policy(MANY))
+    for policy in policies:
+        # The first decision of all works out the version of the policy, which is part of it.
+        policy.decide(ToolCall("another"), CONTEXT)
     few, many = (
         len(_counted(lambda policy=policy: policy.decide(ToolCall(tool), CONTEXT)))  # type: ignore[misc]  # bound at once
-        for policy in (_policy(0), _policy(MANY))
+        for policy in policies
     )
-    assert few <= 260
+    assert few <= 250
     assert many <= few + 90
 
 
@@ -156,7 +160,7 @@ def test_a_tool_that_is_shown_again_costs_next_to_nothing() -> None:
 
 
 def test_a_rule_takes_little_memory() -> None:
-    """Less than a kilobyte beyond the rule itself, in a policy that has been asked nothing yet."""
+    """Less than 300 bytes beyond the rule itself, in a policy that has been asked nothing yet."""
     rules = [*BUILT_IN_RULES, *(_rule(f"r{n}", f"tool_{n}" if n % 5 else f"glob_{n}_*") for n in range(MANY))]
     gc.collect()
     tracemalloc.start()
@@ -166,4 +170,4 @@ def test_a_rule_takes_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert isinstance(policy.decide(ToolCall("a"), CONTEXT), Decision)
-    assert taken / len(rules) < 1024
+    assert taken / len(rules) < 300

@@ -3,7 +3,8 @@
 import itertools
 import re
 from collections.abc import Callable, Iterable
-from typing import TypeGuard
+from types import FunctionType
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import attrs
 
@@ -17,6 +18,7 @@ from permitry.core.rule import (
     Rest,
     Selector,
     Unsure,
+    may_speak,
     own_method,
     phase_of,
 )
@@ -26,7 +28,10 @@ CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
 _BLOCK_MESSAGE = (
     "This call is not permitted and did not run. Do not retry it; go on without it or ask the user how to proceed."
 )
-_DEFAULT_MESSAGES = {Verdict.ALLOW: None, Verdict.CONFIRM: CONFIRM_MESSAGE, Verdict.BLOCK: _BLOCK_MESSAGE}
+_SPEAKING = ("selectors", "residue")
+_SPOKEN_FOR = ("matches", "covers")
+# Looked up once: a rule is looked at often while policies are made.
+_ALLOW, _RESTRICTION = Verdict.ALLOW, Phase.RESTRICTION
 
 
 def failure_of(rule_id: str, error: Exception) -> RuleFailure:
@@ -48,25 +53,123 @@ def with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decision
     )
 
 
-@attrs.frozen
-class Entry:
-    """One rule of a policy.
+class Version:
+    """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
 
-    `covers` is there for a permission that speaks about actions: it returns the indices of those it permits.
-    `always_matches` is there for a rule that may know its answer before a call has arguments. `selectors` and `residue`
-    are there for one that says which tools it is about, and what is left to ask of it.
+    `decisions` are those made so far under this version, by the ids of their rules. A thread that makes one takes what
+    `setdefault` gives it, so that there is never a second one: whether a rule is sure is told by its very decision.
     """
 
+    __slots__ = ("_make", "_text", "decisions")
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+        self._text: str | None = None
+        self.decisions: dict[str | None, Decision] = {}
+
+    @property
+    def text(self) -> str:
+        """The version itself."""
+        if self._text is None:
+            self._text = self._make()
+        return self._text
+
+    @property
+    def default(self) -> Decision:
+        """The decision when no rule speaks, made once."""
+        decision = self.decisions.get(None)
+        if decision is None:
+            told, text = "no rule speaks", self.text
+            made = Decision(Verdict.CONFIRM, None, Phase.DEFAULT, told, CONFIRM_MESSAGE, policy_version=text)
+            decision = self.decisions.setdefault(None, made)
+        return decision
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Version) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+class Methods(NamedTuple):
+    """What rules are asked, as functions of a rule and a question: one object for all rules of an ordinary class.
+
+    `covers` is there for what can be a permission that speaks about actions: it returns the indices of those it
+    permits. `always_matches` is there for a rule that may know its answer before a call has arguments. `selectors` and
+    `residue` are there for one that says which tools it is about, and what is left to ask of it.
+    """
+
+    matches: Callable[..., bool | Unsure]
+    near_miss: Callable[..., str | None]
+    covers: Callable[..., frozenset[int]] | None = None
+    always_matches: Callable[..., bool | None] | None = None
+    selectors: Callable[..., tuple[Selector, ...] | None] | None = None
+    residue: Callable[..., Rest | bool | None] | None = None
+
+
+@attrs.define(eq=False, weakref_slot=False)
+class Entry:
+    """One rule of a policy, with all that was asked of it when the policy was made."""
+
+    rule: AnyRule
+    methods: Methods
     rule_id: str
     priority: int
     phase: Phase
-    decision: Decision
-    test: Callable[[Question], bool | Unsure] = attrs.field(repr=False)
-    near_miss: Callable[[Question], str | None] = attrs.field(repr=False)
-    covers: Callable[[Question], frozenset[int]] | None = attrs.field(default=None, repr=False)
-    always_matches: Callable[[Question], bool | None] | None = attrs.field(default=None, repr=False)
-    selectors: tuple[Selector, ...] | None = attrs.field(default=None, repr=False)
-    residue: Callable[..., Rest | bool | None] | None = attrs.field(default=None, repr=False)
+    effect: Verdict
+    reason: str
+    message: str | None
+    source: str | None
+    version: Version
+
+    @property
+    def decision(self) -> Decision:
+        """What the rule decides, made once."""
+        decisions = self.version.decisions
+        decision = decisions.get(self.rule_id)
+        if decision is None:
+            made = Decision(
+                self.effect,
+                self.rule_id,
+                self.phase,
+                self.reason,
+                self.message,
+                source=self.source,
+                policy_version=self.version.text,
+            )
+            decision = decisions.setdefault(self.rule_id, made)
+        return decision
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether the rule may know its answer before a call has arguments."""
+        return self.methods.always_matches is not None
+
+    @property
+    def can_cover(self) -> bool:
+        """Whether the rule may permit some of the actions of a call."""
+        return self.phase is Phase.PERMISSION and self.methods.covers is not None
+
+    def places(self) -> Iterable[str | Selector | None]:
+        """Return under what the rule is to be filed: patterns of names, selectors by traits, and None for any tool."""
+        method = self.methods.selectors
+        try:
+            selectors = None if method is None else method(self.rule)
+            places = () if selectors is None else [_place(selector) for selector in selectors]
+        except Exception:  # noqa: BLE001 -- a rule that cannot say what it is about is asked about every call
+            places = ()
+        return places or (None,)
+
+    def residue(self, question: Question, *, is_selected: bool) -> Rest | bool | None:
+        """Return what is left to ask of the rule once the tool is known; None for everything."""
+        method = self.methods.residue
+        if method is None:
+            return None
+        try:
+            rest = method(self.rule, question, is_selected=is_selected)
+        except Exception:  # noqa: BLE001 -- the rule itself is asked, and its failure kept
+            return None
+        return rest if rest is True or rest is False or isinstance(rest, Rest) else None
 
     def decides(self, question: Question, failures: list[RuleFailure]) -> Decision | None:
         """Return the rule's decision if it matches, or None; a failure is kept and counts against the call."""
@@ -75,7 +178,8 @@ class Entry:
     def covered(self, question: Question, failures: list[RuleFailure]) -> frozenset[int]:
         """Return the indices of the actions the rule permits; none where it fails."""
         try:
-            return frozenset() if self.covers is None else frozenset(self.covers(question))
+            covers = self.methods.covers if self.can_cover else None
+            return frozenset() if covers is None else frozenset(covers(self.rule, question))
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
             failures.append(failure_of(self.rule_id, error))
             return frozenset()
@@ -83,7 +187,8 @@ class Entry:
     def always(self, question: Question) -> bool | None:
         """Return the rule's answer to every call of the tool, whatever its arguments; None when it cannot tell."""
         try:
-            answer = None if self.always_matches is None else self.always_matches(question)
+            method = self.methods.always_matches
+            answer = None if method is None else method(self.rule, question)
         except Exception:  # noqa: BLE001 -- it only decides what is shown; what cannot be told is no answer
             return None
         return answer if answer is True or answer is False else None
@@ -99,10 +204,10 @@ class Entry:
             rule_id=self.rule_id,
             phase=self.phase,
             priority=self.priority,
-            effect=self.decision.verdict,
+            effect=self.effect,
             outcome=outcome,
-            source=self.decision.source,
-            reason=self.decision.reason,
+            source=self.source,
+            reason=self.reason,
             deciding=self.rule_id == deciding,
             near_miss=self._near_miss(question) if is_near else None,
             error=failures[0].error if failures else doubt,
@@ -111,7 +216,7 @@ class Entry:
     def _answer(self, question: Question, failures: list[RuleFailure]) -> bool | Unsure | None:
         """Return the rule's answer; None for a failure, which is kept."""
         try:
-            answer = self.test(question)
+            answer = self.methods.matches(self.rule, question)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
             failures.append(failure_of(self.rule_id, error))
             return None
@@ -132,7 +237,7 @@ class Entry:
         # INVARIANT: law 3. What cannot be read makes a restriction ask, and a permission not match.
         if self.phase is not Phase.RESTRICTION:
             return None
-        reason = f"not certain: {answer.reason} ({self.decision.reason})"
+        reason = f"not certain: {answer.reason} ({self.reason})"
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=CONFIRM_MESSAGE)
 
     def _outcome(
@@ -152,23 +257,60 @@ class Entry:
 
     def _near_miss(self, question: Question) -> str | None:
         try:
-            return self.near_miss(question)
+            return self.methods.near_miss(self.rule, question)
         except Exception:  # noqa: BLE001 -- a near miss is a courtesy; it must not cost the explanation
             return None
 
 
-def compiled(rules: Iterable[AnyRule], version: str) -> Iterable[Entry]:
+def compiled(rules: Iterable[AnyRule], version: Version) -> Iterable[Entry]:
     """Yield the entries of rules, in their order.
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, and for a duplicate id.
     """
     seen: set[str] = set()
+    methods: dict[type, Methods | None] = {}
     for rule in rules:
-        entry = _entry(rule, version) if _is_full(rule) else _permission_entry(rule, version, seen)
+        kind = type(rule)
+        if kind not in methods:
+            methods[kind] = _methods_of_all(kind)
+        shared = methods[kind]
+        if shared is not None or _is_full(rule):
+            entry = _entry(cast("AuthorizationRule", rule), shared, version)
+        else:
+            entry = _permission_entry(rule, version, seen)
         if entry.rule_id in seen:
             raise RuleError(f"two rules have the id `{entry.rule_id}`")
         seen.add(entry.rule_id)
         yield entry
+
+
+def _methods_of_all(kind: type) -> Methods | None:
+    """Return the methods of a class whose objects cannot differ in them, or None for any other class."""
+    looks_up = [_found(kind, name) for name in ("__getattr__", "__getattribute__")]
+    if kind.__dictoffset__ or looks_up != [None, _found(object, "__getattribute__")]:
+        return None
+    found = {name: _found(kind, name) for name in Methods._fields}
+    are_plain = all(each is None or isinstance(each, FunctionType) for each in found.values())
+    if not are_plain or found["matches"] is None or found["near_miss"] is None:
+        return None
+    return Methods(**found | {name: None for name in _SPEAKING if not may_speak(kind, name, *_SPOKEN_FOR)})
+
+
+def _found(kind: type, name: str) -> Any:  # noqa: ANN401 -- a class may hold anything
+    return next((each.__dict__[name] for each in kind.__mro__ if name in each.__dict__), None)
+
+
+def _methods_of(rule: AuthorizationRule) -> Methods:
+    """Return the methods of one object, whatever they are."""
+    asked: list[Callable[..., Any] | None] = [rule.matches, rule.near_miss]
+    asked += [getattr(rule, name, None) for name in ("covers", "always_matches")]
+    asked += [own_method(rule, name, *_SPOKEN_FOR) for name in _SPEAKING]
+    return Methods(*map(_bound, asked))
+
+
+def _bound(method: Callable[..., Any] | None) -> Any:  # noqa: ANN401 -- what the method returns
+    """Return a method of one object as a function of a rule."""
+    return None if method is None else lambda _, *given, **named: method(*given, **named)
 
 
 def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
@@ -176,46 +318,40 @@ def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
     return hasattr(rule, "matches") or hasattr(rule, "effect")
 
 
-def _entry(rule: AuthorizationRule, version: str) -> Entry:
-    name = type(rule).__name__
+def _entry(rule: AuthorizationRule, methods: Methods | None, version: Version) -> Entry:
     try:
-        rule_id, effect, reason, message = rule.id, rule.effect, rule.reason, rule.message
-        source, test, near_miss = rule.source, rule.matches, rule.near_miss
+        rule_id, effect, reason, message, source = rule.id, rule.effect, rule.reason, rule.message, rule.source
+        methods = methods or _methods_of(rule)
     except AttributeError as error:
-        raise RuleError(f"`{name}` is no rule: {error}") from error
+        raise RuleError(f"`{type(rule).__name__}` is no rule: {error}") from error
     if type(rule_id) is not str or not rule_id:
-        raise RuleError(f"`{name}` has no id")
+        raise RuleError(f"`{type(rule).__name__}` has no id")
     if not isinstance(effect, Verdict):
         raise RuleError(f"rule `{rule_id}`: the effect must be a Verdict, not {effect!r}")
     priority = _checked_priority(rule, rule_id)
     phase = phase_of(priority)
-    if phase is None or (effect is Verdict.ALLOW) is (phase is Phase.RESTRICTION):
+    if phase is None or (effect is _ALLOW) is (phase is _RESTRICTION):
         raise RuleError(
             f"rule `{rule_id}`: priority {priority} does not fit the effect {effect.value}; "
             "100 to 199 confirm or block, 0 to 99 and 200 to 399 allow"
         )
-    told = _DEFAULT_MESSAGES[effect] if message is None else message
-    decision = Decision(effect, rule_id, phase, reason, told, source=source, policy_version=version)
-    covers = getattr(rule, "covers", None) if phase is Phase.PERMISSION else None
-    always_matches = getattr(rule, "always_matches", None)
-    selectors, residue = _selectors(rule), own_method(rule, "residue", "matches", "covers")
-    return Entry(rule_id, priority, phase, decision, test, near_miss, covers, always_matches, selectors, residue)
+    if message is None and effect is not _ALLOW:
+        message = CONFIRM_MESSAGE if effect is Verdict.CONFIRM else _BLOCK_MESSAGE
+    return Entry(rule, methods, rule_id, priority, phase, effect, reason, message, source, version)
 
 
-def _selectors(rule: AuthorizationRule) -> tuple[Selector, ...] | None:
-    """Return the selectors of the only tools the rule can be about; None for any tool."""
-    method = own_method(rule, "selectors", "matches", "covers")
-    try:
-        selectors = None if method is None else method()
-        if selectors is None or not all(isinstance(each.pattern, Pattern | None) for each in selectors):
-            return None
-        hash(selectors)
-    except Exception:  # noqa: BLE001 -- a rule that cannot say what it is about is asked about every call
+def _place(selector: Selector) -> str | Selector | None:
+    pattern = selector.pattern
+    if pattern is None:
+        hash(selector)
+        return None if isinstance(selector, str) else selector
+    # A pattern of another class may fit other names than its text says.
+    if type(pattern) is not Pattern or type(pattern.text) is not str:
         return None
-    return tuple(selectors) or None
+    return pattern.text
 
 
-def _permission_entry(rule: AnyRule, version: str, seen: set[str]) -> Entry:
+def _permission_entry(rule: AnyRule, version: Version, seen: set[str]) -> Entry:
     name = type(rule).__name__
     if not isinstance(rule, PermissionRule):
         raise RuleError(f"`{name}` is no rule: it has neither an effect nor `should_allow_without_confirmation`")
@@ -225,13 +361,13 @@ def _permission_entry(rule: AnyRule, version: str, seen: set[str]) -> Entry:
     priority = _checked_priority(rule, rule_id)
     if phase_of(priority) is None:
         raise RuleError(f"rule `{rule_id}`: priority {priority} is outside 0 to 399")
-    decision = Decision(Verdict.ALLOW, rule_id, Phase.PERMISSION, f"{name} permits it", policy_version=version)
 
-    def test(question: Question) -> bool:
+    def matches(_: object, question: Question) -> bool:
         return rule.should_allow_without_confirmation(question.call.tool, question.context)
 
     # INVARIANT: law 1. A two-method rule says only "allow", so whatever its priority it speaks after the restrictions.
-    return Entry(rule_id, priority, Phase.PERMISSION, decision, test, lambda _: None)
+    methods, reason = Methods(matches, lambda _, __: None), f"{name} permits it"
+    return Entry(rule, methods, rule_id, priority, Phase.PERMISSION, Verdict.ALLOW, reason, None, None, version)
 
 
 def _checked_priority(rule: AnyRule, rule_id: str) -> int:

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.core._entry import Entry, with_errors
+from permitry.core._entry import Entry, Version, with_errors
 from permitry.core.decision import Decision, RuleFailure
 from permitry.core.rule import Question
 
 
 @attrs.frozen
 class Phases:
-    """The rules of a policy in their order, and the decision when none of them speaks."""
+    """The rules of a policy in their order; its version tells the decision when none of them speaks."""
 
     overrides: Sequence[Entry]
     restrictions: Sequence[Entry]
     permissions: Sequence[Entry]
-    default: Decision
+    version: Version
 
 
 def decided(question: Question, phases: Phases) -> Decision:
@@ -26,7 +26,7 @@ def decided(question: Question, phases: Phases) -> Decision:
         _first(phases.overrides, question, failures)
         or _strictest(phases.restrictions, question, failures)
         or _permitted(phases.permissions, question, failures)
-        or [phases.default]
+        or [phases.version.default]
     )[0]
     return with_errors(chosen, failures) if failures else chosen
 
@@ -57,7 +57,7 @@ def _permitted(entries: Sequence[Entry], question: Question, failures: list[Rule
         decision = entry.decides(question, failures)
         if decision is not None:
             return [decision]
-        if entry.covers is not None and len(failures) == before and _is_divisible(question):
+        if entry.can_cover and len(failures) == before and _is_divisible(question):
             covered |= entry.covered(question, failures)
             # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
             if covered.issuperset(range(len(question.actions.certain))):

@@ -43,7 +43,8 @@ class Globs:
         self._place(text).append(_Filed(None if _says_all(text) else Pattern(text), numbers))
 
     def close(self) -> None:
-        """Get ready to `find`."""
+        """Get ready to `find`; nothing can be added any more."""
+        self._texts = {}
         files = (self._heads, self._tails, self._middles)
         self._sizes = tuple(tuple(sorted(set(map(len, file)))) for file in files)
 
@@ -73,11 +74,15 @@ class Globs:
 
     def _place(self, text: str) -> list[_Filed]:
         """Return the emptiest place for a glob; of equals, the first."""
-        places = list(self._places(text))
-        if not places:
-            return self._all
-        file, piece = min(places, key=lambda place: len(place[0].get(place[1], ())))
-        return file.setdefault(piece, [])
+        best: list[_Filed] | None = None
+        for file, piece in self._places(text):
+            near = file.get(piece)
+            if near is None:
+                near = file[piece] = []
+                return near
+            if best is None or len(near) < len(best):
+                best = near
+        return self._all if best is None else best
 
     def _places(self, text: str) -> Iterator[tuple[dict[str, list[_Filed]], str]]:
         head, *middle, tail = text.replace("?", "*").split("*")

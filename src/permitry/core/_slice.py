@@ -7,7 +7,7 @@ are left cannot answer quickly, the obvious evaluation takes over, for the rules
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from permitry.core._entry import Entry, failure_of, with_errors
+from permitry.core._entry import Entry, Version, failure_of, with_errors
 from permitry.core._evaluate import Phases, decided
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
@@ -17,6 +17,9 @@ from permitry.core.rule import Question, Rest, Test
 from permitry.core.spec import ToolSpec
 
 Reference = Callable[[], ToolSpec | None]
+
+# Looked up once: that takes longer than to compare them.
+_OVERRIDE, _RESTRICTION, _PERMISSION = Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION
 
 
 class Step(NamedTuple):
@@ -31,19 +34,20 @@ class Step(NamedTuple):
     is_block: bool
     is_sure: bool
     may_know: bool
+    rest: Rest | bool | None
 
 
 def step_of(entry: Entry, rest: Rest | bool | None) -> Step:  # noqa: FBT001 -- it is the answer that is judged
     """Return how a rule is asked of which `rest` is left: True for a rule that always matches, None for all of it."""
     decision = entry.decision
-    is_block = decision.verdict is Verdict.BLOCK
+    is_block = entry.effect is Verdict.BLOCK
     if rest is True:
-        return Step(_always, decision, entry, is_block, True, True)
+        return Step(_always, decision, entry, is_block, True, True, rest)
     if not isinstance(rest, Rest):
-        return Step(_unknown, decision, entry, is_block, False, True)
+        return Step(_unknown, decision, entry, is_block, False, True, rest)
     test = rest.test if rest.is_final else _guarded(rest.test)
     is_context = not rest.is_about_call
-    return Step(test, decision, entry, is_block, rest.is_final and is_context, is_context)
+    return Step(test, decision, entry, is_block, rest.is_final and is_context, is_context, rest)
 
 
 class Subject(NamedTuple):
@@ -73,24 +77,23 @@ class Slice:
     """The rules that may speak about one tool, in their order."""
 
     __slots__ = (
-        "_ahead", "_default", "_overrides", "_own_tool", "_permissions", "_restrictions", "_spec", "_steps", "is_slow",
-        "kind", "name", "spec",
+        "_ahead", "_default", "_overrides", "_own_tool", "_permissions", "_restrictions", "_spec", "_steps", "_version",
+        "is_slow", "kind", "name", "spec",
     )  # fmt: skip
 
-    def __init__(self, subject: Subject, steps: Sequence[Step], default: Decision, question: Question) -> None:
+    def __init__(self, subject: Subject, steps: Sequence[Step], version: Version, question: Question) -> None:
         self.name, self.kind, self.spec = subject
         # What was put together for this slice may be kept; the declaration itself lives as long as its registry wants.
         self._spec = None if question.spec is question.own else question.spec
         self._own_tool = None if question.tool is question.own else question.tool
-        self._default = default
+        self._version = version
+        self._default = version.default
         self._steps = tuple(steps)
         self._ahead: Ahead | None = None
-        by_phase: dict[Phase, list[Step]] = {Phase.OVERRIDE: [], Phase.RESTRICTION: [], Phase.PERMISSION: []}
-        for step in steps:
-            by_phase[step.entry.phase].append(step)
-        overrides, is_settled = _up_to_sure(by_phase[Phase.OVERRIDE])
-        restrictions, is_restricted = ([], True) if is_settled else _not_outdone(by_phase[Phase.RESTRICTION])
-        permissions = [] if is_restricted else _up_to_sure(by_phase[Phase.PERMISSION])[0]
+        overrides, restrictions, permissions = _by_phase(steps)
+        overrides, is_settled = _up_to_sure(overrides)
+        restrictions, is_restricted = ([], True) if is_settled else _not_outdone(restrictions)
+        permissions = [] if is_restricted else _up_to_sure(permissions)[0]
         self._overrides, self._restrictions = tuple(overrides), tuple(restrictions)
         self._permissions = tuple(permissions)
         self.is_slow = _unknown in [step.test for step in (*overrides, *restrictions)]
@@ -104,7 +107,7 @@ class Slice:
                 return found
         chosen = None
         has_block = False
-        for test, decision, entry, is_block, _, _ in self._restrictions:
+        for test, decision, entry, is_block, _, _, _ in self._restrictions:
             try:
                 answer = test(call, context)
             except Exception as error:  # noqa: BLE001 -- law 2: a restriction that fails has matched
@@ -137,7 +140,7 @@ class Slice:
 
     def _quick_permission(self, call: ToolCall, context: AuthContext, failures: list[RuleFailure]) -> Decision | None:
         chosen = self._default
-        for test, decision, entry, _, _, _ in self._permissions:
+        for test, decision, entry, _, _, _, _ in self._permissions:
             try:
                 answer = test(call, context)
             except Exception as error:  # noqa: BLE001 -- law 2: a permission that fails has not matched
@@ -157,7 +160,7 @@ class Slice:
             [step.entry for step in steps if _may_speak(step.test, call, context)]
             for steps in (self._overrides, self._restrictions, self._permissions)
         )
-        return decided(question, Phases(overrides, restrictions, permissions, self._default))
+        return decided(question, Phases(overrides, restrictions, permissions, self._version))
 
     def question(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
@@ -180,50 +183,43 @@ class Slice:
 class Ahead:
     """What can be said about a tool before it is called: whether every call of it is blocked."""
 
-    __slots__ = ("_asked_blocks", "_asked_overrides", "_blocks", "_overrides")
+    __slots__ = ("_blocks", "_overrides")
 
     def __init__(self, steps: Iterable[Step]) -> None:
-        self._overrides: list[Test] = []
-        self._asked_overrides: list[Entry] = []
-        self._blocks: list[Test] = []
-        self._asked_blocks: list[tuple[Test, Entry]] = []
-        for step in steps:
-            can_tell = step.entry.always_matches is not None
-            if step.entry.phase is Phase.OVERRIDE:
-                if step.is_sure and can_tell:
-                    self._overrides.append(step.test)
-                else:
-                    self._asked_overrides.append(step.entry)
-            elif step.is_block and can_tell and step.is_sure:
-                self._blocks.append(step.test)
-            elif step.is_block and can_tell and step.may_know:
-                self._asked_blocks.append((step.test, step.entry))
+        self._overrides = tuple([step for step in steps if step.entry.phase is _OVERRIDE])
+        self._blocks = tuple([step for step in steps if step.is_block and step.may_know and step.entry.can_tell])
 
     def blocks_all(self, call: ToolCall, context: AuthContext) -> bool | None:
         """Return whether all calls are blocked as far as that needs no question, None where it does."""
-        for test in self._overrides:
-            if test(call, context) is not False:
+        is_open = False
+        for step in self._overrides:
+            if not _is_told(step):
+                is_open = True
+            elif step.test(call, context) is not False:
                 return False
-        if self._asked_overrides:
+        if is_open:
             return None
-        for test in self._blocks:
-            if test(call, context) is True:
+        for step in self._blocks:
+            answer = step.test(call, context)
+            if answer is True and step.is_sure:
                 return True
-        for test, _ in self._asked_blocks:
-            if test(call, context) is not False:
-                return None
-        return False
+            is_open = is_open or answer is not False
+        return None if is_open else False
 
     def asked_blocks_all(self, question: Question) -> bool:
         """Return whether all calls are blocked, now that rules can be asked; no override but these may match."""
-        call, context = question.call, question.context
-        if any(entry.always(question) is not False for entry in self._asked_overrides):
+        if any(not _is_told(step) and step.entry.always(question) is not False for step in self._overrides):
             return False
-        if any(test(call, context) is True for test in self._blocks):
-            return True
         return any(
-            test(call, context) is not False and entry.always(question) is True for test, entry in self._asked_blocks
+            step.test(question.call, question.context) is not False
+            and (step.is_sure or step.entry.always(question) is True)
+            for step in self._blocks
         )
+
+
+def _is_told(step: Step) -> bool:
+    """Return whether an override needs no question to tell what it answers to every call."""
+    return step.is_sure and step.entry.can_tell
 
 
 def _may_speak(test: Test, call: ToolCall, context: AuthContext) -> bool:
@@ -231,6 +227,16 @@ def _may_speak(test: Test, call: ToolCall, context: AuthContext) -> bool:
         return test(call, context) is not False
     except Exception:  # noqa: BLE001 -- the rule itself is asked, and its failure kept
         return True
+
+
+def _by_phase(steps: Iterable[Step]) -> tuple[list[Step], list[Step], list[Step]]:
+    overrides: list[Step] = []
+    restrictions: list[Step] = []
+    permissions: list[Step] = []
+    for step in steps:
+        phase = step.entry.phase
+        (permissions if phase is _PERMISSION else restrictions if phase is _RESTRICTION else overrides).append(step)
+    return overrides, restrictions, permissions
 
 
 def _up_to_sure(steps: list[Step]) -> tuple[list[Step], bool]:

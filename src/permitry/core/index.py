@@ -6,6 +6,7 @@ exactly as long as that declaration. What is resolved for a name that nobody dec
 names, so that names a model invents push out only each other.
 """
 
+import functools
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -14,7 +15,7 @@ import attrs
 from permitry.core._entry import Entry
 from permitry.core._evaluate import Phases
 from permitry.core._globs import Globs
-from permitry.core._slice import Slice, Subject, step_of
+from permitry.core._slice import Slice, Step, Subject, step_of
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -45,8 +46,8 @@ class Index:
     """The rules of one policy, ready to be asked about any tool. What it keeps changes no answer; thread-safe."""
 
     __slots__ = (
-        "_declared", "_default", "_earlier", "_entries", "_everyone", "_globs", "_groups", "_kept", "_named", "_names",
-        "_reader", "_shown", "_specs", "most",
+        "_declared", "_earlier", "_entries", "_everyone", "_globs", "_groups", "_kept", "_named", "_names", "_reader",
+        "_shown", "_specs", "_stars", "_steps", "_version", "most",
     )  # fmt: skip
 
     def __init__(
@@ -55,15 +56,21 @@ class Index:
         self.most = most
         self._reader = reader
         self._declared = declared
-        self._default = phases.default
+        self._version = phases.version
         self._entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
+        # Those that say nothing of their tools, and those that name all of them.
         self._everyone: list[int] = []
-        self._names: dict[str, list[int]] = {}
+        self._stars: list[int] = []
+        # Nearly always one number; a list of one takes more than a hundred bytes more.
+        self._names: dict[str, int | list[int]] = {}
         self._globs = Globs()
         self._groups: dict[Selector, list[int]] = {}
         for number, entry in enumerate(self._entries):
-            self._file(number, entry)
+            for place in entry.places():
+                self._file(place, number)
         self._globs.close()
+        # Steps of rules that say the same of several tools, by number.
+        self._steps: dict[int, Step] = {}
         # By identity of a declaration; each slice says for which one it is, and goes with it.
         self._specs: dict[object, Slice] = {}
         self._shown: dict[int, _Shown] = {}
@@ -129,19 +136,16 @@ class Index:
         key: object = id(spec) if _is_usual(call) else (id(spec), call.kind.value)
         found = self._specs.get(key)
         if found is None or found.spec() is not spec:
-            specs = self._specs
-            found = self._resolved(call, spec, weakref.ref(spec, lambda _: specs.pop(key, None)))
+            forget = functools.partial(_forget, self._specs, key, self._shown, id(spec))
+            found = self._resolved(call, spec, weakref.ref(spec, forget))
             self._specs[key] = found
         return found
 
     def _show(self, spec: ToolSpec) -> _Shown:
-        pairs = [(self._by_spec(call, spec), call) for call in _bare_calls(spec)]
-        if type(spec) is not ToolSpec:
-            return _Shown(pairs, _nobody)
-        shown = self._shown
-        key = id(spec)
-        made = _Shown(pairs, weakref.ref(spec, lambda _: shown.pop(key, None)))
-        shown[key] = made
+        slices = [(self._by_spec(call, spec), call) for call in _bare_calls(spec)]
+        made = _Shown(slices, slices[0][0].spec if slices else _nobody)
+        if made.spec() is spec:
+            self._shown[id(spec)] = made
         return made
 
     # Resolving ----------------------------------------------------------------------------------------------------
@@ -155,7 +159,10 @@ class Index:
 
     def _resolved(self, call: ToolCall, spec: ToolSpec | None, reference: Callable[[], ToolSpec | None]) -> Slice:
         question = self.question(call, _NOWHERE, spec)
-        named = {*self._names.get(call.tool, ()), *self._globs.find(call.tool)}
+        named = self._globs.find(call.tool)
+        named.update(self._stars)
+        exact = self._names.get(call.tool, ())
+        named.update((exact,) if isinstance(exact, int) else exact)
         numbers = {*self._everyone, *named}
         for selector, group in self._groups.items():
             if _may_select(selector, question):
@@ -163,28 +170,46 @@ class Index:
         steps = []
         for number in sorted(numbers):
             entry = self._entries[number]
-            rest = _rest(entry, question, is_selected=number in named)
+            rest = entry.residue(question, is_selected=number in named)
             if rest is not False:
-                steps.append(step_of(entry, rest))
-        return Slice(Subject(call.tool, call.kind, reference), steps, self._default, question)
+                steps.append(self._step(number, entry, rest))
+        return Slice(Subject(call.tool, call.kind, reference), steps, self._version, question)
+
+    def _step(self, number: int, entry: Entry, rest: Rest | bool | None) -> Step:  # noqa: FBT001 -- it is the answer that is judged
+        step = self._steps.get(number)
+        if step is None or step.rest is not rest:
+            step = self._steps[number] = step_of(entry, rest)
+        return step
 
     def _unsliced(self, call: ToolCall, spec: ToolSpec) -> Slice:
         """Return all rules, each to be asked: nothing is known of a declaration of another type."""
         steps = [step_of(entry, None) for entry in self._entries]
         question = self.question(call, _NOWHERE, spec)
-        return Slice(Subject(call.tool, call.kind, _nobody), steps, self._default, question)
+        return Slice(Subject(call.tool, call.kind, _nobody), steps, self._version, question)
 
-    def _file(self, number: int, entry: Entry) -> None:
-        for selector in entry.selectors or (None,):
-            pattern = None if selector is None else selector.pattern
-            if selector is None or (pattern is not None and pattern.text == "*"):
-                self._everyone.append(number)
-            elif pattern is None:
-                self._groups.setdefault(selector, []).append(number)
-            elif pattern.is_exact:
-                self._names.setdefault(pattern.text, []).append(number)
-            else:
-                self._globs.add(pattern.text, number)
+    def _file(self, place: str | Selector | None, number: int) -> None:
+        if place is None:
+            self._everyone.append(number)
+        elif not isinstance(place, str):
+            self._groups.setdefault(place, []).append(number)
+        elif place == "*":
+            self._stars.append(number)
+        elif "*" in place or "?" in place:
+            self._globs.add(place, number)
+        else:
+            before = self._names.setdefault(place, number)
+            if isinstance(before, list):
+                before.append(number)
+            elif before != number:
+                self._names[place] = [before, number]
+
+
+def _forget(
+    specs: dict[object, Slice], key: object, shown: dict[int, _Shown], number: int, _: "weakref.ref[ToolSpec]"
+) -> None:
+    """Drop what was kept for a declaration that is gone."""
+    specs.pop(key, None)
+    shown.pop(number, None)
 
 
 def _is_usual(call: ToolCall) -> bool:
@@ -204,17 +229,6 @@ def _may_select(selector: Selector, question: Question) -> bool:
     except Exception:  # noqa: BLE001 -- the rule itself is asked, and its failure kept
         return True
     return answers != [False, False]
-
-
-def _rest(entry: Entry, question: Question, *, is_selected: bool) -> Rest | bool | None:
-    """Return what is left to ask of a rule; None for everything."""
-    if entry.residue is None:
-        return None
-    try:
-        rest = entry.residue(question, is_selected=is_selected)
-    except Exception:  # noqa: BLE001 -- the rule itself is asked, and its failure kept
-        return None
-    return rest if rest is True or rest is False or isinstance(rest, Rest) else None
 
 
 def _completed(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:

@@ -12,13 +12,14 @@ A permission that speaks about actions may cover only some of a call's: several 
 
 import functools
 import hashlib
+import operator
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
 import attrs
 
-from permitry.core._entry import CONFIRM_MESSAGE, compiled
+from permitry.core._entry import Version, compiled
 from permitry.core._evaluate import Phases, decided
 from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
 from permitry.core.call import ToolCall
@@ -27,6 +28,7 @@ from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, Ve
 from permitry.core.index import Index
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec
+from permitry.errors import told
 
 __all__ = ["AuthorizationPolicy", "Flow", "Marks", "Specs"]
 
@@ -108,23 +110,32 @@ class AuthorizationPolicy:
     reader: ActionReader | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
     declared: Mapping[str, ToolSpec] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     flows: tuple[Flow, ...] = attrs.field(default=(), kw_only=True, converter=_tuple_of_flows)
-    version: str = attrs.field(init=False)
+    _version: Version = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        version = _version(self)
-        entries = sorted(compiled(self.rules, version), key=lambda entry: entry.priority)
-        overrides, restrictions, permissions = (tuple(e for e in entries if e.phase is phase) for phase in _BANDS)
-        phases = Phases(overrides, restrictions, permissions, _no_rule_speaks(version))
+        version = Version(functools.partial(_digest, self.rules, self.flows, self.declared))
+        entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
+        overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
+        phases = Phases(overrides, restrictions, permissions, version)
         index = Index(phases, reader=self.reader, declared=self.declared)
-        for name, value in (("version", version), ("_phases", phases), ("_index", index)):
+        for name, value in (("_version", version), ("_phases", phases), ("_index", index)):
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        fields = ("rules", "declared", "flows", "version")
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(
             AuthorizationPolicy, self.rules, reader=self.reader, declared=dict(self.declared), flows=self.flows
         ), ()
+
+    @property
+    def version(self) -> str:
+        """A short digest that is the same for the same rules, in any process; made when it is first asked for."""
+        return self._version.text
 
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
         """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
@@ -235,13 +246,8 @@ def _leaves(flow: Flow, question: Question) -> bool:
         return True
 
 
-def _no_rule_speaks(version: str) -> Decision:
-    return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks", CONFIRM_MESSAGE, policy_version=version)
-
-
-def _version(policy: AuthorizationPolicy) -> str:
-    """Return a short digest that is the same for the same rules, in any process."""
-    parts = (*policy.rules, *policy.flows)
-    texts = [repr(part) if attrs.has(type(part)) else type(part).__qualname__ for part in parts]
-    texts += [f"{name} {policy.declared[name].digest}" for name in sorted(policy.declared)]
+def _digest(rules: Iterable[AnyRule], flows: Iterable[Flow], declared: Mapping[str, ToolSpec]) -> str:
+    # A decision needs it, and never raises: a rule that cannot be shown is told by its class.
+    texts = [told(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
+    texts += [f"{name} {declared[name].digest}" for name in sorted(declared)]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

@@ -25,6 +25,7 @@ __all__ = [
     "Selector",
     "Test",
     "Unsure",
+    "may_speak",
     "own_method",
     "phase_of",
 ]
@@ -162,13 +163,18 @@ def own_method(thing: object, name: str, *of: str) -> Callable[..., Any] | None:
     kind = type(thing)
     if kind.__dictoffset__ and not {name, *of}.isdisjoint(vars(thing)):
         return None
+    method: Callable[..., Any] | None = getattr(thing, name) if may_speak(kind, name, *of) else None
+    return method
+
+
+def may_speak(kind: type, name: str, *of: str) -> bool:
+    """Return whether a class has a method `name` and changes none of the methods `of` without it."""
     for each in kind.__mro__:
         if name in each.__dict__:
-            method: Callable[..., Any] = getattr(thing, name)
-            return method
+            return True
         if not each.__dict__.keys().isdisjoint(of):
-            return None
-    return None
+            return False
+    return False
 
 
 class AuthorizationRule(Protocol):

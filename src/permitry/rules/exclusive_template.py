@@ -36,15 +36,17 @@ class ExclusiveTemplateRule(BuiltInRule):
         return template is not None and template.exclusive and not template.allows(question.call.tool)
 
     def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
-        """Return what is left once the name of the tool is known: the template."""
-        tool = question.call.tool
-
-        def excludes(_: ToolCall, context: AuthContext) -> bool:
-            template = context.active_template
-            return template is not None and template.exclusive and not template.allows(tool)
-
-        return Rest(excludes)
+        """Return the question for the template, which is all it asks."""
+        return _REST
 
     def always_matches(self, question: Question) -> bool:
         """Return `matches` for every call of the tool: arguments make no difference."""
         return self.matches(question)
+
+
+def _excludes(call: ToolCall, context: AuthContext) -> bool:
+    template = context.active_template
+    return template is not None and template.exclusive and not template.allows(call.tool)
+
+
+_REST = Rest(_excludes)

@@ -32,10 +32,12 @@ class ToolIgnoreListRule(BuiltInRule):
         return question.call.tool in question.context.tool_ignore_list
 
     def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
-        """Return what is left once the name of the tool is known: the list."""
-        tool = question.call.tool
+        """Return the question for the list, which is all it asks."""
+        return _REST
 
-        def lists(_: ToolCall, context: AuthContext) -> bool:
-            return tool in context.tool_ignore_list
 
-        return Rest(lists)
+def _lists(call: ToolCall, context: AuthContext) -> bool:
+    return call.tool in context.tool_ignore_list
+
+
+_REST = Rest(_lists)

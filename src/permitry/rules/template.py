@@ -33,16 +33,18 @@ class TemplateAllowedToolsRule(BuiltInRule):
         return template is not None and template.allows(question.call.tool)
 
     def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
-        """Return what is left once the name of the tool is known: the template."""
-        tool = question.call.tool
-
-        def lists(_: ToolCall, context: AuthContext) -> bool:
-            template = context.active_template
-            return template is not None and template.allows(tool)
-
-        return Rest(lists)
+        """Return the question for the template, which is all it asks."""
+        return _REST
 
     def near_miss(self, question: Question) -> str | None:
         """Return the template that is active but does not list the tool."""
         template = question.context.active_template
         return None if template is None else f"template = {template.name}, which does not list the tool"
+
+
+def _lists(call: ToolCall, context: AuthContext) -> bool:
+    template = context.active_template
+    return template is not None and template.allows(call.tool)
+
+
+_REST = Rest(_lists)

@@ -43,6 +43,29 @@ class _Name:
         return is_generous if self.text == "@generous" else question.call.tool == "never"
 
 
+class _Every(Pattern):
+    """A pattern that means more than it says."""
+
+    def matches(self, _: str) -> bool:
+        return True
+
+
+class _Word(str):
+    """A selector that is a word as well."""
+
+    __slots__ = ()
+    pattern = None
+
+    def always_selects(self, _: Question, *, is_generous: bool) -> bool:
+        return is_generous
+
+
+class _Subtle:
+    """A selector with a pattern of its own kind."""
+
+    pattern = _Every("bash")
+
+
 @attrs.define(eq=False)
 class _Rule:
     """A rule that counts how often it was asked."""
@@ -71,9 +94,7 @@ class _Rule:
     def selectors(self) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
         if isinstance(self.names, Exception):
             raise self.names
-        return (
-            None if self.names is None else tuple(_Name(name) if isinstance(name, str) else name for name in self.names)
-        )
+        return None if self.names is None else tuple(_Name(name) if type(name) is str else name for name in self.names)
 
     def residue(self, question: Question, *, is_selected: bool) -> Any:  # noqa: ANN401, ARG002 -- as above
         self.resolved += 1
@@ -118,6 +139,11 @@ def _index(policy: AuthorizationPolicy) -> Index:
         (None, "anything", True),
         (ValueError("on purpose"), "anything", True),
         ((7,), "anything", True),
+        ((_Subtle(),), "anything", True),
+        ((_Word("bash"),), "anything", True),
+        (("bash", "bash"), "bash", True),
+        (("ab*x1", "ab*q*cd", "ab*??cd"), "ab12cd", True),
+        (("*q*z*", "*q*r*"), "qr", True),
     ],
 )
 def test_a_rule_is_asked_about_the_tools_it_selects(names: object, tool: str, is_asked: bool) -> None:  # noqa: FBT001 -- a column
@@ -125,6 +151,14 @@ def test_a_rule_is_asked_about_the_tools_it_selects(names: object, tool: str, is
     rule = _Rule(names=names)
     decision = _policy(rule).decide(ToolCall(tool), NOWHERE)
     assert (decision.rule_id is not None, rule.asked > 0) == (is_asked, is_asked)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_rules_about_one_name_are_all_asked(count: int) -> None:
+    """However many there are."""
+    rules = [_Rule(f"rule-{number}") for number in range(count)]
+    _policy(*rules).decide(ToolCall("bash"), NOWHERE)
+    assert [rule.asked for rule in rules] == [1] * count
 
 
 def test_a_rule_of_which_nothing_is_left_is_never_asked() -> None:
@@ -228,6 +262,23 @@ class _Covering(_Rule):
         return frozenset()
 
 
+@attrs.define(eq=False)
+class _Static(_Rule):
+    """A rule whose answer needs no rule."""
+
+    @staticmethod
+    def matches(_: Question) -> bool:
+        return False
+
+
+@attrs.define(eq=False)
+class _Looking(_Rule):
+    """A rule that looks its methods up in its own way."""
+
+    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
+        return (lambda _: False) if name == "matches" else super().__getattribute__(name)
+
+
 class _Loose(_Rule):
     """A rule whose objects have a dictionary."""
 
@@ -248,6 +299,12 @@ class _Wrapper:
 @pytest.mark.parametrize("rule", [_Narrowed(rest=True), _Wrapper(_Rule(rest=True))])
 def test_what_is_left_of_a_rule_does_not_count_once_its_answer_was_changed(rule: AnyRule) -> None:
     """Neither by a subclass nor by a wrapper."""
+    assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id is None
+
+
+@pytest.mark.parametrize("rule", [_Static(names=None), _Looking(names=None)])
+def test_a_rule_is_asked_by_its_own_method(rule: AnyRule) -> None:
+    """Also where that is no ordinary one of its class."""
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id is None
 
 

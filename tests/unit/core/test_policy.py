@@ -219,7 +219,7 @@ def test_an_allow_tells_the_model_nothing() -> None:
 
 
 def test_equal_questions_share_one_decision() -> None:
-    """A decision without errors is made once, when the policy is built."""
+    """A decision without errors is made once."""
     policy = AuthorizationPolicy([_Rule("r", BLOCK, 150)])
     first = policy.decide(ToolCall("a"), AuthContext())
     assert policy.decide(ToolCall("b"), AuthContext()) is first
@@ -241,6 +241,55 @@ def test_the_version_stands_for_the_rules() -> None:
     ]
     assert len({policy.version for policy in policies}) == len(policies)
     assert AuthorizationPolicy([_Rule("a", BLOCK, 150)]).version == AuthorizationPolicy([one]).version
+
+
+def test_a_rule_that_cannot_be_shown_fails_no_decision() -> None:
+    """Its class stands for it in the version, which is made when the first decision needs it."""
+
+    @attrs.frozen
+    class _Mute(_Rule):
+        def __repr__(self) -> str:
+            raise ValueError("on purpose")
+
+    policies = [AuthorizationPolicy([_Mute(rule_id, BLOCK, 150)]) for rule_id in ("a", "b")]
+    assert policies[0].decide(ToolCall("x"), AuthContext()).verdict is BLOCK
+    assert policies[0].version == policies[1].version != AuthorizationPolicy().version
+
+
+def test_a_decision_that_is_made_twice_at_once_is_one() -> None:
+    """Whoever comes second takes the one of the first: here, while the version is still being worked out."""
+    found: list[Decision | None] = []
+
+    @attrs.frozen
+    class _Telling(_Rule):
+        def __repr__(self) -> str:
+            if not found:
+                found.append(None)
+                found.extend(policy.decide(ToolCall(tool), AuthContext()) for tool in ("bash", "other"))
+            return "telling"
+
+        def matches(self, question: Question) -> bool:
+            return question.call.tool == "bash"
+
+    policy = AuthorizationPolicy([_Telling("r", BLOCK, 150)])
+    later = [policy.decide(ToolCall(tool), AuthContext()) for tool in ("bash", "other")]
+    assert [a is b for a, b in zip(found[1:], later, strict=True)] == [True, True]
+
+
+def test_policies_are_equal_when_their_rules_and_versions_are() -> None:
+    """What compares equal and is written otherwise makes another policy."""
+    policy, same, other = (AuthorizationPolicy([_Rule("a", BLOCK, 150, reason=cast("Any", n))]) for n in (1, 1, True))
+    assert policy == same != other
+    assert hash(policy) == hash(same)
+    assert policy != cast("object", policy.version)
+
+
+def test_a_policy_is_shown_with_its_rules_and_its_version() -> None:
+    """Everything it is made of, by name."""
+    rule = _Rule("a", BLOCK, 150)
+    policy = AuthorizationPolicy([rule])
+    told = f"rules=({rule!r},), declared=mappingproxy({{}}), flows=(), version={policy.version!r}"
+    assert repr(policy) == f"AuthorizationPolicy({told})"
 
 
 def test_the_version_is_the_same_in_another_process() -> None:
