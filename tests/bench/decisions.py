@@ -22,6 +22,7 @@ __all__ = ["FRESH", "WITH_CALL", "run"]
 FRESH = "new name"
 WITH_CALL = "permitry, building the call"
 _BASE = "permitry"
+_IN_TURNS = "permitry, in turns"
 _TEXT = """\
 Each engine gets the same rules and calls, in its own words: 80 % exact names, 15 % globs, 5 % conditions on the mode,
 the beginning of a path, or a number. A *hit* meets a rule, a *miss* none; *mixed* is half hits, a tenth conditions that
@@ -42,11 +43,15 @@ class _Round:
     """What loading took."""
     wrong: tuple[str, ...]
     wrong_names: frozenset[str]
+    ours: Subject | None
+    """Our own engine with mixed calls, to be timed again beside those with other numbers of rules."""
 
 
 def run(scale: Scale, tell: Tell) -> Report:
     """Return the tables of decisions."""
     found = [_measured(count, scale, tell) for count in scale.sizes]
+    tell("decisions: all numbers of rules in turns")
+    grown = _in_turns(found, scale)
     detail = next(each for each in found if each.count == scale.largest)
     tell(f"decisions: weighing {detail.count} rules")
     weights = {each.name: bytes_per_rule(each, detail.count) for each in _bearable(detail.count)[: scale.weighed]}
@@ -54,10 +59,10 @@ def run(scale: Scale, tell: Tell) -> Report:
     index = _index_seconds(detail.count)
     return Report(
         "Decisions",
-        (_ratios(found), _by_kind(detail), _growth(found)),
+        (_ratios(found), _by_kind(detail), _growth(found, grown)),
         (_by_count(found), _in_detail(detail, weights)),
         text=f"{_TEXT.format(calls=scale.calls)}\n\n{_notes()}",
-        facts=_facts(found, detail, weights, index),
+        facts=_facts(found, detail, weights, index) | _growth_facts(grown),
         series={
             name: [(each.count, each.timings["mixed"][name].p50) for each in found if name in each.timings["mixed"]]
             for name in _names(found)
@@ -90,7 +95,16 @@ def _measured(count: int, scale: Scale, tell: Tell) -> _Round:
     fresh = tuple(fresh_calls(made, (scale.rounds + 1) * scale.calls))
     subjects = {name: _cold(engine, fresh, scale.calls) for name, engine in loaded.items()}
     timings[FRESH] = measure(subjects, rounds=scale.rounds, seconds=scale.seconds)
-    return _Round(count, timings, seconds, tuple(f"{count} rules: {each}" for each in wrong.values()), frozenset(wrong))
+    told = tuple(f"{count} rules: {each}" for each in wrong.values())
+    ours = _warm(loaded[_BASE], samples["mixed"]) if _BASE in loaded else None
+    return _Round(count, timings, seconds, told, frozenset(wrong), ours)
+
+
+def _in_turns(found: Sequence[_Round], scale: Scale) -> dict[int, Timing]:
+    """Return what a decision of ours takes by the number of rules, all timed at one time and not minutes apart."""
+    subjects = {str(each.count): each.ours for each in found if each.ours is not None}
+    timings = measure(subjects, rounds=scale.rounds, seconds=scale.seconds)
+    return {int(count): timing for count, timing in timings.items()}
 
 
 def _bearable(count: int) -> tuple[Engine, ...]:
@@ -178,10 +192,17 @@ def _by_kind(detail: _Round) -> Table:
     )
 
 
-def _growth(found: Sequence[_Round]) -> Table:
+def _growth(found: Sequence[_Round], grown: Mapping[int, Timing]) -> Table:
     first = found[0].timings["mixed"]
-    told = f"How many times as long as with {found[0].count} rules a decision of the same engine takes (median, mixed):"
+    told = (
+        f"How many times as long as with {found[0].count} rules a decision of the same engine takes (median, mixed); "
+        f"the row `{_IN_TURNS}` is measured for all numbers of rules at one time, in turns:"
+    )
     rows = []
+    if found[0].count in grown:
+        each = [grown.get(one.count) for one in found]
+        base = grown[found[0].count].p50
+        rows.append((_IN_TURNS, *("-" if one is None else f"{number(one.p50 / base)}x" for one in each)))
     for name in _names(found):
         each = [one.timings["mixed"].get(name) for one in found]
         rows.append((name, *("-" if one is None else f"{number(one.p50 / first[name].p50)}x" for one in each)))
@@ -241,7 +262,11 @@ def _facts(
         facts[f"new-name-{detail.count}"] = fresh.p50
     if weight is not None:
         facts[f"bytes-a-rule-{detail.count}"] = weight
-    first, last = (f"p50-{found[0].count}", f"p50-{found[-1].count}")
-    if first in facts and last in facts:
-        facts[f"growth-{found[0].count}-{found[-1].count}"] = facts[last] / facts[first]
     return facts
+
+
+def _growth_facts(grown: Mapping[int, Timing]) -> dict[str, float]:
+    if not grown:
+        return {}
+    fewest, most = min(grown), max(grown)
+    return {f"growth-{fewest}-{most}": grown[most].p50 / grown[fewest].p50}
