@@ -32,6 +32,7 @@ _PLAIN = {
     "repeat": "RepeatCondition",
     "repaired": "RepairedCondition",
 }
+_NO_CONDITIONS = Conditions()
 _OF_PATTERNS = frozenset({"agent", "server"})
 
 
@@ -43,7 +44,7 @@ def scope_of(tools: Iterable[str], when: Given | None, unless: Given | None) -> 
     selectors = tuple(ToolSelector(text) for text in tools)
     return Scope(
         selectors,
-        Conditions() if when is None else _conditions(when),
+        _NO_CONDITIONS if when is None else _conditions(when),
         None if unless is None else _conditions(unless),
     )
 
