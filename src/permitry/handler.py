@@ -27,7 +27,7 @@ from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.running import in_thread
 from permitry.dispatch.scope import CallScope
-from permitry.errors import LateAnswerError, LedgerError, ReplayError, told
+from permitry.errors import LateAnswerError, LedgerError, ReplayError, UnknownToolError, told
 from permitry.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
@@ -131,7 +131,8 @@ class ToolHandler:
 
         A tool that is not registered, or not enabled in this context, is blocked, unless nothing at all is registered.
         """
-        return self._decide(self.registry.resolved(call), AuthContext.from_state(self.session))
+        call = self.registry.resolved(call)
+        return self._decide(call, self.registry.get(call.tool), AuthContext.from_state(self.session))
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
@@ -232,7 +233,8 @@ class ToolHandler:
         """Answer an open question, once, and return what follows.
 
         Edited arguments are decided again, and so is the call itself: a restriction that has come into force since
-        the question was asked still blocks.
+        the question was asked still blocks. An answer is about the tool that was there when the question was asked:
+        where it has declared itself anew since, the call is blocked, and the model told to make it again.
 
         Raises: `LedgerError` when the id is unknown, already answered, or late; `TypeError` for anything that is no
         response.
@@ -279,26 +281,24 @@ class ToolHandler:
 
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         context = AuthContext.from_state(self.session)
-        decision = self._known(call, context, self.policy.decide(call, context, self.registry.get(call.tool)))
-        details = {"arguments": call.thawed(), "mode": context.mode, "tool_digest": self._tool_digest(call)}
+        # Looked up once: what is decided on, recorded, asked about and authorized is one tool, whatever a reload does.
+        spec = self.registry.get(call.tool)
+        decision = self._known(call, context, self.policy.decide(call, context, spec))
+        details = {"arguments": call.thawed(), "mode": context.mode, "tool_digest": _digest(spec)}
         if not self._record("decided", call, **decision_fields(decision), **details):
             return _not_recorded(call, decision)
         match decision.verdict:
             case Verdict.BLOCK:
                 return self._blocked(call, decision)
             case Verdict.CONFIRM:
-                return self._pending(call, decision)
+                return self._pending(call, spec, decision)
             case Verdict.ALLOW:
-                return self._ready(call, decision, context)
+                return self._ready(call, spec, context, decision)
             case _:
                 assert_never(decision.verdict)
 
-    def _tool_digest(self, call: ToolCall) -> str | None:
-        spec = self.registry.get(call.tool)
-        return None if spec is None else spec.digest
-
-    def _decide(self, call: ToolCall, context: AuthContext) -> Decision:
-        decision = self.policy.decide(call, context, self.registry.get(call.tool))
+    def _decide(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> Decision:
+        decision = self.policy.decide(call, context, spec)
         # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
         return self._known(call, context, decision) if len(self.registry) else decision
 
@@ -309,9 +309,9 @@ class ToolHandler:
         lack = "is not enabled in this context" if call.tool in self.registry else "is not registered"
         return _no_such_tool(call, lack, self.registry.specs(context), decision)
 
-    def _pending(self, call: ToolCall, decision: Decision) -> Pending | Blocked:
-        request = self.factory.create(call, decision, self.registry.get(call.tool))
-        question = self.ledger.open(call, decision)
+    def _pending(self, call: ToolCall, spec: ToolSpec | None, decision: Decision) -> Pending | Blocked:
+        request = self.factory.create(call, decision, spec)
+        question = self.ledger.open(call, decision, _digest(spec))
         if not self._record("asked", call, pending_id=question.pending_id):
             with contextlib.suppress(LedgerError):
                 self.ledger.claim(question.pending_id)
@@ -322,13 +322,25 @@ class ToolHandler:
         result = ToolResult(False, self.notifier.blocked(call.tool, decision))
         return Blocked(call, decision, result, Cause.POLICY)
 
-    def _ready(self, call: ToolCall, decision: Decision, context: AuthContext) -> Ready:
+    def _ready(
+        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision
+    ) -> Ready | Blocked:
         observer = _RunRecord(self.recorder)
-        minted = self.registry._authorize(call, context, observer, self.session)  # noqa: SLF001 -- the one minting place
+        try:
+            minted = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the one minting place
+        except UnknownToolError:
+            return self._replaced(call, decision)
         # Noted when it may run, not when it does: of calls that are begun side by side each counts for the next.
-        marks = self.policy.marks(call, context, self.registry.get(call.tool))
-        self.session.note(call, marks)
+        self.session.note(call, self.policy.marks(call, context, spec))
         return Ready(call, decision, minted)
+
+    def _replaced(self, call: ToolCall, decision: Decision) -> Blocked:
+        """Block a call whose tool was exchanged between the decision and the authorization, and record that."""
+        decision, digest = _changed_tool(call, decision), _digest(self.registry.get(call.tool))
+        fields = {**decision_fields(decision), "arguments": call.thawed(), "edited": False, "tool_digest": digest}
+        if not self._record("decided", call, **fields):
+            return _not_recorded(call, decision)
+        return self._blocked(call, decision)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
         call, decision = question.call, question.decision
@@ -355,9 +367,11 @@ class ToolHandler:
     def _decided_again(
         self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
     ) -> Ready | Blocked:
-        # INVARIANT: law 1. The answer is for these very arguments, and no answer lifts a BLOCK.
-        context = AuthContext.from_state(self.session)
-        now = self._known(call, context, self._decide(call, context))
+        # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
+        context, spec = AuthContext.from_state(self.session), self.registry.get(call.tool)
+        now = self._known(call, context, self._decide(call, spec, context))
+        if now.verdict is not Verdict.BLOCK and _digest(spec) != question.tool_digest:
+            now = _changed_tool(call, now)
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if (is_edited or decision is not question.decision) and not self._record(
@@ -366,14 +380,16 @@ class ToolHandler:
             **decision_fields(decision),
             arguments=call.thawed(),
             edited=is_edited,
-            tool_digest=self._tool_digest(call),
+            tool_digest=_digest(spec),
         ):
             return _not_recorded(call, decision)
         if decision.verdict is Verdict.BLOCK:
             return self._blocked(call, decision)
-        if response.is_remembered and Phase.RESTRICTION not in (question.decision.phase, decision.phase):
+        outcome = self._ready(call, spec, context, decision)
+        is_restricted = Phase.RESTRICTION in (question.decision.phase, decision.phase)
+        if response.is_remembered and isinstance(outcome, Ready) and not is_restricted:
             self.session.ignore(call.tool)
-        return self._ready(call, decision, context)
+        return outcome
 
     def _is_asked(self, pending: Pending) -> bool:
         """Return whether the question is open, and the request shows the very call it is about."""
@@ -440,6 +456,26 @@ def _no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision
         message=f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}.",
         source=None,
     )
+
+
+def _changed_tool(call: ToolCall, decision: Decision) -> Decision:
+    """Return the block of a call whose tool is not any more the one that was decided on, or asked about."""
+    return attrs.evolve(
+        decision,
+        verdict=Verdict.BLOCK,
+        rule_id=None,
+        phase=Phase.INPUT,
+        reason=f"the tool `{call.tool}` was replaced after the call was decided on",
+        message=(
+            f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
+            "Look at what the tool takes now, and make the call again if you still need it."
+        ),
+        source=None,
+    )
+
+
+def _digest(spec: ToolSpec | None) -> str | None:
+    return None if spec is None else spec.digest
 
 
 def _replayed(outcome: Ready) -> ToolResult:

@@ -21,12 +21,16 @@ def _new_id() -> str:
 
 @attrs.frozen
 class PendingConfirmation:
-    """A call that waits for an answer; `deadline` is on the ledger's clock."""
+    """A call that waits for an answer; `deadline` is on the ledger's clock.
+
+    `tool_digest` is the digest of the tool's declaration when the question was asked: the answer is about that tool.
+    """
 
     pending_id: str
     call: ToolCall
     decision: Decision
     deadline: float
+    tool_digest: str | None = None
     process: int = attrs.field(factory=os.getpid, repr=False)
 
 
@@ -43,9 +47,9 @@ class ConfirmationLedger:
     _open: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
-    def open(self, call: ToolCall, decision: Decision) -> PendingConfirmation:
-        """Note a question and return it with its id."""
-        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime)
+    def open(self, call: ToolCall, decision: Decision, tool_digest: str | None = None) -> PendingConfirmation:
+        """Note a question and return it with its id; `tool_digest` is None for a tool that nobody declared."""
+        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, tool_digest)
         with self._lock:
             if question.pending_id in self._open:
                 raise LedgerError(f"the id `{question.pending_id}` is already in use")

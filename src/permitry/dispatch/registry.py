@@ -319,14 +319,19 @@ class ToolRegistry:
     def _authorize(
         self,
         call: ToolCall,
+        spec: ToolSpec | None,
         context: AuthContext,
         observer: RunObserver,
         session: Any = None,  # noqa: ANN401 -- this folder does not know what a session is
     ) -> AuthorizedCall:
-        """Mint the one authorization of `call`. The handler alone calls this, after a decision."""
+        """Mint the one authorization of `call`. The handler alone calls this, after a decision about this very `spec`.
+
+        Raises: `UnknownToolError` when the tool is not registered, or another one has taken its place.
+        """
         entry = self._entries.get(call.tool)
-        if entry is None:
-            raise UnknownToolError(f"no tool `{call.tool}` is registered")
+        # INVARIANT: law 5. What the rules saw is what runs: from here on the authorization holds the tool itself.
+        if entry is None or entry.tool.spec is not spec:
+            raise UnknownToolError(f"no tool `{call.tool}` is registered with the declaration that was decided on")
         token = object.__new__(AuthorizedCall)
         self._outstanding[id(token)] = Authorization(token, call, context, entry.tool, observer, session)
         return token

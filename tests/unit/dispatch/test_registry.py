@@ -118,7 +118,7 @@ def test_an_unknown_tool_is_never_authorized(registry: ToolRegistry, watcher: Wa
     """The registry itself does not mint for what it could not run."""
     registry.register(ToolSpec("look"), _work)
     with pytest.raises(UnknownToolError, match="no tool `missing` is registered"):
-        registry._authorize(ToolCall("missing"), AuthContext(), watcher)  # noqa: SLF001 -- the handler never asks for it
+        registry._authorize(ToolCall("missing"), None, AuthContext(), watcher)  # noqa: SLF001 -- the handler never asks for it
 
 
 # Results ----------------------------------------------------------------------------------------------------------
@@ -218,8 +218,9 @@ def test_the_end_of_the_process_goes_on_and_is_recorded(
 
 def test_an_interrupted_tool_is_not_said_to_have_crashed(registry: ToolRegistry, watcher: Watcher) -> None:
     """It was stopped from outside, and nobody knows how far it came."""
-    registry.register(ToolSpec("tool"), _raising(KeyboardInterrupt()))
-    authorized = registry._authorize(ToolCall("tool"), AuthContext(), watcher)  # noqa: SLF001 -- to see what the observer is told
+    spec = ToolSpec("tool")
+    registry.register(spec, _raising(KeyboardInterrupt()))
+    authorized = registry._authorize(ToolCall("tool"), spec, AuthContext(), watcher)  # noqa: SLF001 -- to see what the observer is told
     with pytest.raises(KeyboardInterrupt):
         registry.dispatch(authorized)
     assert watcher.results == [ToolResult(False, "The tool `tool` was interrupted; it may have had effects.")]
