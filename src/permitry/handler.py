@@ -284,8 +284,9 @@ class ToolHandler:
         # Looked up once: what is decided on, recorded, asked about and authorized is one tool, whatever a reload does.
         spec = self.registry.get(call.tool)
         decision = self._known(call, context, self.policy.decide(call, context, spec))
-        details = {"arguments": call.thawed(), "mode": context.mode, "tool_digest": _digest(spec)}
-        if not self._record("decided", call, **decision_fields(decision), **details):
+        details = decision_fields(decision)
+        details["arguments"], details["mode"], details["tool_digest"] = call.thawed(), context.mode, _digest(spec)
+        if not self._record("decided", call, details):
             return _not_recorded(call, decision)
         match decision.verdict:
             case Verdict.BLOCK:
@@ -312,7 +313,7 @@ class ToolHandler:
     def _pending(self, call: ToolCall, spec: ToolSpec | None, decision: Decision) -> Pending | Blocked:
         request = self.factory.create(call, decision, spec)
         question = self.ledger.open(call, decision, _digest(spec))
-        if not self._record("asked", call, pending_id=question.pending_id):
+        if not self._record("asked", call, {"pending_id": question.pending_id}):
             with contextlib.suppress(LedgerError):
                 self.ledger.claim(question.pending_id)
             return _not_recorded(call, decision)
@@ -338,20 +339,21 @@ class ToolHandler:
         """Block a call whose tool was exchanged between the decision and the authorization, and record that."""
         decision, digest = _changed_tool(call, decision), _digest(self.registry.get(call.tool))
         fields = {**decision_fields(decision), "arguments": call.thawed(), "edited": False, "tool_digest": digest}
-        if not self._record("decided", call, **fields):
+        if not self._record("decided", call, fields):
             return _not_recorded(call, decision)
         return self._blocked(call, decision)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
         call, decision = question.call, question.decision
         answer = {
+            "pending_id": question.pending_id,
             "approved": response.is_approval,
             "skip_future": response.skip_future,
             "abort": response.abort,
             "instructions": response.instructions,
             "edited": response.arguments is not None,
         }
-        if not self._record("answered", call, pending_id=question.pending_id, **answer):
+        if not self._record("answered", call, answer):
             return _not_recorded(call, decision)
         if not response.is_approval:
             result = ToolResult(False, self.notifier.rejected(call.tool, response), ends_session=response.abort)
@@ -374,15 +376,10 @@ class ToolHandler:
             now = _changed_tool(call, now)
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
-        if (is_edited or decision is not question.decision) and not self._record(
-            "decided",
-            call,
-            **decision_fields(decision),
-            arguments=call.thawed(),
-            edited=is_edited,
-            tool_digest=_digest(spec),
-        ):
-            return _not_recorded(call, decision)
+        if is_edited or decision is not question.decision:
+            told_of = {"arguments": call.thawed(), "edited": is_edited, "tool_digest": _digest(spec)}
+            if not self._record("decided", call, decision_fields(decision) | told_of):
+                return _not_recorded(call, decision)
         if decision.verdict is Verdict.BLOCK:
             return self._blocked(call, decision)
         outcome = self._ready(call, spec, context, decision)
@@ -424,13 +421,13 @@ class ToolHandler:
         call = question.call
         blocked = self._unanswered_block(call, question.decision)
         self._outcomes[call.call_id, call.digest] = blocked
-        self._record("answered", call, pending_id=question.pending_id, approved=False, error=error)
+        self._record("answered", call, {"pending_id": question.pending_id, "approved": False, "error": error})
         return blocked
 
     def _unanswered_block(self, call: ToolCall, decision: Decision) -> Blocked:
         return Blocked(call, decision, ToolResult(False, self.notifier.unanswered(call.tool)), Cause.UNANSWERED)
 
-    def _record(self, event: str, call: ToolCall, **details: object) -> bool:
+    def _record(self, event: str, call: ToolCall, details: Mapping[str, object]) -> bool:
         """Return whether the event is on record; without a record nothing may run."""
         try:
             self.recorder.record(event, call, **details)

@@ -88,9 +88,11 @@ class Session:
 
     def note(self, call: ToolCall, marks: Marks) -> None:
         """Note that a call may run, and what that leaves."""
-        self.counts[call.tool] += 1
-        self.labels |= marks.labels
-        self._ran.append(Ran(self.now, call.tool, self.agent, call.digest, marks.rules, marks.targets))
+        tool = call.tool
+        self.counts[tool] += 1
+        if marks.labels:
+            self.labels |= marks.labels
+        self._ran.append(Ran(self.clock(), tool, self.agent, call.digest, marks.rules, marks.targets))
 
     def child(self, agent: str) -> "Session":
         """Return the session of a sub-agent: it starts with these modes, and is never allowed more.

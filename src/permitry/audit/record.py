@@ -37,12 +37,12 @@ class Recorder(Protocol):
 def decision_fields(decision: Decision) -> dict[str, object]:
     """Return a decision as the record keeps it."""
     return {
-        "verdict": decision.verdict.value,
+        "verdict": decision.verdict._value_,
         "rule": decision.rule_id,
-        "phase": decision.phase.value,
+        "phase": decision.phase._value_,
         "reason": decision.reason,
         "source": decision.source,
-        "errors": [str(error) for error in decision.errors],
+        "errors": [str(error) for error in decision.errors] if decision.errors else [],
         "policy_version": decision.policy_version,
     }
 

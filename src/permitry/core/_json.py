@@ -3,9 +3,9 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from permitry.errors import CallError
 
@@ -17,10 +17,24 @@ JsonValue: TypeAlias = "str | int | float | bool | tuple[JsonValue, ...] | Mappi
 # Where in a value: the place around it, and a key or index. Text is made of it only for an error.
 _Place: TypeAlias = "tuple[_Place, str | int] | None"
 
+_TOP: Final = (None, "arguments")
 _LONGEST_KEY = 60
 _LONGEST_NUMBER = 4_096
 _PLAIN = frozenset({str, int, float, bool, type(None)})
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
+
+
+def _canonical_parts() -> Callable[[Any, int], Iterable[str]]:
+    """Return what `_ENCODER` does, without the making of a C encoder for every value; other Pythons have none."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return _ENCODER.iterencode  # type: ignore[return-value]  # its second argument may be an int as well
+    text = json.encoder.encode_basestring_ascii
+    parts: Callable[[Any, int], Iterable[str]] = make(None, dict, text, None, ":", ",", True, False, False)
+    return parts
+
+
+_parts = _canonical_parts()
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is known only after looking
@@ -47,12 +61,9 @@ def freeze_object(value: object) -> Mapping[str, JsonValue]:
 
     Raises: `CallError` for anything that is not a plain JSON object, deeper than 64 levels or over 1 MiB.
     """
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise CallError(f"arguments must be a JSON object, not {_kind(value)}")
-    frozen = _Freezer().freeze(value, (None, "arguments"), 1)
-    if not isinstance(frozen, Mapping):  # pragma: no cover -- a mapping freezes to a mapping
-        raise CallError("arguments must be a JSON object")
-    return frozen
+    return _Freezer().mapping(value, _TOP, 1)
 
 
 def canonical_json(value: JsonValue) -> str:
@@ -60,7 +71,13 @@ def canonical_json(value: JsonValue) -> str:
 
     `1` and `1.0` differ, as they do for the tool that receives them.
     """
-    return _CANONICAL.encode(value)
+    # A frozen value holds no circle, which this would not see; what is no dict takes a detour through `dict`.
+    return "".join(_parts(dict(value) if type(value) is MappingProxyType else value, 0))
+
+
+def canonical_text(value: str | None) -> str:
+    """Return what `canonical_json` does for a text or None, sooner."""
+    return "null" if value is None else json.encoder.encode_basestring_ascii(value)
 
 
 def thaw(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json
@@ -69,11 +86,15 @@ def thaw(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json
         return value
     if isinstance(value, tuple):
         return [thaw(item) for item in value]
-    return {key: thaw(item) for key, item in value.items()} if isinstance(value, Mapping) else value
+    # Nothing else is left. To ask `isinstance(value, Mapping)` takes longer than to copy a few arguments.
+    frozen = cast("Mapping[str, JsonValue]", value)
+    return {key: item if type(item) in _PLAIN else thaw(item) for key, item in frozen.items()}
 
 
 class _Freezer:
     """Copies a value once, counting what it copies, so that shared references cannot explode."""
+
+    __slots__ = ("_left",)
 
     def __init__(self) -> None:
         self._left = MAX_BYTES
@@ -84,20 +105,25 @@ class _Freezer:
         if depth > MAX_DEPTH:
             raise CallError(f"`{_told(place)}` is nested deeper than {MAX_DEPTH} levels")
         if isinstance(value, Mapping):
-            return self._mapping(value, place, depth)
+            return self.mapping(value, place, depth)
         if isinstance(value, list | tuple):
             self._spend(2)
             return tuple(self.freeze(item, (place, i), depth + 1) for i, item in enumerate(value))
         raise CallError(f"`{_told(place)}` is {_kind(value)}, which JSON cannot hold")
 
-    def _mapping(self, value: Mapping[Any, object], place: _Place, depth: int) -> JsonValue:
+    def mapping(self, value: Mapping[Any, object], place: _Place, depth: int) -> Mapping[str, JsonValue]:
+        """Return a read-only copy of an object; a text in it, as most of them are, takes no call of its own."""
         self._spend(2)
         frozen: dict[str, JsonValue] = {}
         for key, item in value.items():
             if type(key) is not str:
                 raise CallError(f"`{_told(place)}` has a key that is {_kind(key)}; keys must be strings")
-            self._text(key, place)
-            frozen[key] = self.freeze(item, (place, key), depth + 1)
+            if type(item) is str and item.isascii() and key.isascii():
+                self._spend(len(key) + len(item) + 4)
+                frozen[key] = item
+            else:
+                self._text(key, place)
+                frozen[key] = self.freeze(item, (place, key), depth + 1)
         return MappingProxyType(frozen)
 
     def _scalar(self, value: Any, place: _Place) -> JsonValue:  # noqa: ANN401 -- narrowed by the caller

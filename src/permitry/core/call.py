@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, freeze_object, parse_json, thaw
+from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, canonical_text, freeze_object, parse_json, thaw
 from permitry.errors import CallError
 
 __all__ = ["PayloadKind", "ToolCall", "check_tool_name"]
@@ -26,11 +26,6 @@ class PayloadKind(enum.Enum):
     MCP = "mcp"
 
 
-def _checked_name(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
-    if value is not None or field.default is not None:
-        _check_name(field.name.replace("_", " "), value)
-
-
 def _check_name(word: str, value: object) -> None:
     # Not a subclass of str: its comparisons could say anything.
     if type(value) is not str or not value:
@@ -41,6 +36,12 @@ def _check_name(word: str, value: object) -> None:
         raise CallError(f"the {word} {value!r} holds blanks at an end, or invisible characters")
     if word == "server" and "/" in value:
         raise CallError(f"the server {value!r} holds a slash, which separates server and tool")
+
+
+def _refuse_types(call: "ToolCall") -> None:
+    fields = attrs.fields(ToolCall)
+    attrs.validators.instance_of(PayloadKind)(call, fields.kind, call.kind)
+    attrs.validators.instance_of(bool)(call, fields.repaired, call.repaired)
 
 
 def check_tool_name(name: str) -> None:
@@ -75,31 +76,42 @@ class ToolCall:
     Raises: `CallError` for a bad name, non-JSON values, NaN, non-string keys, depth over 64, size over 1 MiB.
     """
 
-    name: str = attrs.field(validator=_checked_name)
+    name: str
     arguments: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=freeze_object)
-    call_id: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
-    kind: PayloadKind = attrs.field(
-        default=PayloadKind.FUNCTION, kw_only=True, validator=attrs.validators.instance_of(PayloadKind)
-    )
-    server: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
-    origin: str | None = attrs.field(default=None, kw_only=True, validator=_checked_name)
-    repaired: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
+    call_id: str | None = attrs.field(default=None, kw_only=True)
+    kind: PayloadKind = attrs.field(default=PayloadKind.FUNCTION, kw_only=True)
+    server: str | None = attrs.field(default=None, kw_only=True)
+    origin: str | None = attrs.field(default=None, kw_only=True)
+    repaired: bool = attrs.field(default=False, kw_only=True)
     canonical: str = attrs.field(init=False, repr=False)
     tool: str = attrs.field(init=False, repr=False)
     """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
 
     def __attrs_post_init__(self) -> None:
+        # Not validators: those take longer than the checks, and a host can switch them off.
+        _check_name("name", self.name)
+        if self.call_id is not None:
+            _check_name("call id", self.call_id)
+        if self.server is not None:
+            _check_name("server", self.server)
+        if self.origin is not None:
+            _check_name("origin", self.origin)
+        if type(self.kind) is not PayloadKind or type(self.repaired) is not bool:
+            _refuse_types(self)
         canonical = canonical_json(self.arguments)
         if len(canonical) > MAX_BYTES:
             raise CallError(f"the arguments are larger than {MAX_BYTES} bytes")
-        object.__setattr__(self, "canonical", canonical)
+        tool = self.name
         # One tool has one identity: `mcp:docs/search` and (docs, search) must meet the same rules.
-        if self.server is None:
-            for word, part in zip(("server", "name"), _server_and_name(self.name), strict=True):
+        if self.server is None and tool.startswith("mcp:"):
+            for word, part in zip(("server", "name"), _server_and_name(tool), strict=True):
                 object.__setattr__(self, word, part)
-        if self.server is not None and self.kind is PayloadKind.FUNCTION:
-            object.__setattr__(self, "kind", PayloadKind.MCP)
-        object.__setattr__(self, "tool", self.name if self.server is None else f"mcp:{self.server}/{self.name}")
+        if self.server is not None:
+            tool = f"mcp:{self.server}/{self.name}"
+            if self.kind is PayloadKind.FUNCTION:
+                object.__setattr__(self, "kind", PayloadKind.MCP)
+        object.__setattr__(self, "canonical", canonical)
+        object.__setattr__(self, "tool", tool)
 
     @classmethod
     def from_json(cls, name: str, text: str, **rest: Any) -> "ToolCall":  # noqa: ANN401 -- passed on to __init__
@@ -112,7 +124,8 @@ class ToolCall:
     @functools.cached_property
     def digest(self) -> str:
         """The SHA-256 (hex) of kind, server, name and canonical arguments; the call id is not part of it."""
-        head = canonical_json((self.kind.value, self.server, self.name))
+        # The canonical form of the list [kind, server, name].
+        head = f'["{self.kind._value_}",{canonical_text(self.server)},{canonical_text(self.name)}]'
         return hashlib.sha256(f"{head}{self.canonical}".encode()).hexdigest()
 
     def thawed(self) -> dict[str, Any]:

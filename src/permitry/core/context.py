@@ -15,8 +15,6 @@ __all__ = ["AuthContext", "AuthContextBuilder", "AuthState", "misspelt_mode"]
 
 _PLAN = "plan"
 _YOLO = "yolo"
-_is_bool = attrs.validators.instance_of(bool)
-_is_str = attrs.validators.instance_of(str)
 _DEEPEST = 32
 
 
@@ -35,11 +33,17 @@ def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
 
 
 def _set_of_labels(value: Iterable[str]) -> frozenset[str]:
-    return frozenset(_tuple_of_names(value))
+    return frozenset(value if type(value) is set else _tuple_of_names(value))
 
 
 def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
     return MappingProxyType(dict(value))
+
+
+def _check_types(context: "AuthContext", kind: type, *names: str) -> None:
+    fields = attrs.fields_dict(AuthContext)
+    for name in names:
+        attrs.validators.instance_of(kind)(context, fields[name], getattr(context, name))
 
 
 class AuthState(Protocol):
@@ -126,16 +130,14 @@ class AuthContext:
     Source: seed 003, "AuthContext (Immutable Context)".
     """
 
-    is_plan_mode: bool = attrs.field(default=False, validator=_is_bool)
-    yolo_mode: bool = attrs.field(default=False, validator=_is_bool)
+    is_plan_mode: bool = False
+    yolo_mode: bool = False
     tool_ignore_list: tuple[str, ...] = attrs.field(default=(), converter=_tuple_of_names)
-    active_template: Template | None = attrs.field(
-        default=None, validator=attrs.validators.optional(attrs.validators.instance_of(Template))
-    )
-    mode: str = attrs.field(default="default", kw_only=True, validator=_is_str)
-    agent: str = attrs.field(default="main", kw_only=True, validator=_is_str)
+    active_template: Template | None = None
+    mode: str = attrs.field(default="default", kw_only=True)
+    agent: str = attrs.field(default="main", kw_only=True)
     workspace: str | None = attrs.field(default=None, kw_only=True)
-    attended: bool = attrs.field(default=True, kw_only=True, validator=_is_bool)
+    attended: bool = attrs.field(default=True, kw_only=True)
     counts: Mapping[str, int] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, converter=_set_of_labels)
     history: History = attrs.field(factory=History, kw_only=True, repr=False)
@@ -144,6 +146,13 @@ class AuthContext:
     modes: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        # Not validators: there is a context for every call, and a host can switch validators off.
+        if not (type(self.is_plan_mode) is type(self.yolo_mode) is type(self.attended) is bool):
+            _check_types(self, bool, "is_plan_mode", "yolo_mode", "attended")
+        if not (type(self.mode) is type(self.agent) is str):
+            _check_types(self, str, "mode", "agent")
+        if self.active_template is not None and not isinstance(self.active_template, Template):
+            _check_types(self, Template, "active_template")
         if self.parent is not None and len(tuple(self.lineage())) > _DEEPEST:
             raise ValueError(f"more than {_DEEPEST} agents have started each other")
         word = self.mode

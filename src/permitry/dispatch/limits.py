@@ -93,7 +93,7 @@ class Turn:
 
 @attrs.define(eq=False)
 class _Queue:
-    running: set[Turn] = attrs.field(factory=set)
+    running: set[Turn]
     waiting: deque[Turn] = attrs.field(factory=deque)
 
     def has_room(self, turn: Turn) -> bool:
@@ -122,8 +122,8 @@ class Turns:
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
-                queue = self._queues[resource] = _Queue()
-            if not queue.waiting and queue.has_room(turn):
+                self._queues[resource] = _Queue({turn})
+            elif not queue.waiting and queue.has_room(turn):
                 queue.running.add(turn)
             else:
                 turn.granted = concurrent.futures.Future()
@@ -141,7 +141,8 @@ class Turns:
             if turn.granted is not None:
                 with contextlib.suppress(ValueError):
                     queue.waiting.remove(turn)
-            queue.grant()
+            if queue.waiting:
+                queue.grant()
             if not queue.running and not queue.waiting:
                 del self._queues[turn.resource]
 
@@ -167,7 +168,8 @@ class holding:  # noqa: N801 -- it reads as the function it stands for
 
 def is_held(turns: Turns) -> bool:
     """Return whether this is part of a run that has one of these turns: it would wait for itself."""
-    return any(turn.turns is turns and not turn.is_over for turn in _HELD.get())
+    held = _HELD.get()
+    return bool(held) and any(turn.turns is turns and not turn.is_over for turn in held)
 
 
 # One flight for the same call -------------------------------------------------------------------------------------

@@ -57,14 +57,28 @@ class RegisteredTool:
     limits: ToolLimits
     bucket: Bucket | None
     is_shareable: bool = False
+    resource: str | None = attrs.field(init=False)
+    """What the tool takes turns for; who starts agents must not wait for what these do."""
+    only_reads: bool = attrs.field(init=False)
+    kinds: tuple[PayloadKind, ...] = attrs.field(init=False)
 
-    @property
-    def resource(self) -> str | None:
-        """What the tool takes turns for; who starts agents must not wait for what these do."""
+    # What the spec says is asked once, not at every run.
+
+    @resource.default
+    def _resource_of_limits(self) -> str | None:
         return None if self.spec.traits.spawns_agent else self.limits.resource
 
+    @only_reads.default
+    def _only_reads_of_spec(self) -> bool:
+        return self.spec.only_reads
 
-@attrs.frozen
+    @kinds.default
+    def _kinds_of_spec(self) -> tuple[PayloadKind, ...]:
+        return tuple(self.spec.kinds)
+
+
+# Not frozen, which takes longer to make: it stays between the registry and the run.
+@attrs.define(eq=False)
 class Authorization:
     """What stands behind an `AuthorizedCall`: the call, the context it was authorized in, and who is told.
 
@@ -105,6 +119,7 @@ class _RefusedError(ToolError):
 
 
 _NOTHING = ToolResult(False, "The tool gave no result.")
+_ANSWERS = frozenset({ToolResult, str, tuple})
 
 
 @attrs.define(eq=False)
@@ -114,6 +129,8 @@ class Run:
     authorization: Authorization
     scope: object
     shared: Shared
+    tool: RegisteredTool = attrs.field(init=False)
+    call: ToolCall = attrs.field(init=False)
     result: ToolResult = attrs.field(default=_NOTHING, init=False)
     outcome: Outcome = attrs.field(default=Outcome.OK, init=False)
     cancellation: Cancellation = attrs.field(factory=Cancellation, init=False)
@@ -127,15 +144,8 @@ class Run:
     _leads: Hashable = attrs.field(default=None, init=False)
     _outer: "contextlib.AbstractContextManager[None] | None" = attrs.field(default=None, init=False)
 
-    @property
-    def tool(self) -> RegisteredTool:
-        """The tool that runs."""
-        return self.authorization.tool
-
-    @property
-    def call(self) -> ToolCall:
-        """The call that runs."""
-        return self.authorization.call
+    def __attrs_post_init__(self) -> None:
+        self.tool, self.call = self.authorization.tool, self.authorization.call
 
     @property
     def caller(self) -> CallScope | None:
@@ -183,34 +193,37 @@ class Run:
         self._has_ended = True
         try:
             self._let_go(error)
-            self._judge(error)
-            self.result = self._clipped(self.result)
+            if error is None:
+                self.outcome = Outcome.OK if self.result.ok else Outcome.FAILED
+            else:
+                self._judge(error)
+            if len(self.result.text) > self.tool.spec.output_limit:
+                self.result = self._clipped(self.result)
         finally:
             seconds = time.perf_counter() - self._begun
             self.authorization.observer.finished(
-                self.call, self.result, outcome=self.outcome.value, seconds=seconds, error=self._trace
+                self.call, self.result, outcome=self.outcome._value_, seconds=seconds, error=self._trace
             )
-            self._count(seconds)
+            if self.shared.telemetry is not None:
+                self._count(self.shared.telemetry, seconds)
         # Only what a tool may raise is turned into a result; the end of the run and of the process go on.
         return isinstance(error, Exception) and not isinstance(error, FatalToolError)
 
     def _let_go(self, error: BaseException | None) -> None:
         """Give back all that the run has; the turn of work that goes on stays with it until its end."""
         self.shared.running.discard(self)
-        if self._turn is not None and self._work is None:
-            self._turn.leave()
+        turn = self._turn
+        if turn is not None and self._work is None:
+            turn.turns.leave(turn)
         if self._leads is not None:
             self.shared.flights.land(self._leads, self.result if error is None else None)
         if self._outer is not None:
             self._outer.__exit__(None, None, None)
 
-    def _judge(self, error: BaseException | None) -> None:
+    def _judge(self, error: BaseException) -> None:
         """Say what the outcome is, and what the model is told of an error."""
         name = self.tool.spec.name
         match error:
-            case None:
-                self.outcome = Outcome.OK if self.result.ok else Outcome.FAILED
-                return
             case _StoppedError():
                 self.outcome, text = error.outcome, str(error)
             case ToolError():
@@ -227,10 +240,7 @@ class Run:
         self.result = ToolResult(False, text)
 
     def _clipped(self, result: ToolResult) -> ToolResult:
-        limit = self.tool.spec.output_limit
-        if len(result.text) <= limit:
-            return result
-        kept = None
+        limit, kept = self.tool.spec.output_limit, None
         if self.shared.artifacts is not None:
             # A full disk must not take the part that does fit.
             with contextlib.suppress(Exception):
@@ -239,10 +249,7 @@ class Run:
         # The structured form says the same again, and would bring back what was left out.
         return attrs.evolve(result, text=clip(result.text, limit, kept), structured=None)
 
-    def _count(self, seconds: float) -> None:
-        telemetry = self.shared.telemetry
-        if telemetry is None:
-            return
+    def _count(self, telemetry: ToolTelemetry, seconds: float) -> None:
         size = len(self.result.text.encode(errors="replace")) + sum(len(part.data) for part in self.result.parts)
         run = ToolRun(self.tool.spec.name, self.outcome, seconds, len(self.call.canonical), size)
         with contextlib.suppress(Exception):
@@ -251,15 +258,16 @@ class Run:
     # Being let in ---------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        if not _fits(self.call, self.tool.spec):
+        if not _fits(self.call, self.tool.kinds):
             kinds = ", ".join(sorted(kind.value for kind in self.tool.spec.kinds))
             raise FatalToolError(
                 f"the tool `{self.tool.spec.name}` takes calls of kind {kinds}; this one is of kind "
                 f"{self.call.kind.value}, or its payload is of another shape"
             )
-        self._check_stopped()
-        wait = 0.0 if self.tool.bucket is None else self.tool.bucket.take()
-        if wait:
+        if self._is_stopped:
+            raise self._over()
+        bucket = self.tool.bucket
+        if bucket is not None and (wait := bucket.take()):
             raise _RefusedError(
                 f"The tool `{self.tool.spec.name}` was called too often and did not run; "
                 f"wait {max(wait, _SHORTEST_WAIT):.1f} s before the next call."
@@ -272,7 +280,7 @@ class Run:
     def _enter_turn(self) -> Turn | None:
         resource = self.tool.resource
         if resource is not None and not is_held(self.shared.turns):
-            self._turn = self.shared.turns.enter(resource, is_shared=self.tool.spec.only_reads)
+            self._turn = self.shared.turns.enter(resource, is_shared=self.tool.only_reads)
         return self._turn
 
     def _check_granted(self, granted: "concurrent.futures.Future[None]") -> None:
@@ -330,7 +338,8 @@ class Run:
             return self._in_time()
 
     def _in_time(self) -> ToolResult:
-        self._check_stopped()
+        if self._is_stopped:
+            raise self._over()
         self._is_at_work = True
         with cancellable_by(self.cancellation):
             if self.tool.spec.timeout is None:
@@ -357,12 +366,15 @@ class Run:
             if self._is_stopped and not isinstance(error, FatalToolError):
                 raise self._over() from error
             raise
-        self._check_stopped()
+        if self._is_stopped:
+            raise self._over()
         return result
 
     def _called(self) -> object:
         outcome = self.tool.call(self.call.thawed(), self)
-        return waited_for(outcome, self.cancellation) if inspect.isawaitable(outcome) else outcome
+        if type(outcome) in _ANSWERS or not inspect.isawaitable(outcome):
+            return outcome
+        return waited_for(outcome, self.cancellation)
 
     def _keep_turn_for(self, work: Work) -> None:
         """Have the turn given back when the work is over, not when the waiting is."""
@@ -460,9 +472,9 @@ def _checked(outcome: object) -> ToolResult:
             raise TypeError(f"a tool returns (ok, text), text, or a ToolResult, not {type(outcome).__name__}")
 
 
-def _fits(call: ToolCall, spec: ToolSpec) -> bool:
-    """Return whether the tool takes calls of this kind, and the payload is of the shape of its kind."""
-    if call.kind not in spec.kinds:
+def _fits(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
+    """Return whether calls of this kind are among those taken, and the payload is of the shape of its kind."""
+    if call.kind not in kinds:
         return False
     match call.kind:
         case PayloadKind.CUSTOM:

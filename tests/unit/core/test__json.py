@@ -4,13 +4,23 @@ import collections
 import datetime as dt
 import decimal
 import enum
+import json
 import math
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from permitry.core._json import MAX_BYTES, MAX_DEPTH, canonical_json, freeze_object, parse_json, thaw
+from permitry.core._json import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    _canonical_parts,
+    canonical_json,
+    canonical_text,
+    freeze_object,
+    parse_json,
+    thaw,
+)
 from permitry.errors import CallError
 
 
@@ -283,3 +293,32 @@ def test_the_place_of_a_mistake_names_its_line(text: str, place: str) -> None:
     """In text of several lines a column alone would not be found."""
     with pytest.raises(CallError, match=rf"^not valid JSON: [A-Za-z' ]+ at {place}$"):
         parse_json(text)
+
+
+# The encoder in C --------------------------------------------------------------------------------------------------
+
+_VALUES = [
+    {},
+    {"b": 1, "a": [1.0, -0.0, 1e300, 5e-324, 10**40, True, None, {"z": {}, "y": ()}]},
+    {"é": '"\\\n\x7f', "😀": "\x00", "": ""},
+]
+
+
+@pytest.mark.parametrize("value", _VALUES)
+@pytest.mark.parametrize("has_c", [True, False])
+def test_the_text_is_that_of_the_json_module(
+    monkeypatch: pytest.MonkeyPatch,
+    value: dict[str, object],
+    has_c: bool,  # noqa: FBT001 -- a table of flags
+) -> None:
+    """With the encoder in C, made once, and without one, as other Pythons are."""
+    if not has_c:
+        monkeypatch.setattr(json.encoder, "c_make_encoder", None)
+    wanted = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    assert "".join(_canonical_parts()(freeze_object(value), 0)) == wanted == canonical_json(freeze_object(value))
+
+
+@pytest.mark.parametrize("value", [None, "", "docs", 'é"\n'])
+def test_a_text_alone_has_the_same_form(value: str | None) -> None:
+    """As the digest of a call needs it."""
+    assert canonical_text(value) == canonical_json(value)

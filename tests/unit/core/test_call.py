@@ -317,3 +317,17 @@ def test_a_call_equals_nothing_else() -> None:
 def test_the_canonical_text_is_in_no_repr() -> None:
     """A call shows its arguments once."""
     assert repr(ToolCall("bash", {"a": "needle"})).count("needle") == 1
+
+
+@pytest.mark.parametrize("wrong", [{"name": ""}, {"server": "a/b"}, {"origin": " x"}, {"call_id": ""}, {"repaired": 1}])
+def test_a_call_is_checked_by_a_host_that_switched_validators_off(wrong: dict[str, Any]) -> None:
+    """The switch of attrs is for values whose maker is trusted; a model is not."""
+    with attrs.validators.disabled(), pytest.raises((CallError, TypeError)):
+        ToolCall(**{"name": "look", **wrong})
+
+
+def test_the_digest_is_that_of_one_canonical_text() -> None:
+    """It stands in records and rule files: kind, server and name as a list, then the arguments."""
+    call = ToolCall('a"é', {"b": 1, "a": "x"}, server="docs", kind=PayloadKind.CUSTOM)
+    text = '["custom","docs","a\\"\\u00e9"]{"a":"x","b":1}'
+    assert call.digest == hashlib.sha256(text.encode()).hexdigest()

@@ -1,5 +1,6 @@
 """The immutable context of one question."""
 
+import enum
 import pickle
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -58,6 +59,21 @@ def test_a_name_is_text(field: str, value: object) -> None:
     """Mode and agent are strings."""
     with pytest.raises(TypeError, match=field):
         AuthContext(**{field: cast("Any", value)})
+
+
+def test_a_name_may_be_a_kind_of_text() -> None:
+    """As the members of an enum of words are."""
+
+    class Mode(enum.StrEnum):
+        REVIEW = "review"
+
+    assert AuthContext(mode=Mode.REVIEW).mode == "review"
+
+
+def test_a_context_is_checked_by_a_host_that_switched_validators_off() -> None:
+    """A truthy mistake must not widen access there either."""
+    with attrs.validators.disabled(), pytest.raises(TypeError, match="yolo_mode"):
+        AuthContext(yolo_mode=cast("Any", "no"))
 
 
 def test_an_ignore_list_is_no_string() -> None:
