@@ -78,6 +78,9 @@ class Marks:
     targets: frozenset[str] = frozenset()
 
 
+_NO_MARKS = Marks()
+
+
 def _read_only(value: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
     return MappingProxyType(dict(value))
 
@@ -170,8 +173,10 @@ class AuthorizationPolicy:
 
     def marks(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Marks:
         """Return what the call leaves behind when it runs; what cannot be told counts as left."""
+        if not self.flows:
+            return _NO_MARKS
         # A budget of an agent above is spent by its sub-agents as well.
-        questions = [self.question(call, each, spec) for each in context.lineage()] if self.flows else []
+        questions = [self.question(call, each, spec) for each in context.lineage()]
         left = [flow for flow in self.flows if any(_leaves(flow, question) for question in questions)]
         counted = frozenset(flow.id for flow in left if flow.counts)
         labels = frozenset(flow.label for flow in left if flow.label is not None)
