@@ -18,8 +18,9 @@ __all__ = ["run"]
 _BARE = "bare Python"
 _TEXT = """\
 Whole processes from start to end, in turns, the same interpreter for all: the best time and the median of several.
-`permitry check` decides one call with the shipped set `coding-agent`; for the shell command the grammar is loaded, too.
-It ran before, so whatever it keeps on disk is warm. For comparison, what it takes to import the other engines."""
+`permitry check` decides one call with the shipped set `coding-agent`; for the shell command it loads the
+readers of commands, too. It ran before, so whatever it keeps on disk is warm. For comparison, what it takes to import
+the other engines."""
 
 
 @attrs.frozen
