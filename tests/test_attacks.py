@@ -228,6 +228,8 @@ UNSEEN_PATHS = (
     "docker run -v ~/.ssh:/x a", "sed -n 'r .env' x", "sed 'w .env' x", "sed 's/a/b/w .env' x", "vim -c 'e .env'",
     "awk 'BEGIN{while((getline l < \".env\")>0) print l}'",
     "git diff --no-index --binary a ~", "git diff -a -- a ~/.ssh", "git grep --no-index -a x ~",
+    "unzip -qo a.zip -d ~", "patch -d ~ -i x",
+    "bsdtar -C ~ -xf x", "7z x -o~ x",
 )  # fmt: skip
 UNSEEN_HOSTS = (
     "curl 'http://{good,evil}.com'", "wget 'http://{good,evil}.com'", "curl 'http://evi[a-z].com'",

@@ -1,6 +1,6 @@
 """What a process loads before it answers: counted in modules, which do not depend on how busy a machine is.
 
-After a change of `programs.toml`, `python tests/unit/test_start_up.py` writes `programs.json` anew.
+After a change of `programs.toml` or of `rules`, `python tests/unit/test_start_up.py` writes their quick forms anew.
 """
 
 import hashlib
@@ -18,8 +18,11 @@ import pytest
 import permitry.actions.programs.catalogue
 from permitry.actions.programs.catalogue import catalogue, compact
 from permitry.cli.main import terminal_columns
+from permitry.config.catalogue import shipped_path
+from permitry.config.floor import compiled_sets
 
 PROGRAMS = Path(permitry.actions.programs.catalogue.__file__).parents[1] / "programs.toml"
+COMPILED = shipped_path("permitry:base").with_name("compiled.json")
 # What takes long to import, and is of no use to a check of one call.
 SLOW = frozenset(
     {
@@ -80,8 +83,8 @@ def test_a_check_with_rules_from_a_file_is_as_quick(loaded: Callable[..., frozen
     path = tmp_path / "rules.toml"
     for text in ("schema = 1", "schema = 1\n# changed"):
         path.write_text(text)
-        assert "permitry.config.load" in loaded(READ, "--rules", str(path))
-        assert not (SLOW | READERS) & loaded(READ, "--rules", str(path))
+        assert "permitry.config.load" in loaded(READ, "--rules", "permitry:base", "--rules", str(path))
+        assert not (SLOW | READERS) & loaded(READ, "--rules", "permitry:base", "--rules", str(path))
 
 
 @pytest.mark.parametrize("name", ["ToolCall", "AuthorizationPolicy", "create_default_authorization_policy"])
@@ -140,5 +143,11 @@ def test_a_quick_form_of_other_programs_does_not_count(
     assert "nothing" not in known
 
 
+def test_the_quick_form_of_the_shipped_sets_says_what_they_say() -> None:
+    """`compiled.json` is what the rule files are compiled to, and its digests are of their very bytes."""
+    assert COMPILED.read_text(encoding="utf-8") == compiled_sets()
+
+
 if __name__ == "__main__":
     PROGRAMS.with_suffix(".json").write_text(compact(), encoding="utf-8")
+    COMPILED.write_text(compiled_sets(), encoding="utf-8")

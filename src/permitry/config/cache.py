@@ -1,7 +1,8 @@
 """The cache of loaded rule sets: what rule files said when they were last read, while they still are those files.
 
-Nothing is taken from the cache that was not written by this user for these very origins and these very bytes. Whatever
-is not as it should be is no error: the rule files are read as if there were no cache.
+Nothing is taken from the cache that was not written by this user for these very origins and these very bytes, and
+nothing that such a user could not say in a rule file as well. Whatever is not as it should be is no error: the rule
+files are read as if there were no cache.
 """
 
 import contextlib
@@ -19,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.floor import check_floor
 from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.origin import Origin
-from permitry.config.ownership import writable_by_others
 from permitry.config.plain import rule_set_of
 from permitry.config.ruleset import RuleSet
 
@@ -57,7 +58,9 @@ class RuleCache:
     """Rule sets kept in a folder, sealed with a secret; both must be this user's own, and no one else's to write.
 
     Both must also be where `permitry:base` guards them from agents: in the user's own folders, at their usual places
-    and not behind a link. Anywhere else nothing is kept: whoever has the secret, and may write the folder, can forge.
+    and not behind a link. Still, something may write there that no rule sees. So nothing is kept for an admin's rules,
+    for rule files that are not the user's own below the home folder, nor without `permitry:base`; and the shipped sets
+    that are named must be in what was kept, as they are shipped.
     """
 
     folder: Path = attrs.field(factory=user_cache)
@@ -78,6 +81,7 @@ class RuleCache:
         try:
             data = self._opened(self._key(origins))
             _check_files(data)
+            check_floor((each.name for each in origins if each.name.startswith(PREFIX)), data["rules"])
             return rule_set_of(data["rules"], tool)
         except _UNUSABLE:
             return None
@@ -102,6 +106,8 @@ class RuleCache:
         """
         if not (is_guarded(self.folder) and is_guarded(self.secret.parent)):
             raise _UnusableError("an agent may write there")
+        if any(each.is_admin or not (each.name.startswith(PREFIX) or _is_users(each.name)) for each in origins):
+            raise _UnusableError("who writes here may not change that rule file")
         return _key(origins)
 
     def _opened(self, key: str) -> dict[str, Any]:
@@ -120,7 +126,7 @@ class RuleCache:
 
     def _secret(self) -> bytes:
         secret = _own_bytes(self.secret, _SECRET)
-        if len(secret) != _SECRET:
+        if len(secret) != _SECRET or self.secret.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise _UnusableError("no secret")
         return secret
 
@@ -129,7 +135,7 @@ class RuleCache:
         if _depends_on_folder(names) and not _depends_on_folder(origins):
             raise _UnusableError("how a file is called depends on a folder that is not in the key")
         data = {
-            "files": [[str(file.path), file.digest, file.admin and str(file.admin)] for file in compiled.files],
+            "files": [[str(file.path), file.digest] for file in compiled.files],
             "named": [[str(name), str(real)] for name, real in compiled.named],
             "rules": compiled.data,
         }
@@ -178,6 +184,12 @@ def _key(origins: Sequence[Origin]) -> str:
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _is_users(name: str) -> bool:
+    """Return whether a rule file lies below the home folder, and is the user's own: as much theirs as the cache is."""
+    real, home = os.path.realpath(name), os.path.realpath(os.environ.get("HOME", ""))
+    return real.startswith(f"{home}/") and os.stat(real).st_uid == os.geteuid()  # noqa: PTH116 -- text, as the rest
+
+
 def _depends_on_folder(origins: Iterable[Origin]) -> bool:
     return any(not (each.name.startswith(PREFIX) or os.path.isabs(each.name)) for each in origins)  # noqa: PTH117 -- text
 
@@ -205,17 +217,14 @@ def _seal(secret: bytes, key: str, body: bytes) -> bytes:
 
 
 def _check_files(data: dict[str, Any]) -> None:
-    """Check that every file is where it was, what it was, and, for the admin's, still only root's to write.
+    """Check that every file is where it was, and what it was.
 
     Raises: `_UnusableError`, `OSError` or `ValueError` when one is not.
     """
     if not all(os.path.realpath(name) == real for name, real in data["named"]):
         raise _UnusableError("a name leads elsewhere")
-    for path, digest, admin in data["files"]:
-        if hashlib.sha256(_content(path)).hexdigest() != digest:
-            raise _UnusableError("a rule file has changed")
-        if admin is not None and writable_by_others(Path(admin)):
-            raise _UnusableError("others may write a file of the admin layer")
+    if any(hashlib.sha256(_content(path)).hexdigest() != digest for path, digest in data["files"]):
+        raise _UnusableError("a rule file has changed")
 
 
 def _content(path: str) -> bytes:

@@ -44,11 +44,10 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @attrs.frozen
 class Reached:
-    """A file that was read: its real path, the SHA-256 of its bytes, and, if it is an admin's, how it was named."""
+    """A file that was read: its real path, and the SHA-256 of its bytes."""
 
     path: Path
     digest: str
-    admin: Path | None = None
 
 
 @attrs.frozen
@@ -145,21 +144,20 @@ class _Loader:
             self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
-        parsed = self.parsed(path, origin, named)
+        parsed = self.parsed(path, origin)
         if parsed is not None:
             source, data = parsed
             self.header(source, data, path, origin)
             self.tables(source, data, origin)
         self.open.pop()
 
-    def parsed(self, path: Path, origin: Origin, named: Path) -> tuple[SourceText, dict[str, Any]] | None:
+    def parsed(self, path: Path, origin: Origin) -> tuple[SourceText, dict[str, Any]] | None:
         name, text = origin.name, ""
         try:
             content = path.read_bytes()
             if not origin.admits(path, content):
                 raise _NotPinnedError
-            checked = named if origin.is_admin and not name.startswith(PREFIX) else None
-            self.reached.append(Reached(path, hashlib.sha256(content).hexdigest(), checked))
+            self.reached.append(Reached(path, hashlib.sha256(content).hexdigest()))
             text = content.decode()
             data = load_toml(text)
             return SourceText(name, locate(text)), data

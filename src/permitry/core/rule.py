@@ -168,11 +168,12 @@ def own_method(thing: object, name: str, *of: str) -> Callable[..., Any] | None:
 
 
 def may_speak(kind: type, name: str, *of: str) -> bool:
-    """Return whether a class has a method `name` and changes none of the methods `of` without it."""
+    """Return whether a class has a method `name` and changes none of the methods `of`, or any, without it."""
+    others = {"__getattribute__", *of}
     for each in kind.__mro__:
         if name in each.__dict__:
             return True
-        if not each.__dict__.keys().isdisjoint(of):
+        if not each.__dict__.keys().isdisjoint(others):
             return False
     return False
 

@@ -16,6 +16,7 @@ import pytest
 import permitry.config.cache
 import permitry.config.load
 from permitry.config.cache import RuleCache
+from permitry.config.catalogue import shipped_path
 from permitry.config.layers import PROJECT_FILE, find_layers
 from permitry.config.load import Origin, load_rules
 from permitry.config.trust import TrustStore
@@ -79,10 +80,15 @@ def cache(home: Path) -> RuleCache:
     return RuleCache(home / ".cache" / "permitry", home / ".local" / "state" / "permitry" / "cache.key")
 
 
+def _layers(*files: Path | str) -> list[Origin]:
+    """Return the origins of rule files of the user, above the floor."""
+    return [Origin("permitry:base"), *(Origin(str(file)) for file in files)]
+
+
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(home: Path) -> Path:
     """Return a rule file that extends another one beside it."""
-    folder = tmp_path / "rules"
+    folder = home / "rules"
     folder.mkdir()
     (folder / "other.toml").write_text(OTHER)
     (folder / "rules.toml").write_text(RULES)
@@ -92,7 +98,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def warm(cache: RuleCache, file: Path) -> list[Origin]:
     """Return the origins that the cache has kept."""
-    origins = [Origin(str(file))]
+    origins = _layers(file)
     cache.load(origins)
     assert cache.kept(origins) is not None
     return origins
@@ -120,8 +126,8 @@ def test_what_is_kept_is_what_was_loaded(cache: RuleCache, warm: list[Origin]) -
 
 def test_without_a_cache_the_files_are_read(cache: RuleCache, file: Path) -> None:
     """The first load is as good as the second."""
-    assert cache.kept([Origin(str(file))]) is None
-    assert cache.load([Origin(str(file))]) == load_rules([Origin(str(file))])
+    assert cache.kept(_layers(file)) is None
+    assert cache.load(_layers(file)) == load_rules(_layers(file))
 
 
 def test_a_warm_load_reads_no_toml(cache: RuleCache, warm: list[Origin], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +187,7 @@ def test_a_link_that_leads_elsewhere_is_noticed(cache: RuleCache, file: Path) ->
     link = file.parent / "link.toml"
     link.symlink_to("other.toml")
     file.write_text(RULES.replace('"other.toml", ', '"other.toml", "link.toml", '))
-    origins = [Origin(str(file))]
+    origins = _layers(file)
     cache.load(origins)
     assert cache.kept(origins) is not None
     link.unlink()
@@ -211,8 +217,8 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(cache: RuleCache, warm: list[Or
 )
 def test_other_origins_are_something_else(cache: RuleCache, warm: list[Origin], change: dict[str, Any]) -> None:
     """What was trusted says nothing about what is not."""
-    assert cache.kept([attrs.evolve(warm[0], **change)]) is None
-    assert cache.kept([*warm, Origin("permitry:base")]) is None
+    assert cache.kept([warm[0], attrs.evolve(warm[1], **change)]) is None
+    assert cache.kept([*warm, Origin("permitry:plan")]) is None
 
 
 @pytest.mark.parametrize("name", ["_FORMAT", "VERSION", "_code"])
@@ -235,8 +241,9 @@ def test_another_install_has_other_shipped_sets(
     """What one checkout ships as `permitry:base` says nothing about what another does."""
     origins = [Origin("permitry:base")]
     cache.load(origins)
-    (tmp_path / "base.toml").write_text(OTHER)
-    monkeypatch.setattr("permitry.config.catalogue._FOLDER", tmp_path)
+    shutil.copytree(shipped_path("permitry:base").parent, tmp_path / "rules")
+    (tmp_path / "rules" / "base.toml").write_text(OTHER)
+    monkeypatch.setattr("permitry.config.catalogue._FOLDER", tmp_path / "rules")
     assert cache.kept(origins) is None
     assert [rule.id for rule in cache.load(origins).rules] == ["other"]
 
@@ -251,24 +258,24 @@ def test_the_same_files_read_by_another_install_are_something_else(
 
 
 def test_relative_names_belong_to_their_folder(
-    cache: RuleCache, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: RuleCache, file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same name elsewhere is another file."""
     monkeypatch.chdir(file.parent)
-    here = cache.load([Origin("rules.toml")])
-    assert cache.kept([Origin("rules.toml")]) == here
-    monkeypatch.chdir(tmp_path)
-    assert cache.kept([Origin("rules.toml")]) is None
-    assert cache.kept([Origin("rules/rules.toml")]) is None
+    here = cache.load(_layers("rules.toml"))
+    assert cache.kept(_layers("rules.toml")) == here
+    monkeypatch.chdir(home)
+    assert cache.kept(_layers("rules.toml")) is None
+    assert cache.kept(_layers("rules/rules.toml")) is None
 
 
 # Trust ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(home: Path) -> Path:
     """Return a project whose rules allow something."""
-    path = tmp_path / "project" / PROJECT_FILE
+    path = home / "project" / PROJECT_FILE
     path.parent.mkdir(parents=True)
     path.write_text("schema = 1\n[[rule]]\nid = 'p'\neffect = 'allow'\ntools = ['p']\n")
     return path
@@ -304,21 +311,115 @@ def test_trust_is_asked_for_at_every_start(project: Path, decided: Callable[[], 
 
 def test_what_lost_its_trust_while_it_was_read_is_not_kept(cache: RuleCache, project: Path) -> None:
     """Else the answer for one moment would stand for all others."""
-    origins = [Origin(str(project), root=project.parents[1], pinned={project: "0" * 64})]
-    assert cache.load(origins).rules == ()
+    pinned = Origin(str(project), root=project.parents[1], pinned={project: "0" * 64})
+    origins = [Origin("permitry:base"), pinned]
+    assert cache.load(origins).rules == load_rules(origins[:1]).rules
     assert cache.kept(origins) is None
 
 
-def test_an_admins_file_is_looked_at_each_time(cache: RuleCache, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever may write it now could not when it was kept."""
-    origins = [Origin(str(file), is_admin=True)]
-    looked: list[Path] = []
+# Who writes to the home folder ------------------------------------------------------------------------------------
+
+
+def test_nothing_is_kept_for_an_admin(cache: RuleCache, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes to the user's folders, seen or unseen, changes none of the admin's rules."""
     monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
-    monkeypatch.setattr("permitry.config.cache.writable_by_others", looked.append)
+    origins = [Origin("permitry:base"), Origin(str(file), is_admin=True)]
+    assert cache.load(origins) == load_rules(origins)
+    assert cache.kept(origins) is None
+    assert not cache.folder.exists()
+
+
+def test_nothing_is_kept_without_the_floor(cache: RuleCache, file: Path) -> None:
+    """Neither the cache nor the user's own rules are guarded then; a set that extends the floor has it."""
+    for origins, is_kept in (([Origin(str(file))], False), (_layers(file), True)):
+        assert cache.load(origins) == load_rules(origins)
+        assert (cache.kept(origins) is not None) is is_kept
+    for name, is_kept in (("read-only", False), ("plan", True), ("coding-agent", True)):
+        cache.load([Origin(f"permitry:{name}")])
+        assert (cache.kept([Origin(f"permitry:{name}")]) is not None) is is_kept
+
+
+@pytest.mark.parametrize("how", ["outside", "a link to the outside", "another's"])
+def test_nothing_is_kept_for_a_file_that_is_not_the_users(
+    cache: RuleCache, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Such a file says what holds for who writes to the home folder, too."""
+    outside, origins = tmp_path / "rules.toml", _layers(file)
+    outside.write_text(OTHER)
+    if how == "outside":
+        origins = _layers(outside)
+    elif how == "a link to the outside":
+        file.unlink()
+        file.symlink_to(outside)
+    else:
+        looked = os.stat
+        monkeypatch.setattr(os, "stat", lambda path, **named: _of_another(looked(path, **named), path == str(file)))
+    assert cache.load(origins) == load_rules(origins)
+    assert cache.kept(origins) is None
+
+
+def _of_another(status: os.stat_result, is_it: bool) -> os.stat_result:  # noqa: FBT001 -- two values
+    fields = list(status)
+    fields[stat.ST_UID] += is_it
+    return os.stat_result(fields)
+
+
+def _priority(number: int) -> Callable[[dict[str, Any]], None]:
+    return lambda data: data["rules"]["rules"][-2].update(priority=number, effect="allow")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data["rules"]["rules"].pop(0),
+        lambda data: data["rules"]["rules"].clear(),
+        lambda data: data["rules"]["rules"][0].update(effect="allow"),
+        lambda data: data["rules"]["rules"][3]["when"].update(mode=["plan"]),
+        lambda data: data["rules"]["rules"].append({**data["rules"]["rules"][0], "effect": "allow"}),
+        lambda data: data["rules"]["templates"].pop(0),
+        lambda data: data["rules"]["templates"][0].update(allow_tools=["*"]),
+        _priority(0),
+        _priority(99),
+    ],
+)
+def test_no_forger_lifts_the_floor(cache: RuleCache, change: Callable[[dict[str, Any]], object]) -> None:
+    """Even with the secret: a shipped rule stays as it is, and none comes before those of an admin."""
+    origins = [Origin("permitry:coding-agent")]
+    cache.load(origins)
+    (path,) = cache.folder.iterdir()
+    _sealed_anew(cache, path, lambda _: None)
+    assert cache.kept(origins) == load_rules(origins)
+    _sealed_anew(cache, path, change)
+    assert cache.kept(origins) is None
+    assert cache.load(origins) == load_rules(origins)
+
+
+def test_a_forger_can_say_what_the_users_file_could(cache: RuleCache, warm: list[Origin], kept_file: Path) -> None:
+    """That much, and no more, is left to who knows the secret."""
+    _sealed_anew(cache, kept_file, lambda data: data["rules"]["rules"].pop(-1))
+    kept = cache.kept(warm)
+    assert kept is not None
+    assert len(kept.rules) == len(load_rules(warm).rules)
+    assert {flow.id for flow in kept.flows} == {"often"}
+
+
+def test_an_edited_shipped_set_is_read_as_it_is(
+    cache: RuleCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever `compiled.json` says, or if there is none."""
+    folder = Path(shutil.copytree(shipped_path("permitry:base").parent, tmp_path / "rules"))
+    monkeypatch.setattr("permitry.config.catalogue._FOLDER", folder)
+    origins = [Origin("permitry:base")]
+    assert cache.load(origins) == cache.kept(origins)
+    text = (folder / "base.toml").read_text()
+    (folder / "base.toml").write_text(f"{text}# another byte\n")
+    assert cache.load(origins) == load_rules(origins)
+    assert cache.kept(origins) is None
+    (folder / "base.toml").write_text(text)
+    assert cache.kept(origins) is None
     cache.load(origins)
     assert cache.kept(origins) is not None
-    assert looked == [file, file.with_name("other.toml")]
-    monkeypatch.setattr("permitry.config.cache.writable_by_others", lambda _: "open to all")
+    (folder / "compiled.json").unlink()
     assert cache.kept(origins) is None
 
 
@@ -417,8 +518,8 @@ def _sealed_anew(cache: RuleCache, path: Path, change: Callable[[dict[str, Any]]
         lambda data: data["rules"]["tools"][0].update(roles={"path": "nothing"}),
         lambda data: data["rules"]["tools"][0].update(traits=[1]),
         lambda data: data.update(named=[["a"]]),
-        lambda data: data.update(files=[["a", "b"]]),
-        lambda data: data.update(files=[[None, "b", None]]),
+        lambda data: data.update(files=[["a"]]),
+        lambda data: data.update(files=[[None, "b"]]),
     ],
 )
 def test_what_is_no_rule_set_is_read_anew(
@@ -500,7 +601,7 @@ def test_what_fails_leaves_nothing_behind(
         raise OSError(28, "no space left")
 
     monkeypatch.setattr(Path, name, refused)
-    assert cache.load([Origin(str(file))]) == load_rules([Origin(str(file))])
+    assert cache.load(_layers(file)) == load_rules(_layers(file))
     assert [path for folder in (cache.folder, cache.secret.parent) for path in folder.glob(".begun*")] == []
 
 
@@ -516,8 +617,8 @@ def test_code_that_changes_while_it_reads_keeps_nothing(
         return found
 
     monkeypatch.setattr(permitry.config.load, "compile_rules", upgraded)
-    cache.load([Origin(str(file))])
-    assert cache.kept([Origin(str(file))]) is None
+    cache.load(_layers(file))
+    assert cache.kept(_layers(file)) is None
     assert not cache.folder.exists()
 
 
@@ -525,8 +626,8 @@ def test_code_that_changes_while_it_reads_keeps_nothing(
 def test_a_place_that_cannot_be_written_is_no_error(cache: RuleCache, home: Path, file: Path, which: str) -> None:
     """There is no cache then, that is all."""
     (home / (".cache" if which == "folder" else ".local")).touch()
-    assert cache.load([Origin(str(file))]) == load_rules([Origin(str(file))])
-    assert cache.kept([Origin(str(file))]) is None
+    assert cache.load(_layers(file)) == load_rules(_layers(file))
+    assert cache.kept(_layers(file)) is None
 
 
 def test_nothing_is_left_beside_what_is_kept(cache: RuleCache, kept_file: Path) -> None:
@@ -544,7 +645,7 @@ def test_what_a_killed_process_began_is_cleared_away(cache: RuleCache, file: Pat
     for path in (old, new):
         path.touch()
     os.utime(old, ns=(0, 0))
-    cache.load([Origin(str(file))])
+    cache.load(_layers(file))
     assert not old.exists()
     assert new.exists()
 
@@ -558,7 +659,7 @@ def test_only_so_many_sets_are_kept(
         os.utime(path, ns=(0, 0))
     for name in ("a.toml", "b.toml"):
         file.with_name(name).write_text("schema = 1")
-        cache.load([Origin(str(file.with_name(name)))])
+        cache.load(_layers(file.with_name(name)))
     assert len(list(cache.folder.iterdir())) == 2
     assert cache.kept(warm) is None
 
@@ -568,10 +669,10 @@ def test_what_json_cannot_say_is_not_kept(cache: RuleCache, file: Path, literal:
     """It loads or is refused as ever."""
     file.write_text(f"schema = 1\n[[rule]]\nid = 'd'\neffect = 'block'\ntools = ['d']\nwhen.args.x = {literal}\n")
     try:
-        load_rules([Origin(str(file))])
+        load_rules(_layers(file))
     except ConfigError:
         with pytest.raises(ConfigError):
-            cache.load([Origin(str(file))])
+            cache.load(_layers(file))
     else:
-        cache.load([Origin(str(file))])
-    assert cache.kept([Origin(str(file))]) is None
+        cache.load(_layers(file))
+    assert cache.kept(_layers(file)) is None

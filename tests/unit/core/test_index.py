@@ -296,9 +296,9 @@ class _Wrapper:
         return getattr(self._rule, name)
 
 
-@pytest.mark.parametrize("rule", [_Narrowed(rest=True), _Wrapper(_Rule(rest=True))])
+@pytest.mark.parametrize("rule", [_Narrowed(rest=True), _Wrapper(_Rule(rest=True)), _Looking(rest=True)])
 def test_what_is_left_of_a_rule_does_not_count_once_its_answer_was_changed(rule: AnyRule) -> None:
-    """Neither by a subclass nor by a wrapper."""
+    """Neither by a subclass, nor by a wrapper, nor by how it is looked up."""
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id is None
 
 

@@ -287,14 +287,21 @@ def _descends(words: Sequence[Word]) -> bool:
         return any(each.descends for each in catalogue().get(words[0].text, Entry()).commands.values())
 
 
+def _has_magic(word: Word) -> bool:
+    """Return whether a word may be a pathspec of git that leads out of the current folder, as `:/` and `:(top)` do."""
+    return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
+
+
 def _possible(words: Sequence[Word]) -> Operands:
     """Return every word as what it may be: a path, and a host where it looks like one."""
     entry = catalogue().get(words[0].text, Entry())
     only_reads = _only_reads(words)
     accesses = (Access.READ,) if only_reads else _possible_accesses(entry)
-    is_tree = any(shape.trees for shape in entry.shapes) or _descends(words)
+    descends = _descends(words)
+    is_tree = descends or any(shape.trees for shape in entry.shapes)
     program = words[0].text.rpartition("/")[2]
-    paths = [
+    unseen = [(Access.READ, UNSEEN, False)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
+    paths = unseen + [
         (access, candidate, is_tree)
         for word in dict.fromkeys(words[1:])
         if word.text != "--"

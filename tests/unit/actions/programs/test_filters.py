@@ -94,6 +94,9 @@ def decide(tmp_path: Path) -> Decide:
         "grep -r '' --include=.env .",
         "grep -r '' --include .env .",
         "cat .e*",
+        "git grep --untracked -a x -- ':(top)'",
+        "git grep -a x ':/sub'",
+        "git diff -- ':(icase,top)x'",
     ],
 )
 def test_a_secret_that_a_program_finds_by_itself_is_asked_about(decide: Decide, text: str) -> None:
@@ -105,6 +108,7 @@ def test_a_secret_that_a_program_finds_by_itself_is_asked_about(decide: Decide, 
 @pytest.mark.parametrize(
     "text",
     ["rg KEY -g '*.py'", "rg KEY -g '!x'", "git log -- '*.py'", "git log -- ':/src'", "git log -- ':!src'", "git diff",
+     "git diff -- ':!src'", "git grep x -- ':(exclude)src'",
      "git grep KEY", "ls src/*", "cat *"],
 )  # fmt: skip
 def test_a_pattern_that_names_no_secret_is_read(decide: Decide, text: str) -> None:

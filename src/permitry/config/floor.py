@@ -1,0 +1,51 @@
+"""What no cache can leave out or change: the shipped sets, and the bounds of who is not an admin."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+
+__all__ = ["BASE", "check_floor", "compiled_sets"]
+
+BASE = f"{PREFIX}base"
+
+_KEYS = {"rules": "id", "templates": "name", "tools": "name"}
+_COMPILED = "compiled.json"
+_FIRST_OF_USERS = 100
+
+
+def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
+    """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
+
+    Every rule, template and tool of these sets must be there as it is shipped, and none may come before the rules of
+    an admin. So whoever forges the data gains nothing that the user's own rule file could not say.
+
+    Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when anything is otherwise.
+    """
+    sets = json.loads(shipped_path(PREFIX).with_name(_COMPILED).read_bytes())
+    named = [sets[name] for name in names]
+    if not any(BASE in each["files"] for each in named):
+        raise ValueError(f"`{BASE}` is not among the sets")
+    for name, digest in {name: digest for each in named for name, digest in each["files"].items()}.items():
+        if hashlib.sha256(shipped_path(name).read_bytes()).hexdigest() != digest:
+            raise ValueError(f"`{name}` is not what it was when `{_COMPILED}` was written")
+    for kind, key in _KEYS.items():
+        given = {each[key]: each for each in data[kind]}
+        if len(given) != len(data[kind]) or any(given.get(each[key]) != each for one in named for each in one[kind]):
+            raise ValueError(f"the {kind} are not those that are shipped")
+    if any(each["priority"] is not None and each["priority"] < _FIRST_OF_USERS for each in data["rules"]):
+        raise ValueError("only an admin's rule comes before all others")
+
+
+def compiled_sets() -> str:
+    """Return what `compiled.json` beside the shipped sets must hold: what they say, and the SHA-256 of their bytes."""
+    from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import, and only for writing
+
+    sets = {}
+    for name in shipped_names():
+        data = compile_rules([name]).data
+        digests = {each: hashlib.sha256(shipped_path(each).read_bytes()).hexdigest() for each in data["files"]}
+        sets[name] = {"files": digests, **{kind: data[kind] for kind in _KEYS}}
+    return json.dumps(sets, separators=(",", ":"), ensure_ascii=False) + "\n"
