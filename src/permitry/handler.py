@@ -25,8 +25,8 @@ from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.running import in_thread
 from permitry.dispatch.scope import CallScope
+from permitry.dispatch.waiting import in_thread
 from permitry.errors import LateAnswerError, LedgerError, ReplayError, UnknownToolError, told
 from permitry.session import Session
 

@@ -16,7 +16,8 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
 from permitry.dispatch.names import wire_name
-from permitry.dispatch.running import ArtifactKeeper, Authorization, RegisteredTool, Run, Shared
+from permitry.dispatch.registered import ArtifactKeeper, Authorization, RegisteredTool, Shared
+from permitry.dispatch.running import Run
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import RegistryError, ReplayError, ToolError, UnknownToolError, told
