@@ -12,6 +12,7 @@ from permitry.actions.patches import paths_of
 from permitry.core.action import Word
 from permitry.core.call import ToolCall
 from permitry.errors import RuleError, UnevaluableError
+from permitry.rules.conditions._argv import MAX_GAPS
 from permitry.rules.conditions.arguments import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 
@@ -31,7 +32,7 @@ _tokens = st.sampled_from(
 @example(["a*b"], [Word("a/xb")])
 def test_what_holds_may_hold(tokens: list[str], words: list[Word]) -> None:
     """No pattern lets a command pass as a permission that it would not stop as a restriction."""
-    assume(tokens[0] != "**")
+    assume(tokens[0] != "**" and tokens.count("**") <= MAX_GAPS)
     pattern = ArgvPattern(" ".join(tokens))
     assert pattern.may_hold(words) or not pattern.holds(words)
 

@@ -169,13 +169,9 @@ def own_method(thing: object, name: str, *of: str) -> Callable[..., Any] | None:
 
 def may_speak(kind: type, name: str, *of: str) -> bool:
     """Return whether a class has a method `name` and changes none of the methods `of`, or any, without it."""
-    others = {"__getattribute__", *of}
-    for each in kind.__mro__:
-        if name in each.__dict__:
-            return True
-        if not each.__dict__.keys().isdisjoint(others):
-            return False
-    return False
+    # `object` has a `__getattribute__`, so there is always one that says something.
+    any_of = {name, "__getattribute__", *of}
+    return name in next(each.__dict__ for each in kind.__mro__ if not any_of.isdisjoint(each.__dict__))
 
 
 class AuthorizationRule(Protocol):
