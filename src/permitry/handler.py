@@ -444,30 +444,23 @@ def _no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision
     names = sorted(spec.name for spec in tools)
     near = difflib.get_close_matches(call.tool, names, n=1)
     hint = f"Did you mean `{near[0]}`? " if near else ""
-    return attrs.evolve(
-        decision,
-        verdict=Verdict.BLOCK,
-        rule_id=None,
-        phase=Phase.INPUT,
-        reason=f"the tool `{call.tool}` {lack}",
-        message=f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}.",
-        source=None,
-    )
+    message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
+    return _refused(decision, f"the tool `{call.tool}` {lack}", message)
 
 
 def _changed_tool(call: ToolCall, decision: Decision) -> Decision:
     """Return the block of a call whose tool is not any more the one that was decided on, or asked about."""
+    message = (
+        f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
+        "Look at what the tool takes now, and make the call again if you still need it."
+    )
+    return _refused(decision, f"the tool `{call.tool}` was replaced after the call was decided on", message)
+
+
+def _refused(decision: Decision, reason: str, message: str) -> Decision:
+    """Return the block of a call that no rule is about: it could not be asked about as it stands."""
     return attrs.evolve(
-        decision,
-        verdict=Verdict.BLOCK,
-        rule_id=None,
-        phase=Phase.INPUT,
-        reason=f"the tool `{call.tool}` was replaced after the call was decided on",
-        message=(
-            f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
-            "Look at what the tool takes now, and make the call again if you still need it."
-        ),
-        source=None,
+        decision, verdict=Verdict.BLOCK, rule_id=None, phase=Phase.INPUT, reason=reason, message=message, source=None
     )
 
 

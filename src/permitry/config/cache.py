@@ -23,6 +23,7 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.floor import check_floor
 from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.origin import Origin
+from permitry.config.ownership import is_own
 from permitry.config.plain import rule_set_of
 from permitry.config.ruleset import RuleSet
 
@@ -243,7 +244,7 @@ def _own_bytes(path: Path, most: int) -> bytes:
     file = os.open(path, _READ)
     with open(file, "rb") as stream:  # noqa: PTH123 -- a descriptor
         status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode) or not (_is_own(status) and _is_own(path.parent.lstat())):
+        if not stat.S_ISREG(status.st_mode) or not (is_own(status) and is_own(path.parent.lstat())):
             raise _UnusableError("it could be someone else's")
         if status.st_size > most:
             raise _UnusableError("it is too large")
@@ -260,16 +261,8 @@ def _make_own(folder: Path) -> None:
     if nearest.stat().st_uid != os.geteuid():
         raise _UnusableError("the folder could be someone else's")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not _is_own(folder.lstat()):
+    if not is_own(folder.lstat()):
         raise _UnusableError("the folder could be someone else's")
-
-
-def _is_own(status: os.stat_result) -> bool:
-    return (
-        status.st_uid == os.geteuid()
-        and not stat.S_ISLNK(status.st_mode)
-        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    )
 
 
 @contextlib.contextmanager

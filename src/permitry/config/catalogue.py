@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-__all__ = ["PREFIX", "shipped_names", "shipped_path"]
+__all__ = ["BASE", "PREFIX", "shipped_names", "shipped_path"]
 
 PREFIX = "permitry:"
+BASE = f"{PREFIX}base"
+"""The floor under every other set."""
 
 _HERE = Path(__file__).resolve().parent
 _PACKAGED = _HERE / "shipped"

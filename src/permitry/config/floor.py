@@ -5,15 +5,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+from permitry.config.catalogue import BASE, PREFIX, shipped_names, shipped_path
+from permitry.core.decision import Phase
+from permitry.core.rule import phase_of
 
-__all__ = ["BASE", "check_floor", "compiled_sets"]
-
-BASE = f"{PREFIX}base"
+__all__ = ["check_floor", "compiled_sets"]
 
 _KEYS = {"rules": "id", "templates": "name", "tools": "name"}
 _COMPILED = "compiled.json"
-_FIRST_OF_USERS = 100
 
 
 def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
@@ -35,7 +34,7 @@ def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
         given = {each[key]: each for each in data[kind]}
         if len(given) != len(data[kind]) or any(given.get(each[key]) != each for one in named for each in one[kind]):
             raise ValueError(f"the {kind} are not those that are shipped")
-    if any(each["priority"] is not None and each["priority"] < _FIRST_OF_USERS for each in data["rules"]):
+    if any(each["priority"] is not None and phase_of(each["priority"]) is Phase.OVERRIDE for each in data["rules"]):
         raise ValueError("only an admin's rule comes before all others")
 
 

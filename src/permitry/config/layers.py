@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from permitry.config.catalogue import BASE
 from permitry.config.folders import user_config, user_state
 from permitry.config.origin import Origin
 
@@ -30,7 +31,7 @@ def find_layers(
     """
     user = user_file or user_config() / "rules.toml"
     project = find_project(workspace)
-    layers = [Origin("permitry:base")]
+    layers = [Origin(BASE)]
     if _stands(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:

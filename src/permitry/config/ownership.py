@@ -1,9 +1,19 @@
 """Who could have written a file."""
 
+import os
 import stat
 from pathlib import Path
 
-__all__ = ["writable_by_others"]
+__all__ = ["is_own", "writable_by_others"]
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Return whether a file or folder, which is no link, belongs to this user and nobody else may write it."""
+    return (
+        status.st_uid == os.geteuid()
+        and not stat.S_ISLNK(status.st_mode)
+        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
 
 
 def writable_by_others(path: Path) -> str | None:

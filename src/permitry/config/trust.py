@@ -14,6 +14,7 @@ import attrs
 
 from permitry.config.folders import user_state
 from permitry.config.origin import Origin
+from permitry.config.ownership import is_own
 from permitry.config.pin import Pin, PluginPin, Project, read_project, real_path
 from permitry.errors import ConfigError, Problem, RegistryError
 
@@ -137,7 +138,7 @@ class TrustStore:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
                 raise self._refused("is no regular file")
-            if not (_is_own(status) and _is_own(self.path.parent.stat())):
+            if not (is_own(status) and is_own(self.path.parent.stat())):
                 raise self._refused("and its folder must be yours, and nobody else may write them", _OWN)
             with open(file, "rb", closefd=False) as stream:
                 return stream.read()
@@ -162,7 +163,7 @@ class TrustStore:
         folder = self.path.parent
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not _is_own(folder.stat()):
+            if not is_own(folder.stat()):
                 raise self._refused("lies in a folder that must be yours, and that nobody else may write", _OWN)
             return os.open(self.path.with_name(f"{self.path.name}.lock"), _LOCK, 0o600)
         except OSError as error:
@@ -219,10 +220,6 @@ def _read_plugins(folder: Path) -> "PluginFolder":
 
 def _is_digests(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(digest, str) for digest in value.values())
-
-
-def _is_own(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _reason(error: OSError) -> str:
