@@ -175,9 +175,7 @@ def _key(origins: Sequence[Origin]) -> str:
 
     Raises: `OSError` when something of it cannot be looked at.
     """
-    facts = [
-        [each.name, each.is_trusted, each.is_admin, _real(each.root), _pins(each), each.distrust] for each in origins
-    ]
+    facts = [[each.name, each.is_trusted, _real(each.root), _pins(each), each.distrust] for each in origins]
     here = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
     # Another install has other shipped sets under the same names, and other readers.
     install = [os.path.realpath(_PACKAGE), os.path.realpath(shipped_path(PREFIX).parent), _code()]

@@ -1,5 +1,7 @@
 """Provider messages to calls, and calls and results back, one file a shape."""
 
+import functools
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -74,19 +76,13 @@ def result_message(result: ToolResult, call: ToolCall, shape: str) -> dict[str, 
 def _named(shape: str) -> _Shape:
     if shape not in SHAPES:
         raise CallError(f"unknown shape `{shape}`; known: {', '.join(SHAPES)}")
-    from permitry.messages import anthropic, gemini, mcp, openai_chat, openai_responses, plain  # noqa: PLC0415 -- as below
-
-    shapes: Mapping[str, _Shape] = {
-        "anthropic": anthropic,
-        "gemini": gemini,
-        "mcp": mcp,
-        "openai-chat": openai_chat,
-        "openai-responses": openai_responses,
-        "plain": plain,
-    }
-    return shapes[shape]
+    # The name is one of ours, so that no other module is ever looked for.
+    module: Any = importlib.import_module(f"permitry.messages.{shape.replace('-', '_')}")
+    found: _Shape = module
+    return found
 
 
+@functools.cache
 def _readers() -> tuple[Callable[[Message], list[IncomingCall] | None], ...]:
     """Return the readers of shapes, the strictest first, so that a message of two shapes is refused, not half read."""
     # Whoever needs one file of this folder need not wait for all of them.
