@@ -129,9 +129,9 @@ class _ArgumentRule:
 
 
 _CARELESS: tuple[_ArgumentRule, ...] = (
-    _ArgumentRule("no-secrets", Verdict.BLOCK, 150, lambda a: a["path"].startswith("/etc/")),  # type: ignore[attr-defined]
-    _ArgumentRule("no-floods", Verdict.BLOCK, 151, lambda a: a["limit"] > 100),  # type: ignore[operator]
-    _ArgumentRule("small-pages", Verdict.ALLOW, 250, lambda a: a["limit"] <= 100),  # type: ignore[operator]
+    _ArgumentRule("no-secrets", Verdict.BLOCK, 150, lambda a: a["path"].startswith("/etc/")),  # type: ignore[attr-defined]  # of this shape here
+    _ArgumentRule("no-floods", Verdict.BLOCK, 151, lambda a: a["limit"] > 100),  # type: ignore[operator]  # of this shape here
+    _ArgumentRule("small-pages", Verdict.ALLOW, 250, lambda a: a["limit"] <= 100),  # type: ignore[operator]  # of this shape here
     _ArgumentRule("anything", Verdict.ALLOW, 399, lambda _: True),
 )
 _arguments = st.fixed_dictionaries(
@@ -166,7 +166,7 @@ def test_the_rules_above_do_decide(arguments: dict[str, object], damage: tuple[s
     """Sound arguments are judged by value; damaged ones are blocked, and the errors say so."""
     policy = AuthorizationPolicy(_CARELESS)
     sound = policy.decide(ToolCall("bash", arguments), AuthContext())
-    is_bad = arguments["path"] == "/etc/passwd" or arguments["limit"] > 100  # type: ignore[operator]
+    is_bad = arguments["path"] == "/etc/passwd" or arguments["limit"] > 100  # type: ignore[operator]  # of this shape here
     assert sound.verdict is (Verdict.BLOCK if is_bad else Verdict.ALLOW)
     damaged = policy.decide(ToolCall("bash", arguments | dict([damage])), AuthContext())
     assert damaged.verdict is Verdict.BLOCK

@@ -223,7 +223,7 @@ def load_entry_points(
     An installed package is code that the user has installed: it needs no trust beyond that.
     """
     # Slow to import, and for those who use it.
-    import importlib.metadata  # noqa: PLC0415
+    import importlib.metadata  # noqa: PLC0415 -- slow to import
 
     points = sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
     found = [(f"{point.value} ({point.name})", point.load) for point in points]

@@ -156,8 +156,7 @@ class ToolRegistry:
 
         Raises: `RegistryError` for a signature that has no JSON Schema, and when the name is taken.
         """
-        # pydantic is loaded for those who use it.
-        from permitry.dispatch.schema import handler_of, spec_of  # noqa: PLC0415
+        from permitry.dispatch.schema import handler_of, spec_of  # noqa: PLC0415 -- pydantic, for those who use it
 
         if function is not None and not callable(function):
             raise RegistryError(f"`@registry.tool` stands over a function, not {function!r}; write `tool(name=…)`")

@@ -86,7 +86,7 @@ def _named(shape: str) -> _Shape:
 def _readers() -> tuple[Callable[[Message], list[IncomingCall] | None], ...]:
     """Return the readers of shapes, the strictest first, so that a message of two shapes is refused, not half read."""
     # Whoever needs one file of this folder need not wait for all of them.
-    from permitry.messages import anthropic, gemini, openai_chat, openai_responses, plain  # noqa: PLC0415
+    from permitry.messages import anthropic, gemini, openai_chat, openai_responses, plain  # noqa: PLC0415 -- see above
 
     return (
         gemini.calls_in,

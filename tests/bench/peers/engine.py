@@ -33,17 +33,17 @@ class Engine(Protocol):
     """
 
     @property
-    def name(self) -> str: ...  # noqa: D102 -- told above, as those that follow
+    def name(self) -> str: ...  # noqa: D102 -- told above
     @property
-    def package(self) -> str: ...  # noqa: D102
+    def package(self) -> str: ...  # noqa: D102 -- told above
     @property
-    def module(self) -> str: ...  # noqa: D102
+    def module(self) -> str: ...  # noqa: D102 -- told above
     @property
-    def is_native(self) -> bool: ...  # noqa: D102
+    def is_native(self) -> bool: ...  # noqa: D102 -- told above
     @property
-    def most(self) -> int: ...  # noqa: D102
+    def most(self) -> int: ...  # noqa: D102 -- told above
     @property
-    def note(self) -> str: ...  # noqa: D102
+    def note(self) -> str: ...  # noqa: D102 -- told above
 
     def write(self, rules: Sequence[BenchRule]) -> Any:  # noqa: ANN401 -- what only `load` reads
         """Return the rules in the words of the engine; this is not timed."""
