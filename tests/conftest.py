@@ -1,6 +1,7 @@
 """What tests of several folders share: random shell commands, built as trees and printed in random spelling."""
 
 import random
+import signal
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
@@ -9,6 +10,13 @@ import pytest
 
 from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C arrive: a shell ignores it for what it starts in the background, and children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 Environment: TypeAlias = dict[str, str]
 

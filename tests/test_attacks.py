@@ -28,14 +28,16 @@ from permitry.core.result import ToolResult
 from permitry.core.rule import AuthorizationRule
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import AuditError, ConfigError, ToolError
+from permitry.errors import AuditError, ConfigError, RuleError, ToolError
 from permitry.handler import ToolHandler
 from permitry.messages import calls_in
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Conditions, Scope
+from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.yolo import YoloModeRule
+from permitry.session import Session
 from permitry.tools.workspace import Workspace
 
 
@@ -241,11 +243,22 @@ UNSEEN_HOSTS = (
 )  # fmt: skip
 
 
+SUPPOSED = frozenset([
+    "tmux new 'rm x'", "vim -c ':!rm x' f", "sed '1e rm x' f", "sed 's/a/rm x/e' f", "sg g 'rm x'",
+    "gdb -ex 'shell rm x'", "docker run -v ~/.ssh:/x a",
+    "awk 'BEGIN{while((getline l < \".env\")>0) print l}'",
+    "git diff --no-index --binary a ~", "git grep --no-index -a x ~", "unzip -qo a.zip -d ~",
+    "patch -d ~ -i x", "bsdtar -C ~ -xf x", "7z x -o~ x",
+])  # fmt: skip
+"""What is found by a guess: in a script of another language, in a part of a word, or below a folder."""
+
+
 @pytest.mark.parametrize("text", [*UNSEEN_COMMANDS, *UNSEEN_PATHS, *UNSEEN_HOSTS])
 def test_restrictions_see_what_is_hidden_in_a_command(tmp_path: Path, text: str) -> None:
-    """Whatever a program runs, touches or calls besides what stands in front; the text is read, and never run."""
-    verdict = _guarded(tmp_path).decide(ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)).verdict
-    assert verdict is Verdict.BLOCK
+    """Whatever a program runs, touches or calls besides what stands in front; a guess only asks."""
+    call = ToolCall("run_shell", {"command": text})
+    verdict = _guarded(tmp_path).decide(call, AuthContext(yolo_mode=True)).verdict
+    assert verdict is (Verdict.CONFIRM if text in SUPPOSED else Verdict.BLOCK)
 
 
 @pytest.mark.parametrize("text", ["git commit -m 'update .env handling'", "git commit -m 'rm x'", "sed -i s/a/b/ f"])
@@ -385,3 +398,142 @@ def test_a_sub_agent_sheds_no_labels() -> None:
     assert parent.child("low").labels == {"web"}
     assert parent.child("low", labels=()).labels == {"web"}
     assert parent.child("low", labels=("mail",)).labels == {"web", "mail"}
+
+
+# Names --------------------------------------------------------------------------------------------------------------
+
+_NAMED = """
+schema = 1
+extends = ["permitry:base"]
+
+[[rule]]
+id = "no-payments"
+effect = "block"
+tools = ["mcp:bank/*"]
+
+[[rule]]
+id = "alarms"
+effect = "confirm"
+tools = ["set_alarm"]
+
+[[rule]]
+id = "no-push"
+effect = "block"
+when.command = ["git push *"]
+
+[[rule]]
+id = "shells"
+effect = "confirm"
+tools = ["@shell"]
+
+[tool.run_it]
+roles.command = "command"
+"""
+
+
+def _in_yolo_mode(rules: str, folder: Path, *calls: ToolCall) -> list[tuple[str | None, Verdict]]:
+    path = folder / "rules.toml"
+    path.write_text(rules)
+    decisions = load_policy(str(path)).decide_many(calls, AuthContext(yolo_mode=True))
+    return [(decision.rule_id, decision.verdict) for decision in decisions]
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "decision"),
+    [
+        (
+            "mcp:bank/pay",
+            ("mcp__bank__pay_invoice", "MCP:bank/pay", "bank.pay", "BANK__PAY", "mcp_bank_pay", "functions.bank__pay"),
+            ("no-payments", Verdict.BLOCK),
+        ),
+        (
+            "set_alarm",
+            ("Set_Alarm", "functions.set_alarm", "set-alarm", "default_api:SET_ALARM", "functions.set_alarm:0"),
+            ("alarms", Verdict.CONFIRM),
+        ),
+        (
+            "permitry_trust",
+            ("Permitry_trust", "PERMITRY_APPROVE", "mcp__permitry__approve", "mcp:Permitry/trust", "permitry.trust"),
+            ("guard-stays", Verdict.BLOCK),
+        ),
+    ],
+)
+def test_another_spelling_of_a_name_meets_the_same_restriction(
+    name: str, others: tuple[str, ...], decision: tuple[str, Verdict], tmp_path: Path
+) -> None:
+    """In YOLO mode whatever no restriction knows would run."""
+    found = _in_yolo_mode(_NAMED, tmp_path, *map(ToolCall, (name, *others)))
+    assert found == [decision] * (1 + len(others))
+
+
+@pytest.mark.parametrize("name", ["Bash", "BASH", "functions.bash", "Run_It", "run-it", "functions.exec_command"])
+def test_another_spelling_of_a_shell_is_a_shell_to_restrictions(name: str, tmp_path: Path) -> None:
+    """What it is by its one name, restrictions take it to be; permissions do not."""
+    calls = (ToolCall(name, {"command": "git push"}), ToolCall(name, {"command": "date"}))
+    assert _in_yolo_mode(_NAMED, tmp_path, *calls) == [("no-push", Verdict.BLOCK), ("shells", Verdict.CONFIRM)]
+
+
+def test_what_lifts_a_restriction_is_compared_as_it_is_written(tmp_path: Path) -> None:
+    """The server `docs` is excepted, and nothing that may be meant by it."""
+    rules = 'schema = 1\n[[rule]]\nid = "s"\neffect = "block"\ntools = ["mcp:*/*"]\nunless.server = "docs"\n'
+    calls = (ToolCall("mcp:docs/a"), ToolCall("mcp:Docs/a"), ToolCall("mcp__docs__a"))
+    blocked = ("s", Verdict.BLOCK)
+    assert _in_yolo_mode(rules, tmp_path, *calls) == [("yolo", Verdict.ALLOW), blocked, blocked]
+
+
+def test_a_permission_is_for_the_very_name(tmp_path: Path) -> None:
+    """No other spelling is let in."""
+    rules = 'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["mcp:docs/*", "look"]\n'
+    (tmp_path / "rules.toml").write_text(rules)
+    policy = load_policy(str(tmp_path / "rules.toml"))
+    names = ("mcp:docs/a", "look", "Look", "mcp__docs__a", "docs.a", "mcp:Docs/a", "functions.look", "docs/a")
+    allowed = [name for name in names if policy.decide(ToolCall(name), AuthContext()).verdict is Verdict.ALLOW]
+    assert allowed == ["mcp:docs/a", "look"]
+
+
+# More rules ---------------------------------------------------------------------------------------------------------
+
+_KEPT = """
+schema = 1
+
+[[rule]]
+id = "three"
+effect = "allow"
+tools = ["look"]
+budget = { calls = 3 }
+
+[[rule]]
+id = "web"
+tools = ["fetch_url"]
+taint = "web"
+
+[[rule]]
+id = "mail-asks"
+effect = "confirm"
+tools = ["send_mail"]
+when.label = "web"
+"""
+
+
+def test_a_policy_put_together_from_rules_alone_is_refused(tmp_path: Path) -> None:
+    """Its budget would never be spent, and its label never set."""
+    (tmp_path / "rules.toml").write_text(_KEPT)
+    rules = load_policy(str(tmp_path / "rules.toml")).rules
+    for lost in ("three", "mail-asks"):
+        kept = [rule for rule in rules if getattr(rule, "id", "") not in {"three", "mail-asks"} - {lost}]
+        with pytest.raises(RuleError, match=f"rule `{lost}`: no flow keeps"):
+            AuthorizationPolicy(kept)
+
+
+def test_a_budget_is_spent_and_a_label_is_set_beside_a_rule_of_ones_own(tmp_path: Path) -> None:
+    """With `with_rules` three of six calls run, and mail is asked about once the web was read."""
+    (tmp_path / "rules.toml").write_text(_KEPT)
+    mine = ConfiguredRule("mine", Verdict.BLOCK, 150, Scope((ToolSelector("never"),)))
+    policy, session = load_policy(str(tmp_path / "rules.toml")).with_rules(mine), Session(mode="default")
+    verdicts = []
+    for name in ("look",) * 6 + ("fetch_url", "send_mail"):
+        call, context = ToolCall(name), AuthContext.from_state(session)
+        verdicts.append(policy.decide(call, context).verdict)
+        session.note(call, policy.marks(call, context))
+    assert verdicts.count(Verdict.ALLOW) == 3
+    assert policy.decide(ToolCall("send_mail"), AuthContext.from_state(session)).rule_id == "mail-asks"

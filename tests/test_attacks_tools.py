@@ -450,7 +450,8 @@ def test_an_argument_that_narrows_the_judgement_alone_runs_nothing(
     handler = ToolHandler(Session(workspace=str(root)), policy, registry=registry)
     (root / "secrets").mkdir()
     (root / "secrets" / "a").write_text("word", encoding="utf-8")
-    assert handler.decide(ToolCall("search_files", {"query": "word"})).verdict is Verdict.BLOCK
+    decision = handler.decide(ToolCall("search_files", {"query": "word"}))
+    assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "secrets")
     assert "word" not in use("search_files", query="word", path="src").text
 
 

@@ -11,7 +11,8 @@
     │   ├── UnknownToolError (LookupError)  no tool of that name
     │   └── ReplayError                     an authorization that was not minted here, or was already used
     ├── LedgerError                         an answer without a question: unknown or already used
-    │   └── LateAnswerError                 an answer past the deadline of its question
+    │   ├── LateAnswerError                 an answer past the deadline of its question
+    │   └── FullLedgerError                 too many questions are open to ask one more
     ├── AuditError                          the record cannot be written
     ├── AdapterError                        a host or framework did something an adapter cannot carry
     ├── GoldenMismatchError                 a golden case that does not hold
@@ -32,6 +33,7 @@ __all__ = [
     "CallError",
     "ConfigError",
     "FatalToolError",
+    "FullLedgerError",
     "GoldenMismatchError",
     "LateAnswerError",
     "LedgerError",
@@ -141,6 +143,10 @@ class LateAnswerError(LedgerError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class FullLedgerError(LedgerError):
+    """Too many questions are open to ask one more."""
 
 
 class AuditError(PermitryError):

@@ -1,10 +1,9 @@
 """`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
 
 import contextlib
-import difflib
 import enum
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import assert_never
 
 import attrs
@@ -12,8 +11,10 @@ import attrs
 from permitry.audit.record import MemoryRecorder, Recorder, decision_fields
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChannel, UnattendedChannel
+from permitry.confirm.handled import HandledCalls
 from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
 from permitry.confirm.notifier import ToolRejectionNotifier
+from permitry.confirm.refusal import changed_tool, no_such_tool, too_many_questions, used_id
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -27,7 +28,7 @@ from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.waiting import in_thread
-from permitry.errors import LateAnswerError, LedgerError, ReplayError, UnknownToolError, told
+from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, ReplayError, UnknownToolError, told
 from permitry.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
@@ -52,6 +53,8 @@ class Cause(enum.Enum):
     UNANSWERED = "not answered"
     BAD_EDIT = "edited into no call"
     NOT_RECORDED = "not recorded"
+    HANDLED = "handled before"
+    QUESTIONS = "too many questions"
 
 
 @attrs.frozen
@@ -105,9 +108,7 @@ class ToolHandler:
     channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True)
     ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
-    _outcomes: dict[tuple[str | None, str], Ready | Blocked | Pending] = attrs.field(
-        factory=dict, init=False, repr=False
-    )
+    handled: HandledCalls[Ready | Blocked | Pending] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
     _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
@@ -188,32 +189,35 @@ class ToolHandler:
     def begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         """Decide and record; the same call id with the same call gives the same outcome, without a second decision.
 
-        A call without an id gets one, and is a call of its own each time.
+        A call without an id gets one, and is a call of its own each time. One whose outcome is not kept any more (see
+        `HandledCalls`) is blocked, and never decided or run again.
         """
-        if call.call_id is None:
+        is_given = call.call_id is not None
+        if not is_given:
             # Not a number: a model could use the same one for a call of its own.
             call = attrs.evolve(call, call_id=f"call-{self.ledger.new_id()}")
         call = self.registry.resolved(call)
-        key = (call.call_id, call.digest)
         with self._lock, self.session.lock:
-            if key not in self._outcomes:
-                if key in self._deciding:
-                    raise LedgerError(f"the call `{call.call_id}` is being decided already")
-                self._deciding.add(key)
-                try:
-                    self._outcomes[key] = self._begin(call)
-                finally:
-                    self._deciding.discard(key)
-            return self._outcomes[key]
+            outcome = self.handled.find(call)
+            if outcome is None:
+                outcome = self._begun(call, is_given=is_given)
+                self.handled.keep(call, outcome, is_open=type(outcome) is Pending)
+            return outcome
 
     def ask(self, pending: Pending) -> Ready | Blocked:
-        """Put the question to the channel, wait, and resolve it; a channel that fails is no answer."""
+        """Put the question to the channel, wait, and resolve it; a channel that fails is no answer.
+
+        Neither is an interrupt (Ctrl-C, a cancelled task), which goes on: nothing ran, and the question stays open.
+        """
         if not self._is_asked(pending):
             return self._unanswered_block(pending.call, pending.decision)
         try:
             response = self.channel.ask(pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
             return self._unanswered(pending, f"{type(error).__name__}: {told(error)}")
+        except BaseException as error:
+            self._interrupted(pending, error)
+            raise
         return self._answered(pending, response)
 
     async def aask(self, pending: Pending) -> Ready | Blocked:
@@ -227,6 +231,9 @@ class ToolHandler:
                 response = await in_thread(self.channel.ask, pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
             return self._unanswered(pending, f"{type(error).__name__}: {told(error)}")
+        except BaseException as error:
+            self._interrupted(pending, error)
+            raise
         return self._answered(pending, response)
 
     def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
@@ -248,11 +255,9 @@ class ToolHandler:
                 self._close(error.pending, "the answer came too late")
                 raise
             # Whatever interrupts the settling, the question has been answered, and not with a run.
-            key = (question.call.call_id, question.call.digest)
-            self._outcomes[key] = self._unanswered_block(question.call, question.decision)
+            self._keep(self._unanswered_block(question.call, question.decision), question.call)
             outcome = self._settled(question, response)
-            for call in (question.call, outcome.call):
-                self._outcomes[call.call_id, call.digest] = outcome
+            self._keep(outcome, question.call, outcome.call)
             return outcome
 
     def run(self, outcome: Ready | Blocked, scope: CallScope | None = None) -> ToolResult:
@@ -278,6 +283,22 @@ class ToolHandler:
             return _replayed(outcome)
 
     # Steps --------------------------------------------------------------------------------------------------------
+
+    def _begun(self, call: ToolCall, *, is_given: bool) -> Ready | Blocked | Pending:
+        key = (call.call_id, call.digest)
+        if key in self._deciding:
+            raise LedgerError(f"the call `{call.call_id}` is being decided already")
+        self._deciding.add(key)
+        try:
+            if self.handled.is_used(call, is_given=is_given):
+                return self._refused(call, used_id(call, self.policy.version), Cause.HANDLED)
+            return self._begin(call)
+        finally:
+            self._deciding.discard(key)
+
+    def _keep(self, outcome: Ready | Blocked | Pending, *calls: ToolCall) -> None:
+        for call in calls:
+            self.handled.keep(call, outcome, is_open=isinstance(outcome, Pending))
 
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         context = AuthContext.from_state(self.session)
@@ -308,20 +329,35 @@ class ToolHandler:
         if decision.verdict is Verdict.BLOCK or self.registry.is_enabled(call.tool, context):
             return decision
         lack = "is not enabled in this context" if call.tool in self.registry else "is not registered"
-        return _no_such_tool(call, lack, self.registry.specs(context), decision)
+        return no_such_tool(call, lack, self.registry.specs(context), decision)
 
     def _pending(self, call: ToolCall, spec: ToolSpec | None, decision: Decision) -> Pending | Blocked:
         request = self.factory.create(call, decision, spec)
-        question = self.ledger.open(call, decision, _digest(spec))
+        try:
+            question = self._opened(call, decision, _digest(spec))
+        except FullLedgerError as error:
+            return self._refused(call, too_many_questions(decision, str(error)), Cause.QUESTIONS)
         if not self._record("asked", call, {"pending_id": question.pending_id}):
             with contextlib.suppress(LedgerError):
                 self.ledger.claim(question.pending_id)
             return _not_recorded(call, decision)
         return Pending(question.pending_id, call, decision, request)
 
-    def _blocked(self, call: ToolCall, decision: Decision) -> Blocked:
+    def _opened(self, call: ToolCall, decision: Decision, tool_digest: str | None) -> PendingConfirmation:
+        """Open a question; where there is no room, those that are too late to be answered make it."""
+        try:
+            return self.ledger.open(call, decision, tool_digest)
+        except FullLedgerError:
+            late = self.ledger.expire()
+            for question in late:
+                self._close(question, "nobody answered in time")
+            if not late:
+                raise
+            return self.ledger.open(call, decision, tool_digest)
+
+    def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
         result = ToolResult(False, self.notifier.blocked(call.tool, decision))
-        return Blocked(call, decision, result, Cause.POLICY)
+        return Blocked(call, decision, result, cause)
 
     def _ready(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision
@@ -330,18 +366,19 @@ class ToolHandler:
         try:
             minted = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the one minting place
         except UnknownToolError:
-            return self._replaced(call, decision)
+            # The tool was exchanged between the decision and the authorization.
+            return self._refused(call, changed_tool(call, decision), Cause.POLICY)
         # Noted when it may run, not when it does: of calls that are begun side by side each counts for the next.
         self.session.note(call, self.policy.marks(call, context, spec))
         return Ready(call, decision, minted)
 
-    def _replaced(self, call: ToolCall, decision: Decision) -> Blocked:
-        """Block a call whose tool was exchanged between the decision and the authorization, and record that."""
-        decision, digest = _changed_tool(call, decision), _digest(self.registry.get(call.tool))
+    def _refused(self, call: ToolCall, decision: Decision, cause: Cause) -> Blocked:
+        """Block a call that no rule blocks, and record that."""
+        digest = _digest(self.registry.get(call.tool))
         fields = {**decision_fields(decision), "arguments": call.thawed(), "edited": False, "tool_digest": digest}
         if not self._record("decided", call, fields):
             return _not_recorded(call, decision)
-        return self._blocked(call, decision)
+        return self._blocked(call, decision, cause)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
         call, decision = question.call, question.decision
@@ -373,7 +410,7 @@ class ToolHandler:
         context, spec = AuthContext.from_state(self.session), self.registry.get(call.tool)
         now = self._known(call, context, self._decide(call, spec, context))
         if now.verdict is not Verdict.BLOCK and _digest(spec) != question.tool_digest:
-            now = _changed_tool(call, now)
+            now = changed_tool(call, now)
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if is_edited or decision is not question.decision:
@@ -416,11 +453,16 @@ class ToolHandler:
                 return self._unanswered_block(pending.call, pending.decision)
             return self._close(question, error)
 
+    def _interrupted(self, pending: Pending, error: BaseException) -> None:
+        """Record that nobody waits any more for the answer to a question that is still open."""
+        if self.ledger.find(pending.pending_id) is not None:
+            self._record("interrupted", pending.call, {"pending_id": pending.pending_id, "error": type(error).__name__})
+
     def _close(self, question: PendingConfirmation, error: str | None) -> Blocked:
         """Settle a claimed question without an approval."""
         call = question.call
         blocked = self._unanswered_block(call, question.decision)
-        self._outcomes[call.call_id, call.digest] = blocked
+        self._keep(blocked, call)
         self._record("answered", call, {"pending_id": question.pending_id, "approved": False, "error": error})
         return blocked
 
@@ -438,30 +480,6 @@ class ToolHandler:
 
 def _not_recorded(call: ToolCall, decision: Decision) -> Blocked:
     return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
-
-
-def _no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision: Decision) -> Decision:
-    names = sorted(spec.name for spec in tools)
-    near = difflib.get_close_matches(call.tool, names, n=1)
-    hint = f"Did you mean `{near[0]}`? " if near else ""
-    message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
-    return _refused(decision, f"the tool `{call.tool}` {lack}", message)
-
-
-def _changed_tool(call: ToolCall, decision: Decision) -> Decision:
-    """Return the block of a call whose tool is not any more the one that was decided on, or asked about."""
-    message = (
-        f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
-        "Look at what the tool takes now, and make the call again if you still need it."
-    )
-    return _refused(decision, f"the tool `{call.tool}` was replaced after the call was decided on", message)
-
-
-def _refused(decision: Decision, reason: str, message: str) -> Decision:
-    """Return the block of a call that no rule is about: it could not be asked about as it stands."""
-    return attrs.evolve(
-        decision, verdict=Verdict.BLOCK, rule_id=None, phase=Phase.INPUT, reason=reason, message=message, source=None
-    )
 
 
 def _digest(spec: ToolSpec | None) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import attrs
 
 from permitry.core.call import ToolCall
-from permitry.core.history import History, Ran
+from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.policy import Marks
 from permitry.core.template import Template
 
@@ -41,7 +41,13 @@ class Session:
     parent: "Session | None" = attrs.field(default=None, kw_only=True)
     lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
     """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
-    _ran: list[Ran] = attrs.field(factory=list, init=False, repr=False)
+    bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)
+    """How much of the past is remembered."""
+    _log: Log = attrs.field(init=False, repr=False, eq=lambda log: log.history)
+
+    @_log.default
+    def _empty_log(self) -> Log:
+        return Log(self.bounds, threading.Lock())
 
     def __attrs_post_init__(self) -> None:
         _check_mode(self._word)
@@ -74,7 +80,8 @@ class Session:
 
     def ignore(self, tool: str) -> None:
         """Do not ask about `tool` again in this session."""
-        self.tool_ignore_list.append(tool)
+        if tool not in self.tool_ignore_list:
+            self.tool_ignore_list.append(tool)
 
     @property
     def now(self) -> float:
@@ -84,7 +91,7 @@ class Session:
     @property
     def history(self) -> History:
         """The calls that were let run so far, those of the whole family of agents."""
-        return History(self._ran)
+        return self._log.history
 
     def note(self, call: ToolCall, marks: Marks) -> None:
         """Note that a call may run, and what that leaves."""
@@ -92,7 +99,7 @@ class Session:
         self.counts[tool] += 1
         if marks.labels:
             self.labels |= marks.labels
-        self._ran.append(Ran(self.clock(), tool, self.agent, call.digest, marks.rules, marks.targets))
+        self._log.add(Ran(self.clock(), tool, self.agent, call.digest, marks.rules, marks.targets))
 
     def child(self, agent: str) -> "Session":
         """Return the session of a sub-agent: it starts with these modes, and is never allowed more.
@@ -110,9 +117,10 @@ class Session:
             attended=self.attended,
             labels=self.labels,
             clock=self.clock,
+            bounds=self.bounds,
             parent=self,
         )
-        child._ran, child.lock = self._ran, self.lock
+        child._log, child.lock = self._log, self.lock
         return child
 
 

@@ -1,20 +1,22 @@
 """The command line of the benchmark."""
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tests.bench.growth import session_memory
 from tests.bench.memory import grown
 from tests.bench.page import page, versions
 from tests.bench.peers.engine import module
-from tests.bench.plot import plot
+from tests.bench.plot import DRAWINGS, plot
 from tests.bench.report import QUICK, THOROUGH, Report, Scale, Tell, markdown, tell
 from tests.bench.targets import targets
 
 __all__ = ["QUESTIONS", "main"]
 
-QUESTIONS = ("decisions", "end-to-end", "shell", "filtering", "text-calls", "start-up")
+QUESTIONS = ("decisions", "end-to-end", "shell", "filtering", "text-calls", "start-up", "growth")
 """In the order of the page; `end-to-end` is asked by the module `end_to_end`."""
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "benchmarks.md"
 
@@ -22,6 +24,9 @@ _PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "benchmarks
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the questions; return 1 when answers that should be equal are not, else 0."""
     options = _options(argv)
+    if options.grow is not None:
+        sys.stdout.write(f"{json.dumps(session_memory(options.grow))}\n")
+        return 0
     if options.weigh is not None:
         name, count = options.weigh
         sys.stdout.write(f"{grown(name, int(count))}\n")
@@ -36,8 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     facts = {name: value for report in reports.values() for name, value in report.facts.items()}
     _show(f"## Targets\n\n{markdown(targets(facts))}")
     if options.write:
-        drawing = plot(reports["decisions"].series, _PAGE.with_suffix(".svg"))
-        _PAGE.write_text(page(reports, has_plot=drawing), encoding="utf-8")
+        drawn = [name for name, drawing in DRAWINGS.items() if plot(drawing, reports[name].series, _PAGE.parent)]
+        _PAGE.write_text(page(reports, drawn), encoding="utf-8")
         tell(f"written: {_PAGE}")
     wrong = [line for report in reports.values() for line in report.wrong]
     for line in wrong:
@@ -57,6 +62,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that it runs, not how fast")
     parser.add_argument("--write", action="store_true", help="write docs/reference/benchmarks.md and its plot")
     parser.add_argument("--weigh", nargs=2, metavar=("ENGINE", "COUNT"), help=argparse.SUPPRESS)
+    parser.add_argument("--grow", type=int, metavar="COUNT", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.write and (options.only or options.quick):
         parser.error("--write writes the whole page, so it goes with neither --only nor --quick")

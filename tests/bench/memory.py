@@ -14,7 +14,7 @@ from tests.bench.peers.engine import Engine
 from tests.bench.peers.everyone import engines
 from tests.bench.workload import rules
 
-__all__ = ["bytes_per_rule", "grown"]
+__all__ = ["bytes_per_rule", "grown", "resident"]
 
 _HERE = Path(__file__).parent
 _STATUS = Path("/proc/self/statm")
@@ -37,15 +37,16 @@ def grown(name: str, count: int) -> int:
     kept = [engine.load(small)]
     gc.collect()
     if engine.is_native:
-        before = _resident()
+        before = resident()
         kept.append(engine.load(large))
-        return _resident() - before
+        gc.collect()
+        return resident() - before
     tracemalloc.start()
     kept.append(engine.load(large))
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
 
 
-def _resident() -> int:
-    gc.collect()
+def resident() -> int:
+    """Return the resident memory of this process, in bytes."""
     return int(_STATUS.read_text(encoding="ascii").split()[1]) * _PAGE

@@ -1,9 +1,10 @@
 """The page docs/reference/benchmarks.md: ratios first, absolute figures after."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from tests.bench.peers.engine import version
+from tests.bench.plot import DRAWINGS
 from tests.bench.report import Report, markdown
 from tests.bench.targets import targets
 
@@ -41,9 +42,6 @@ a handful of rules, a function written by hand is faster than any engine.
 - What is *not* compared: an answer when an argument is missing, where engines differ in what they promise; reasons,
   messages and the record, which only some of them give.
 """
-_PLOT = """
-![What a decision costs against the number of rules](benchmarks.svg)
-"""
 _FOOT = """\
 ## See also
 
@@ -57,13 +55,13 @@ def versions() -> str:
     return f"Python {platform.python_version()}; {', '.join(each)}.\n"
 
 
-def page(reports: Mapping[str, Report], *, has_plot: bool) -> str:
-    """Return the whole page."""
+def page(reports: Mapping[str, Report], drawn: Collection[str]) -> str:
+    """Return the whole page; `drawn` are the reports that have a picture."""
     parts = [_HEAD, f"\nVersions: {versions()}"]
     for name, report in reports.items():
         parts += [f"\n## {report.title}\n", f"\n{report.text}\n"]
         parts += [f"\n{markdown(table)}" for table in report.ratios]
-        parts += [_PLOT] if name == "decisions" and has_plot else []
+        parts += [f"\n![{DRAWINGS[name].told}]({DRAWINGS[name].file})\n"] if name in drawn else []
         if report.figures:
             parts += ["\n### Absolute figures\n", *(f"\n{markdown(table)}" for table in report.figures)]
     facts = {name: value for report in reports.values() for name, value in report.facts.items()}

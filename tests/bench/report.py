@@ -17,7 +17,8 @@ class Scale:
     """How much is measured.
 
     `seconds` is what one round of one subject may take, `processes` how many of a kind are started, `tries` how often a
-    command is read, and `weighed` how many engines are weighed.
+    command is read, and `weighed` how many engines are weighed. A long session has
+    `session` calls; `histories` and `together` are numbers of calls that ran before, and at one time.
     """
 
     sizes: tuple[int, ...]
@@ -30,6 +31,9 @@ class Scale:
     tools: int
     shell_sizes: tuple[int, ...]
     text_sizes: tuple[int, ...]
+    session: int = 2_000
+    histories: tuple[int, ...] = (10, 100)
+    together: tuple[int, ...] = (1, 10)
 
     @property
     def largest(self) -> int:
@@ -38,7 +42,19 @@ class Scale:
 
 
 THOROUGH = Scale(
-    (10, 100, 1_000, 10_000, 100_000), 500, 5, 0.15, 15, 5, 99, 1_000, (4, 8, 16, 32, 64), (100, 1_000, 100_000)
+    (10, 100, 1_000, 10_000, 100_000),
+    500,
+    5,
+    0.15,
+    15,
+    5,
+    99,
+    1_000,
+    (4, 8, 16, 32, 64),
+    (100, 1_000, 100_000),
+    session=200_000,
+    histories=(100, 30_000, 300_000),
+    together=(50, 500, 4_000),
 )
 QUICK = Scale((10, 40), 40, 1, 0.02, 1, 1, 1, 30, (1, 2), (100, 1_000))
 

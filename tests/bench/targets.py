@@ -45,6 +45,9 @@ TARGETS = (
         "hand-written if/elif, 10 rules (at most 8 times as fast)", "hand-written if/elif-10", 1 / 8, "x", is_least=True
     ),
     Target("a call through the handler, no-op tool, median", "handle-us-10000", 15, " µs"),
+    Target("resident memory after 200,000 calls, against 10,000", "session-growth", 1.05, "x"),
+    Target("a decision after 300,000 calls, against 100", "history-300000", 2, "x"),
+    Target("a call among 4,000 at one time, against 50", "together-4000", 2, "x"),
     Target("1,000 tools filtered, warm", "filter-ms", 1, " ms"),
     Target("`import permitry`, times bare Python", "import-ratio", 4, "x"),
     Target("`permitry check` of one call, times bare Python", "check-ratio", 4, "x"),

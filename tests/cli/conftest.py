@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -117,6 +118,12 @@ def recorded(record: Path) -> Callable[[], list[dict[str, Any]]]:
     return read
 
 
+def _heed_signals() -> None:
+    # `nohup`, or a shell that starts the tests in the background, has them ignored.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture
 def processes() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Return a function that starts the program with three pipes; what still runs at the end is killed."""
@@ -124,7 +131,9 @@ def processes() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 
     def start(*words: object, launcher: Sequence[str] = _PROGRAM, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 -- Popen's own options
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        process = subprocess.Popen([sys.executable, *launcher, *map(str, words)], **{**pipes, **options})
+        line = [sys.executable, *launcher, *map(str, words)]
+        options = {**pipes, "preexec_fn": _heed_signals, **options}
+        process = subprocess.Popen(line, **options)
         running.append(process)
         return process
 

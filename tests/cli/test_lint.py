@@ -27,18 +27,18 @@ def written(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 
 
 def test_a_finding_has_its_place_first(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
-    """A human reads place, kind, rule and reason in one line, and below it what to do; the code is 1."""
+    """A human reads place, level, kind, rule and reason in one line, and below it what to do; the code is 1."""
     code, out, err = cli("lint", "--rules", written(ODD))
     head, suggestion = out.splitlines()
     assert (code, err) == (1, "")
-    assert head.startswith("rules.toml:2: unanchored-name: rule `a`: `*read*` covers every tool")
+    assert head.startswith("rules.toml:2: warning: unanchored-name: rule `a`: `*read*` covers every tool")
     assert suggestion == "    write the names, or a glob with a fixed beginning"
 
 
 def test_a_finding_about_a_template_names_no_rule(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
     """Templates have no id of a rule."""
     _, out, _ = cli("lint", "--rules", written("[template.t]\n"))
-    assert out.startswith("rules.toml:2: never-matches: the template `t` lists no tools")
+    assert out.startswith("rules.toml:2: warning: never-matches: the template `t` lists no tools")
 
 
 def test_clean_rules_are_counted(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
@@ -55,11 +55,11 @@ def test_the_plural_is_right(cli: Callable[..., Outcome]) -> None:
 def test_json_has_an_object_a_finding(
     cli: Callable[..., Outcome], written: Callable[[str], str], objects: Objects
 ) -> None:
-    """Machines get five keys, and nothing but findings."""
+    """Machines get six keys, and nothing but findings."""
     code, out, _ = cli("lint", "--json", "--rules", written(ODD + "[template.t]\n"))
     one, other = objects(out)
     assert code == 1
-    assert list(one) == ["kind", "rule", "source", "reason", "suggestion"]
+    assert list(one) == ["kind", "level", "rule", "source", "reason", "suggestion"]
     assert (one["kind"], one["rule"], one["source"]) == ("unanchored-name", "a", "rules.toml:2")
     assert other["rule"] is None
     assert cli("lint", "--json", "--rules", written(FINE)) == (0, "", "")
@@ -103,6 +103,7 @@ def test_the_list_of_tools_has_names_or_specs(
         ('["a", {"description": "b"}]', "tool 2 of `tools.json` has no name"),
         ('[""]', "tool 1 of `tools.json` has no name"),
         ('[{"name": 5}]', "tool 1 of `tools.json` has no name"),
+        ('["a", {"name": "b", "parameters": []}]', "the schema of tool 2 of `tools.json` is no object"),
     ],
 )
 def test_a_list_that_is_none_is_refused(
@@ -139,3 +140,42 @@ def test_invisible_characters_are_shown(cli: Callable[..., Outcome], workspace: 
     _, out, _ = cli("lint", "--rules", folder / "rules.toml")
     assert "\x1b" not in out
     assert "a\\u001bb" in out
+
+
+def test_many_rules_show_their_progress(
+    cli: Callable[..., Outcome], written: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal, on standard error alone; a few rules take no time."""
+    name = written(FINE)
+    monkeypatch.setattr("permitry.cli.lint._MANY", 1)
+    assert "checking" not in cli("lint", "--rules", name)[2]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    code, out, err = cli("lint", "--rules", name)
+    assert (code, out) == (0, "no findings in 1 rule\n")
+    assert "checking" in err
+
+
+@pytest.mark.parametrize("key", ["parameters", "input_schema", "inputSchema"])
+@pytest.mark.parametrize("is_inner", [False, True])
+def test_the_schemas_of_a_list_are_looked_at(
+    cli: Callable[..., Outcome], written: Callable[[str], str], objects: Objects, key: str, *, is_inner: bool
+) -> None:
+    """Each provider has a word of its own for them; what none of them has is an error."""
+    name = written('[[rule]]\nid = "a"\neffect = "allow"\ntools = ["f"]\nunless.args.emails = { exists = true }\n')
+    tool = {"name": "f", key: {"type": "object", "properties": {"email": {"type": "string"}}}}
+    Path("tools.json").write_text(json.dumps([{"function": tool} if is_inner else tool]), encoding="utf-8")
+    code, out, _ = cli("lint", "--rules", name, "--tools", "tools.json")
+    assert (code, out.splitlines()[1]) == (1, "    did you mean `email`?")
+    assert out.startswith("rules.toml:2: error: unknown-argument: rule `a`: `f` has no argument `emails`\n")
+    (found,) = objects(cli("lint", "--rules", name, "--tools", "tools.json", "--json")[1])
+    assert (found["kind"], found["level"]) == ("unknown-argument", "error")
+
+
+def test_the_tools_there_are_can_be_given_to_lint(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
+    """What `permitry tools` prints for a provider is such a list."""
+    name = written('[[rule]]\nid = "a"\neffect = "block"\ntools = ["write_file"]\nwhen.args.pth = "x"\n')
+    for shape in ("openai-chat", "anthropic", "mcp"):
+        Path("tools.json").write_text(cli("tools", "--shape", shape, "--rules", "permitry:base")[1], encoding="utf-8")
+        code, out, _ = cli("lint", "--rules", name, "--tools", "tools.json")
+        assert (code, "did you mean `path`?" in out) == (1, True)

@@ -682,6 +682,67 @@ def test_a_session_whose_record_breaks_fails(
     assert objects(out)[-1]["summary"]["failure"] is not None
 
 
+@pytest.fixture
+def rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, list[str]]:
+    """Return a rule file that permits, and the texts it is given before each line of the next session but the first."""
+    file, texts = tmp_path / "changing.toml", list[str]()
+    file.write_text('schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["list_files"]\n')
+
+    def lines(_: object) -> Any:  # noqa: ANN401 -- what the real function yields
+        yield 1, stream(call("list_files"))
+        for number, text in enumerate(texts, 2):
+            file.write_text(text)
+            yield number, stream(call("list_files"))
+
+    monkeypatch.setattr("permitry.cli.run.numbered_lines", lines)
+    monkeypatch.setattr("permitry.cli.run._APART", 0)
+    return file, texts
+
+
+_BLOCKS = 'schema = 1\n[[rule]]\nid = "b"\neffect = "block"\ntools = ["list_files"]\n'
+
+
+def test_rules_that_change_are_taken_over_and_recorded(
+    cli: Callable[..., Outcome], alone: list[str], recorded: Recorded, rewritten: tuple[Path, list[str]]
+) -> None:
+    """Seen twice they count; what came, what went and both versions are in the record, and so is what was wrong."""
+    file, texts = rewritten
+    texts += [_BLOCKS, _BLOCKS, "schema = 2\n"]
+    cli(*alone, "--rules", str(file))
+    events = [event for event in recorded() if event["event"] in ("decided", "reloaded")]
+    assert [event.get("verdict", "reloaded") for event in events] == [
+        "allow", "allow", "reloaded", "block", "reloaded", "block",
+    ]  # fmt: skip
+    first, second = (event for event in events if event["event"] == "reloaded")
+    assert (first["added"], first["removed"]) == ({str(file): ["b"]}, {str(file): ["a"]})
+    assert [events[0]["policy_version"], events[3]["policy_version"]] == [
+        first["version_before"],
+        first["policy_version"],
+    ]
+    assert (first["problems"], second["added"]) == ([], {})
+    assert second["problems"] == [f"{file}:1: `schema` is 2; this version reads 1"]
+
+
+def test_a_reload_that_cannot_be_recorded_ends_the_session(
+    cli: Callable[..., Outcome],
+    alone: list[str],
+    objects: Objects,
+    rewritten: tuple[Path, list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is decided by rules of which the record does not know."""
+
+    def full(*_: object, **__: object) -> None:
+        raise AuditError("the disk is full")
+
+    monkeypatch.setattr("permitry.audit.record.JsonlRecorder.reloaded", full)
+    file, texts = rewritten
+    texts += [_BLOCKS, _BLOCKS]
+    code, out, _ = cli(*alone, "--rules", str(file))
+    assert (code, objects(out)[-1]["summary"]["failure"]) == (1, "the disk is full")
+    assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 2}
+
+
 def test_an_interrupt_keeps_what_was_done(
     cli: Callable[..., Outcome], alone: list[str], objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -719,7 +780,8 @@ def test_a_signal_stops_the_tool_that_runs(
     result, end = objects(out.decode())
     assert (process.returncode, result["id"], result["ok"]) == (130, "long", False)
     assert result["content"] == "The session was interrupted during this call; it may have run in part."
-    assert [(row["tool"], row["outcome"]) for row in end["summary"]["calls"]] == [("run_shell", "interrupted")]
+    [row] = end["summary"]["calls"]
+    assert (row["tool"], row["verdict"], row["outcome"]) == ("run_shell", "confirm", "interrupted")
     with pytest.raises(ProcessLookupError):
         os.kill(int((workspace / "begun").read_text()), 0)
     assert [line["event"] for line in recorded()][-2:] == ["started", "finished"]

@@ -131,13 +131,44 @@ def test_the_end_of_input_is_no_answer(talk: Talk, objects: Objects, workspace: 
     assert list(workspace.iterdir()) == []
 
 
-def test_an_interrupt_at_the_question_ends_the_session(talk: Talk, objects: Objects, workspace: Path) -> None:
-    """Ctrl-C at the question ends the session with 130, a result and a summary; nothing runs."""
-    code, out, _, _ = talk((QUESTION, "\x03"), calls=[WRITE, AGAIN])
+@pytest.mark.parametrize(
+    "dialogue",
+    [
+        ((QUESTION, "\x03"),),
+        ((QUESTION, "s\n"), (QUESTION, "\x03")),
+        ((QUESTION, "x\n"), (QUESTION, "ye\x03")),
+        ((QUESTION, "n\n"), (GUIDANCE, "Use do\x03")),
+    ],
+)
+def test_an_interrupt_at_the_question_ends_the_session(
+    talk: Talk, objects: Objects, workspace: Path, record: Path, dialogue: tuple[tuple[str, str], ...]
+) -> None:
+    """Ctrl-C at the question ends the session with 130; result, summary and record say that nothing ran."""
+    code, out, _, _ = talk(*dialogue, calls=[WRITE, AGAIN])
     result, end = objects(out)
     assert (code, result["id"], result["ok"]) == (130, "w", False)
-    assert [row["outcome"] for row in end["summary"]["calls"]] == ["interrupted"]
+    assert result["content"] == "The session was interrupted at the question about this call; it did not run."
+    [row] = end["summary"]["calls"]
+    assert (row["call_id"], row["verdict"], row["outcome"]) == ("w", "confirm", "interrupted at the question")
+    events = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [each["event"] for each in events] == ["session", "decided", "asked", "interrupted"]
+    assert (events[-1]["pending_id"], events[-1]["error"]) == (events[-2]["pending_id"], "KeyboardInterrupt")
     assert list(workspace.iterdir()) == []
+
+
+def test_after_an_interrupt_every_call_of_the_message_has_a_result(talk: Talk, objects: Objects) -> None:
+    """A model that made three calls at once is told of each; the next message is not read."""
+    calls = [
+        {"type": "tool_use", "id": each["id"], "name": each["name"], "input": each["arguments"]}
+        for each in (WRITE, AGAIN, SHELL)
+    ]
+    message = {"role": "assistant", "content": calls}
+    _, out, _, seen = talk((QUESTION, "y\n"), (QUESTION, "\x03"), calls=[message, WRITE])
+    *results, end = objects(out)
+    told = [block["content"] for each in results for block in each["content"]]
+    assert (len(told), seen.count(QUESTION)) == (3, 2)
+    assert told[2] == "Nothing runs any more: the session was interrupted."
+    assert [row["outcome"] for row in end["summary"]["calls"]] == ["ran", "interrupted at the question", "session over"]
 
 
 def test_the_terminal_is_opened_for_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def check_path(text: str) -> None:
     """Read `text` as a path; its first line as a pattern, and match that with the rest as a path."""
     head, _, tail = text.partition("\n")
     places = [
-        read_path(each, bases, home=home, is_home=each.startswith("~"), is_tree=bool(bases))
+        read_path(each, bases, home=home, is_home=each.startswith("~"), is_entry=bool(bases))
         for each in (text, tail)
         for bases in _BASES
         for home in (None, _HOME)
@@ -174,7 +174,8 @@ def check_patterns(text: str) -> None:
     head, _, tail = text.partition("\n")
     with contextlib.suppress(RuleError):
         pattern, words = ArgvPattern(head), [Word(part, is_glob="*" in part) for part in tail.split(" ")]
-        assert pattern.may_hold(words) or not pattern.holds(words)
+        assert pattern.must_hold(words) or not pattern.holds(words)
+        assert pattern.may_hold(words) or not pattern.must_hold(words)
     for data in _values(text):
         with contextlib.suppress(RuleError, UnevaluableError):
             argument_condition(head, data).passes({head: tail})

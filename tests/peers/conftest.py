@@ -62,7 +62,7 @@ def decide(tmp_path: Path) -> Decide:
         loaded = load_rules([file])
         policy = loaded.policy()
         if not has_built_in:
-            policy = AuthorizationPolicy(loaded.rules, reader=policy.reader)
+            policy = AuthorizationPolicy(loaded.rules, reader=policy.reader, declared=loaded.tools, flows=loaded.flows)
         call = ToolCall("run_shell_command", {"command": call}) if isinstance(call, str) else call
         decision = policy.decide(call, AuthContext(workspace=str(tmp_path), **context))
         return decision.verdict, decision.rule_id

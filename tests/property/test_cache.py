@@ -22,6 +22,7 @@ RULES = Path(__file__).resolve().parents[2] / "rules"
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(RULES.rglob("*.toml"))}
 CALLS = (
     *(ToolCall(name) for name in ("think", "permitry_trust", "mcp:bank/pay_invoice", "delete_email", "unknown")),
+    *(ToolCall(name) for name in ("Permitry_Trust", "mcp__bank__pay_invoice", "functions.delete_email", "Run_Shell")),
     *(ToolCall("run_shell", {"command": text}) for text in ("git push", "ls", "permitry trust .", "npm publish")),
     *(ToolCall(name, {"path": ".env"}) for name in ("read_file", "write_file")),
 )

@@ -31,10 +31,11 @@ _tokens = st.sampled_from(
 @given(st.lists(_tokens, min_size=1, max_size=5), st.lists(_words, max_size=5))
 @example(["a*b"], [Word("a/xb")])
 def test_what_holds_may_hold(tokens: list[str], words: list[Word]) -> None:
-    """No pattern lets a command pass as a permission that it would not stop as a restriction."""
+    """No pattern lets a command pass as a permission that it would not surely stop as a restriction."""
     assume(tokens[0] != "**" and tokens.count("**") <= MAX_GAPS)
     pattern = ArgvPattern(" ".join(tokens))
-    assert pattern.may_hold(words) or not pattern.holds(words)
+    assert pattern.must_hold(words) or not pattern.holds(words)
+    assert pattern.may_hold(words) or not pattern.must_hold(words)
 
 
 def _expansions(word: Word) -> st.SearchStrategy[list[Word]]:
@@ -54,6 +55,18 @@ def test_an_expansion_hides_nothing(tokens: list[str], words: list[Word], data: 
     pattern = ArgvPattern(" ".join(tokens))
     result = [part for word in words for part in data.draw(_expansions(word))]
     assert pattern.may_hold(words) or not pattern.may_hold(result)
+
+
+@settings(max_examples=5 * settings().max_examples)
+@given(st.lists(_tokens, min_size=1, max_size=4), st.lists(_words, min_size=1, max_size=4), st.data())
+def test_a_block_is_no_guess(tokens: list[str], words: list[Word], data: st.DataObject) -> None:
+    """What must fit fits as one word whatever the shell makes of each word that it may change."""
+    assume(tokens[0] != "**")
+    pattern = ArgvPattern(" ".join(tokens))
+    names = [data.draw(_texts) if word.is_open or word.is_glob else word.text for word in words]
+    plain = [Word(name) for name in names]
+    assume(not any(name.startswith("-") != word.text.startswith("-") for name, word in zip(names, words, strict=True)))
+    assert pattern.may_hold(plain) or not pattern.must_hold(words)
 
 
 @given(st.text("ab*?{},'\"\\ |;$-", max_size=12))

@@ -25,6 +25,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.history import History, Ran
+from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule, AuthorizationRule, Question, Rest, Unsure, phase_of
@@ -50,6 +51,7 @@ from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
+from permitry.rules.flow import FlowRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.read_only import ReadOnlyToolRule
 
@@ -69,8 +71,8 @@ class _Asking:
     errors: list[tuple[str, str]] = attrs.Factory(list)
 
     def judged(self, rules: Sequence[tuple[str, AnyRule]]) -> Told:
-        """Return verdict, rule, phase, reason and errors: phase by phase, every rule in the order of the priorities."""
-        verdict, rule_id, phase, reason = self._judged(sorted(rules, key=lambda pair: pair[1].priority()))
+        """Return verdict, rule, phase, reason and errors: phase by phase, every rule in its order."""
+        verdict, rule_id, phase, reason = self._judged(sorted(rules, key=lambda pair: _order(pair[1])))
         return verdict, rule_id, phase, reason, tuple(self.errors)
 
     def _judged(self, rules: Sequence[tuple[str, AnyRule]]) -> tuple[Verdict, str | None, Phase, str]:
@@ -98,7 +100,7 @@ class _Asking:
         if answer is False:
             return None
         if isinstance(answer, Unsure):
-            return Verdict.CONFIRM, False, rule_id, f"not certain: {answer.reason} ({_reason(rule)})"
+            return Verdict.CONFIRM, False, rule_id, f"not certain: {answer.reason}"
         return cast("AuthorizationRule", rule).effect, True, rule_id, _reason(rule)
 
     def _answer(self, rule_id: str, rule: AnyRule) -> bool | Unsure | None:
@@ -130,6 +132,12 @@ class _Asking:
         certain, tool = self.question.actions.certain, self.question.tool
         is_known = tool is not None and bool(tool.roles)
         return is_known and len(certain) > 1 and not any(isinstance(action, Unknown) for action in certain)
+
+
+def _order(rule: AnyRule) -> tuple[int, int, int]:
+    """Return the priority, and what brings the more specific of two restrictions to the front."""
+    kind, words = getattr(rule, "specificity", (0, 0)) if _phase(rule) is Phase.RESTRICTION else (0, 0)
+    return rule.priority(), -kind, -words
 
 
 def _phase(rule: AnyRule) -> Phase | None:
@@ -313,7 +321,19 @@ SPECS = (
     ToolSpec("mcp:docs/search", traits=READS, roles={"path": ArgumentRole.READ_PATH}),
     ToolSpec("subtask", traits=ToolTraits(spawns_agent=True)),
 )
-NAMES = (*sorted({spec.name for spec in SPECS}), "web_fetch", "write_file", "mcp:docs/get_all", "mcp:x/a", "unheard of")
+NAMES = (
+    *sorted({spec.name for spec in SPECS}),
+    "web_fetch",
+    "write_file",
+    "mcp:docs/get_all",
+    "mcp:x/a",
+    "unheard of",
+    "Bash",
+    "mcp__docs__search",
+    "functions.get_all",
+    "X/A",
+    "mcp_x_a",
+)
 ARGUMENTS: tuple[Mapping[str, Any], ...] = (
     {}, {"command": "ls -l"}, {"command": "ls && rm a"}, {"command": "cat a | grep b"}, {"command": 7}, {"path": "a"},
     {"path": "src/b", "limit": 3}, {"limit": True}, {"limit": 3.0}, {"limit": "3"}, {"limit": 101, "path": ["a"]},
@@ -331,6 +351,7 @@ _selectors = st.sampled_from(
     [ToolSelector(text) for text in (
         *NAMES, *TRAIT_SELECTORS, "*", "**", "?", "get_*", "*_all", "*_a*", "mcp:*", "mcp:*/get_*", "mcp:docs/*", "g*l",
         "*e*_*e*", "??_*", "r?n", "*a", "w*", "nobody", "*nobody*",
+        "Get_*", "docs__*",
     )]
     + [_OddSelector("get_*"), _OddSelector("@reads")]
 )  # fmt: skip
@@ -388,6 +409,7 @@ _budgets = st.builds(
     st.sampled_from((None, 10.0)),
     st.sampled_from(("session", "agent", "tool")),
 )
+_COUNTED = (FlowRule("r0", Scope(), counts=True),)
 _FAULTS = (None, 1, "yes", ValueError, RecursionError, UnevaluableError)
 _answers = st.sampled_from((True, False, Unsure("on purpose"), lambda question: "a" in question.call.name, *_FAULTS))
 _coverings = st.sampled_from((frozenset(), frozenset({0, 1, 2}), frozenset({1}), None, ValueError))
@@ -475,7 +497,7 @@ def _policy(
     built_in: Sequence[AnyRule], drafts: Sequence[_Draft], declared: Mapping[str, ToolSpec]
 ) -> AuthorizationPolicy:
     rules = [draft.make(f"r{number}") for number, draft in enumerate(drafts)]
-    return AuthorizationPolicy((*built_in, *rules), reader=ReadActions(None), declared=declared)
+    return AuthorizationPolicy((*built_in, *rules), reader=ReadActions(None), declared=declared, flows=_COUNTED)
 
 
 _policies = st.builds(_policy, _built_in, st.lists(_drafts(), max_size=10), _declared)
@@ -489,7 +511,7 @@ def _quick_policy(chance: random.Random) -> AuthorizationPolicy:
     rules: list[AnyRule] = [*built_in]
     rules += [_quick_rule(f"r{number}", chance) for number in range(chance.randint(1, 9))]
     chance.shuffle(rules)
-    return AuthorizationPolicy(rules, reader=ReadActions(None))
+    return AuthorizationPolicy(rules, reader=ReadActions(None), flows=_COUNTED)
 
 
 def _quick_rule(name: str, chance: random.Random) -> ConfiguredRule:
@@ -584,7 +606,7 @@ def test_so_it_does_while_another_thread_reloads(policies: list[AuthorizationPol
 
     def reload() -> None:
         for number, policy in itertools.cycle(enumerate(policies)):
-            again = AuthorizationPolicy(policy.rules, reader=policy.reader, declared=policy.declared)
+            again = attrs.evolve(policy)
             in_force[0] = (number, again)
             in_force[0] = (number, policy)
             if is_over.is_set():
@@ -647,14 +669,22 @@ def test_a_policy_goes_through_a_pickle_and_an_evolution(seed: int, drafts: list
         assert [again.decide(*pair) for pair in pairs] == before
 
 
-@given(name=st.sampled_from(NAMES), texts=st.lists(st.text("ab*?_:/", min_size=1, max_size=8), max_size=12))
+@given(name=st.sampled_from(NAMES), texts=st.lists(st.text("abA*?_:/.", min_size=1, max_size=8), max_size=12))
 def test_globs_are_found_as_they_match(name: str, texts: list[str]) -> None:
-    """Filed together, they find what each of them would match alone."""
-    rules = [
-        ConfiguredRule(f"r{number}", Verdict.BLOCK, 150, Scope((ToolSelector(text),)))
-        for number, text in enumerate(texts)
-    ]
-    policy = AuthorizationPolicy(rules)
-    for tool in (name, "ab_a", "a", "aab:b/a", "b__/a"):
-        wanted = next((rule.id for rule in rules if Pattern(rule.scope.selectors[0].text).matches(tool)), None)
-        assert policy.decide(ToolCall(tool), AuthContext()).rule_id == wanted
+    """Filed together, they find what each would match alone: in a permission the name, in a restriction any reading."""
+    for effect, priority in ((Verdict.ALLOW, 250), (Verdict.BLOCK, 150)):
+        rules = [
+            ConfiguredRule(f"r{number}", effect, priority, Scope((ToolSelector(text),)))
+            for number, text in enumerate(texts)
+        ]
+        policy = AuthorizationPolicy(rules)
+        for tool in (name, "ab_a", "a", "aab:b/a", "b__/a", "mcp__a__b__a", "B.a"):
+            call = ToolCall(tool)
+            names = frozenset({tool}) if effect is Verdict.ALLOW else call.readings
+            fitting = (r.id for r, text in zip(rules, texts, strict=True) if _is_meant(text, effect, names))
+            assert policy.decide(call, AuthContext()).rule_id == next(fitting, None)
+
+
+def _is_meant(text: str, effect: Verdict, names: frozenset[str]) -> bool:
+    forms = {text} if effect is Verdict.ALLOW else {text} | name_forms(text)
+    return any(Pattern(form).matches(name) for form in forms for name in names)

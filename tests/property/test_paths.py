@@ -71,7 +71,8 @@ def test_a_pattern_covers_what_the_obvious_matcher_covers(pattern: str, name: st
 def test_what_covers_a_place_surely_may_hold_it(anchor: str, pattern: str, names: list[str], *, is_tree: bool) -> None:
     """A restriction fires wherever a permission with the same pattern would allow."""
     path, place = PathPattern(anchor + pattern), _place(*names, is_tree=is_tree)
-    assert not path.holds(place, ROOTS) or path.may_hold(place, ROOTS)
+    assert not path.holds(place, ROOTS) or path.must_hold(place, ROOTS)
+    assert not path.must_hold(place, ROOTS) or path.may_hold(place, ROOTS)
 
 
 @given(_patterns, _names, st.data())
@@ -79,9 +80,10 @@ def test_a_glob_fires_for_every_name_it_may_become(pattern: str, name: str, data
     """Hiding letters of a name behind wildcards hides nothing from a restriction."""
     letters = [char if char == "/" else data.draw(st.sampled_from((char, "?", "*", f"[{char}]"))) for char in name]
     glob = _place("".join(letters) or name)
-    unsure = Place("*" + glob.text, glob.lexical, glob.real, is_certain=False)
+    unsure = Place("*" + glob.text, glob.lexical, glob.real, is_certain=False, is_glob=True)
     path = PathPattern(pattern)
     assert not path.may_hold(_place(name), ROOTS) or path.may_hold(unsure, ROOTS)
+    assert path.may_hold(_place(name), ROOTS) or not path.must_hold(unsure, ROOTS)
 
 
 @given(_patterns, _names)
@@ -100,7 +102,8 @@ def test_case_hides_nothing_from_a_restriction(pattern: str, name: str) -> None:
 def test_no_text_breaks_or_slows_anything(pattern: str, text: str, *, is_certain: bool, is_tree: bool) -> None:
     """Any text has an answer within a second, and a pattern that is none is refused as a rule error."""
     started = time.process_time()
-    place = read_path(text, ["/no-such-w", "/no-such-v"], home="/no-such-h", is_tree=is_tree)
+    place = read_path(text, ["/no-such-w", "/no-such-v"], home="/no-such-h")
+    place = attrs.evolve(place, is_tree=is_tree)
     place = attrs.evolve(place, is_certain=place.is_certain and is_certain)
     roots = roots_of("/no-such-w", "/no-such-h")
     try:

@@ -65,6 +65,7 @@ def test_decisions_are_measured_beside_every_engine_that_is_here() -> None:
         ("filtering", "## Filtering the list of tools"),
         ("text-calls", "## Calls in a model's text"),
         ("start-up", "## Start-up"),
+        ("growth", "## What a long session costs"),
     ],
 )
 def test_every_other_question_is_answered(question: str, title: str) -> None:
@@ -159,7 +160,7 @@ def test_the_page_tells_ratios_before_figures() -> None:
 from tests.bench.page import page
 from tests.bench.report import Report, Table
 ratios, figures = (Table(told, ("engine", "x"), (("a", "1"),)) for told in ("The ratios:", "The figures:"))
-print(json.dumps(page({"decisions": Report("Decisions", (ratios,), (figures,), text="So it is.")}, has_plot=True)))
+print(json.dumps(page({"decisions": Report("Decisions", (ratios,), (figures,), text="So it is.")}, ["decisions"])))
 """)
     order = ["# Benchmarks", "Versions: Python", "The ratios:", "](benchmarks.svg)", "The figures:", "## Targets"]
     places = [page.index(part) for part in order]

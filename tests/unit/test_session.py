@@ -6,7 +6,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.history import Ran
+from permitry.core.history import Bounds, Ran
 from permitry.core.policy import Marks
 from permitry.core.template import Template
 from permitry.session import Session
@@ -185,6 +185,22 @@ def test_labels_and_history_are_one_for_the_whole_family() -> None:
     low.note(ToolCall("bash"), Marks(frozenset({"mail"})))
     for session in (top, low, other, low.child("lowest")):
         assert (len(session.history), session.labels) == (2, {"web", "mail"})
+
+
+def test_a_family_remembers_as_much_as_its_first_session() -> None:
+    """The bounds go with the log, which is one for all of them."""
+    top = Session(bounds=Bounds(calls=2))
+    for session in (top, top.child("low"), top.child("other")):
+        session.note(ToolCall("bash"), Marks())
+    assert (len(top.history), len(list(top.history.latest()))) == (3, 2)
+
+
+def test_a_tool_is_ignored_once() -> None:
+    """However often a human says so, the list does not grow."""
+    session = Session()
+    for _ in range(3):
+        session.ignore("bash")
+    assert session.tool_ignore_list == ["bash"]
 
 
 def test_a_child_starts_from_its_parent() -> None:

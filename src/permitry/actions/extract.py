@@ -6,7 +6,9 @@ from typing import TypeAlias, assert_never
 
 import attrs
 
+from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
+from permitry.actions.history import View
 from permitry.actions.paths import roots_of
 from permitry.core._json import JsonValue
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Roots, Run, Touch, Unknown, Word
@@ -45,11 +47,12 @@ class ReadActions:
 
     def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
         """Return the actions of `call` in `context`; looks at the file system where it names paths."""
-        roots = roots_of(context.workspace, self.home, has_disk=self.has_disk)
+        disk = Disk(self.has_disk)
+        roots = roots_of(context.workspace, self.home, view=View(disk))
         # The last of its names is the real one: a `cd` from there goes as the kernel goes. Without a workspace relative
         # paths most likely start where this process stands; that is enough to restrict, and too little to permit.
         bases = roots.workspace[-1:] or _current_folder()
-        folder = Folder(bases, self.home, is_certain=bool(roots.workspace), has_disk=self.has_disk)
+        folder = Folder(bases, self.home, is_certain=bool(roots.workspace), disk=disk)
         if spec is None or spec.roles is None:
             return Actions(guessed=tuple(_guesses(call, folder)), roots=roots, doubt="nobody declares what it does")
         return _Extraction(call, spec, spec.roles, folder).actions(roots)
@@ -63,6 +66,7 @@ class _Extraction:
     folder: Folder
     certain: list[Action] = attrs.field(factory=list)
     possible: list[Action] = attrs.field(factory=list)
+    guessed: list[Action] = attrs.field(factory=list)
     doubts: list[str] = attrs.field(factory=list)
     has_moved: bool = False
     start: Folder = attrs.field(init=False)
@@ -81,7 +85,7 @@ class _Extraction:
         if self.spec.is_shell:
             self.unexplained()
         doubt = next(iter(self.doubts), None)
-        return Actions(tuple(self.certain), tuple(self.possible), roots=roots, doubt=doubt)
+        return Actions(tuple(self.certain), tuple(self.possible), tuple(self.guessed), roots, doubt)
 
     def argument(self, key: str, role: ArgumentRole) -> None:
         values = _values(self.call.arguments, key)
@@ -114,7 +118,7 @@ class _Extraction:
             told = "is missing" if value.value is None else "has another shape than is declared"
             self.unknown(origin, f"the argument `{origin}` {told}", role)
             for text in _texts(value.value):
-                self.possible += _guess(text, self.folder)
+                self.guessed += _guess(text, self.folder)
             return
         if role in (ArgumentRole.COMMAND, ArgumentRole.ARGV):
             self.command(origin, value, role)
@@ -125,7 +129,7 @@ class _Extraction:
         else:
             self.unknown(origin, f"the argument `{origin}` is no text", role)
             for text in _texts(value):
-                self.possible += _guess(text, self.folder)
+                self.guessed += _guess(text, self.folder)
 
     def command(self, origin: str, value: JsonValue, role: ArgumentRole) -> None:
         from permitry.actions.shell.reading import read_argv, read_command  # noqa: PLC0415 -- most calls are no command
@@ -137,10 +141,12 @@ class _Extraction:
         else:
             self.unknown(origin, f"the argument `{origin}` is no command")
             for text in _texts(value):
-                self.possible += _loosely(text, self.folder)
+                self.loosely(text)
             return
+        self.folder = attrs.evolve(self.folder, earlier=reading.changes)
         self.certain += reading.certain
         self.possible += reading.possible
+        self.guessed += reading.guessed
         self.doubts += filter(None, (reading.doubt,))
 
     def typed(self, origin: str, value: JsonValue) -> None:
@@ -149,7 +155,13 @@ class _Extraction:
             return
         self.unknown(origin, f"nobody reads what a running program makes of `{origin}`")
         for text in _texts(value):
-            self.possible += _loosely(text, self.folder)
+            self.loosely(text)
+
+    def loosely(self, text: str) -> None:
+        """Take in a text that is run as a command."""
+        possible, guessed = _loosely(text, self.folder)
+        self.possible += possible
+        self.guessed += guessed
 
     def text(self, origin: str, text: str, role: ArgumentRole) -> None:
         match role:
@@ -188,13 +200,16 @@ class _Extraction:
         self.possible += other_readings(text, origin)
         if connect.host is None:
             # `file:///etc/passwd` is a path, and what else has no host may be one.
-            self.possible += _guess(text, self.folder)
+            (self.possible if text[:5].lower() == "file:" else self.guessed).extend(_guess(text, self.folder))
         self.doubts.append(f"it connects to `{text}`")
 
     def path(self, origin: str, text: str, role: ArgumentRole) -> None:
         access, is_tree = _ACCESS[role], role is ArgumentRole.READ_TREE
-        place = self.folder.read(text, is_certain=self.folder.is_certain, is_tree=is_tree)
-        self.certain.append(Touch(access, place, origin))
+        # Some tools write through a link, and some put a new file in its place.
+        touch = self.folder.place_of(
+            Word(text), access, is_tree=is_tree, is_entry=access is Access.WRITE, origin=origin
+        )
+        self.certain.append(touch)
         if access is not Access.READ:
             self.doubts.append(f"it may {access.value} `{text}`")
 
@@ -292,13 +307,11 @@ def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
             return
         yield from _guess(text, folder)
         # In prose, a sum such as `$20` is no program that could be any.
-        runs = (
-            action for action in _loosely(text, folder) if not (isinstance(action, Run) and action.words[0].is_open)
-        )
-        yield from runs
+        for found in _loosely(text, folder):
+            yield from (each for each in found if not (isinstance(each, Run) and each.words[0].is_open))
 
 
-def _loosely(text: str, folder: Folder) -> Iterable[Action]:
+def _loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
     from permitry.actions.shell.reading import loosely  # noqa: PLC0415 -- most calls are no command
 
     return loosely(text, folder)
@@ -306,8 +319,10 @@ def _loosely(text: str, folder: Folder) -> Iterable[Action]:
 
 def _guess(text: str, folder: Folder) -> Iterator[Touch | Connect]:
     from permitry.actions.hosts import other_readings, read_url  # noqa: PLC0415 -- only for what nobody declares
+    from permitry.actions.shell.words import has_wildcard  # noqa: PLC0415 -- see above
 
     if text:
-        yield folder.place_of(Word(text, is_home=text.startswith("~")), Access.WRITE, is_certain=False)
+        is_glob = has_wildcard(text) and not any(map(str.isspace, text))
+        yield folder.place_of(Word(text, is_glob, is_home=text.startswith("~")), Access.WRITE, is_certain=False)
         yield attrs.evolve(read_url(text), is_certain=False)
         yield from other_readings(text)

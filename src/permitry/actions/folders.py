@@ -1,11 +1,14 @@
 """Where commands stand: the folder of the call, and what `cd` makes of it."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from posixpath import basename
 from typing import TYPE_CHECKING
 
 import attrs
 
+from permitry.actions.disk import Disk
+from permitry.actions.history import Changes, View
 from permitry.actions.paths import can_follow, read_path
 from permitry.core.action import Access, Place, Touch, Word
 
@@ -25,32 +28,89 @@ def _is_option_of_cd(word: Word) -> bool:
     return len(word.text) > 1 and word.text[0] == "-" and set(word.text[1:]) <= set("LPe@")
 
 
+def _turns_back(text: str) -> bool:
+    """Return whether `..` stands behind a name: some programs make that folder on the way."""
+    names = [name for name in text.split("/") if name not in ("", ".")]
+    return any(name == ".." and before != ".." for before, name in itertools.pairwise(names))
+
+
 @attrs.frozen
 class Folder:
     """Where a command stands: the folders it may be in, whether these are all, and the home folder.
 
-    Without a disk there are no links, as in the examples of rules.
+    `disk` answers for one decision; `earlier` tells, when it is asked, what earlier commands have changed.
     """
 
     bases: tuple[str, ...]
     home: str | None
     is_certain: bool = True
-    has_disk: bool = True
+    disk: Disk = attrs.field(factory=Disk, eq=False, repr=False, kw_only=True)
+    earlier: Callable[[], Changes] = attrs.field(default=Changes, eq=False, repr=False, kw_only=True)
 
     def place_of(
-        self, word: Word, access: Access, *, is_tree: bool = False, is_certain: bool = True, origin: str = ""
+        self,
+        word: Word,
+        access: Access,
+        *,
+        is_tree: bool = False,
+        is_entry: bool = False,
+        is_certain: bool = True,
+        origin: str = "",
     ) -> Touch:
-        """Return what touching a word of a command touches; an open word without a text is a name nobody has seen."""
+        """Return what touching a word of a command touches; an open word without a text is a name nobody has seen.
+
+        `is_entry`: the entry itself is made or replaced, as it is when it is deleted.
+        """
         if word.is_open and not word.text:
             return Touch(access, Place(_UNSEEN, is_certain=False, is_tree=is_tree, is_open=True), origin or _UNSEEN)
-        is_plain = is_certain and self.is_certain and not word.is_glob and not word.is_open
-        place = self.read(word.text, is_home=word.is_home, is_certain=is_plain, is_tree=is_tree)
-        return Touch(access, attrs.evolve(place, is_open=word.is_open) if word.is_open else place, origin or word.text)
+        changes = access is not Access.READ
+        is_plain = is_certain and not (word.is_glob or word.is_open or (changes and _turns_back(word.text)))
+        is_entry = is_entry or access is Access.DELETE
+        place = self.read(word.text, is_home=word.is_home, is_certain=is_plain, is_tree=is_tree, is_entry=is_entry)
+        if access is Access.DELETE and self._stands_in(place):
+            place = attrs.evolve(place, is_certain=False)
+        earlier = self.earlier()
+        is_open = word.is_open or any(earlier.goes_through_link(name, is_entry=is_entry) for name in place.names)
+        if is_open or word.is_glob:
+            place = attrs.evolve(place, is_open=is_open, is_glob=word.is_glob)
+        return Touch(access, place, origin or word.text)
 
-    def read(self, text: str, *, is_certain: bool, is_home: bool = False, is_tree: bool = False) -> Place:
+    def read(
+        self, text: str, *, is_certain: bool, is_home: bool = False, is_tree: bool = False, is_entry: bool = False
+    ) -> Place:
         """Return the place a path names from here; `is_certain` False is for what holds a glob or an expansion."""
-        place = read_path(text, self.bases, home=self.home, is_home=is_home, is_tree=is_tree, has_disk=self.has_disk)
-        return place if is_certain else attrs.evolve(place, is_certain=False)
+        place = read_path(
+            text,
+            self.bases,
+            home=self.home,
+            is_home=is_home,
+            is_entry=is_entry,
+            view=View(self.disk, self.earlier()),
+        )
+        is_sure = place.is_certain and is_certain and self.is_certain
+        return attrs.evolve(place, is_tree=is_tree, is_certain=is_sure)
+
+    def has_folder(self, word: Word) -> bool:
+        """Return whether a word certainly names a folder that is there; a link to one is none.
+
+        Without a disk, it is what can be nothing else.
+        """
+        if not self.disk.is_there:
+            return word.text.endswith("/") or basename(word.text) in (".", "..")
+        place = self.place_of(word, Access.READ, is_entry=True).place
+        is_gone = self.earlier().is_gone
+        is_there = bool(place.real) and all(self.disk.is_folder(name) and not is_gone(name) for name in place.real)
+        return place.is_certain and is_there
+
+    def leads_to_folder(self, word: Word) -> bool:
+        """Return whether what a word names may well be a folder: it is one now, or a link to one."""
+        is_there = any(map(self.disk.is_folder, self.place_of(word, Access.READ).place.real))
+        # INVARIANT: law 4. What was not looked at may be one.
+        return is_there or not self.disk.can_look
+
+    def _stands_in(self, place: Place) -> bool:
+        """Return whether this folder is a place or below it: once that is gone, other names lead elsewhere."""
+        return any(f"{base}/".startswith(f"{name.rstrip('/')}/") for base in self.bases for name in place.names)
 
     def moved(self, words: Sequence[Word]) -> "Folder":
         """Return where a `cd` with these operands leads, if it succeeds."""
@@ -63,10 +123,11 @@ class Folder:
         place = self.place_of(word, Access.READ).place
         bases = tuple(dict.fromkeys((*place.real, *place.lexical)))
         is_plain = not (word.text.startswith("-") or word.is_glob or word.is_open or len(operands) > 1)
-        if not is_plain or len(bases) > _MOST_BASES or not all(map(can_follow, bases)):
+        if not is_plain or place.is_open or len(bases) > _MOST_BASES or not all(map(can_follow, bases)):
             return self.lost()
         # A shell goes by the names: behind a link, `..` leads back to where the link stands, not as the kernel goes.
-        is_straight = place.real == place.lexical
+        # And where what is named does not exist by then, or a link was made in between, it goes as the kernel does.
+        is_straight = place.real == place.lexical and not _turns_back(word.text)
         return attrs.evolve(self, bases=bases, is_certain=place.is_certain and is_straight)
 
     def lost(self) -> "Folder":

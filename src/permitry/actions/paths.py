@@ -2,11 +2,9 @@
 
 A permission needs both names, a restriction either. What cannot be settled from here (a loop of links, a name the
 system refuses, a door of `/proc`) is not certain, but is still followed as far as it goes, so that restrictions see it.
-The disk is only asked for links (`readlink`).
+The disk is only asked for links (`Disk`), and for what it does not know yet there are the changes of earlier commands.
 """
 
-import errno
-import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import dirname, join, normpath
@@ -14,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
+from permitry.actions.history import View
 from permitry.core.action import Place, Roots
 
 __all__ = ["can_follow", "read_path", "roots_of"]
@@ -24,9 +23,10 @@ _MOST_LINKS = 40  # MAXSYMLINKS: one more, and the kernel gives up with ELOOP
 _DOORS = frozenset({"cwd", "exe", "fd", "map_files", "ns", "root"})
 
 
-def roots_of(workspace: str | None, home: str | None, *, has_disk: bool = True) -> Roots:
+def roots_of(workspace: str | None, home: str | None, *, view: View | None = None) -> Roots:
     """Return the names of both folders, as given and real; none for a folder that is not known as an absolute path."""
-    return Roots(_names(workspace, has_disk=has_disk), _names(home, has_disk=has_disk))
+    view = View() if view is None else view
+    return Roots(_names(workspace, view), _names(home, view))
 
 
 def read_path(
@@ -35,27 +35,30 @@ def read_path(
     *,
     home: str | None,
     is_home: bool = False,
-    is_tree: bool = False,
-    has_disk: bool = True,
+    is_entry: bool = False,
+    view: View | None = None,
 ) -> Place:
     """Return the place `text` names; never raises.
 
     `bases` are the absolute folders it may be relative to, none if that is not known. `is_home`: its leading tilde is
-    one a shell replaces; any other leading tilde may or may not be, and is not certain. `is_tree` is for a folder that
-    is touched with all below it. `has_disk` False is for what must mean the same everywhere: no link is looked for.
+    one a shell replaces; any other leading tilde may or may not be, and is not certain. `is_entry` is for an entry that
+    is itself made, replaced or removed. `view` answers for the links; left out, it is the disk as it is.
     """
     readings = tuple(_readings(text, home, is_home=is_home))
     starts = dict.fromkeys((join(base, reading), base) for reading in readings for base in bases or ("",))
     paths = _unique(path for path, _ in starts)
-    followed = [_follow(path, base or "/", has_disk=has_disk) for path, base in starts if path.startswith("/")]
+    view = View() if view is None else view
+    ways = [_Way(base or "/", view).follow(path) for path, base in starts if path.startswith("/")]
     is_sure = _is_plain(text) and len(readings) == 1 and _has_one_meaning(readings[0], bases)
+    # A folder that was moved takes along whoever stands in it.
+    has_moved = not text.startswith("/") and any(map(view.changes.is_gone, bases))
     return Place(
         text,
         lexical=_unique(_normal(path) for path in paths if path.startswith("/")),
-        real=_unique(way.end for way in followed),
-        passed=_unique(name for way in followed for name in way.passed),
-        is_certain=is_sure and all(way.is_sure for way in followed),
-        is_tree=is_tree,
+        real=_unique(name for way in ways for name in way.ends(is_entry=is_entry)),
+        passed=_unique(name for way in ways for name in way.passed),
+        is_certain=is_sure and not has_moved and not view.changes.is_anywhere and all(way.is_sure for way in ways),
+        is_entry=is_entry,
     )
 
 
@@ -64,10 +67,10 @@ def can_follow(path: str) -> bool:
     return len(path) <= _LONGEST and path.count("/") <= _DEEPEST
 
 
-def _names(folder: str | None, *, has_disk: bool) -> tuple[str, ...]:
+def _names(folder: str | None, view: View) -> tuple[str, ...]:
     if folder is None or not folder.startswith("/"):
         return ()
-    return _unique((_normal(folder), _follow(folder, "/", has_disk=has_disk).end))
+    return _unique((_normal(folder), _Way("/", view).follow(folder).done))
 
 
 def _is_plain(text: str) -> bool:
@@ -120,65 +123,85 @@ def _normal(path: str) -> str:
     return normpath("/" + path.lstrip("/") if path.startswith("/") else path)
 
 
-@attrs.frozen
+@attrs.define
 class _Way:
-    """Where a path leads, the names its links gave it before that, and whether this is sure."""
+    """Where an absolute path leads: what does not exist is taken as written.
 
-    end: str
-    passed: tuple[str, ...]
-    is_sure: bool
+    `done` is where it has led so far, and in the end where it leads; `passed` the names its links gave it before that,
+    `entry` the place of its last name whatever that is, and `is_sure` whether all this is sure. `others` is where it
+    leads instead without the links that an earlier command may have removed.
+    """
 
+    base: str
+    view: View
+    done: str = ""
+    entry: str = ""
+    passed: list[str] = attrs.field(factory=list)
+    others: list[str] = attrs.field(factory=list)
+    is_sure: bool = True
+    todo: list[str] = attrs.field(factory=list)
 
-def _follow(path: str, base: str, *, has_disk: bool) -> _Way:
-    """Return where an absolute path leads; what does not exist is taken as written."""
-    done: list[str] = []
-    todo = path.split("/")[::-1]
-    passed: list[str] = []
-    is_sure = True
-    while todo:
-        name = todo.pop()
-        if name in ("", "."):
-            continue
-        if name == "..":
-            done = done[:-1]
-        elif _is_door(done, name):
-            is_sure = False
-            done = {"root": [], "cwd": [*filter(None, base.split("/"))]}.get(name, [*done, name])
-        else:
-            done = [*done, name]
-            target, is_known = _link_at(done) if has_disk else (None, True)
-            is_sure = is_sure and is_known
-            if target is None:
+    def follow(self, path: str) -> "_Way":
+        """Return this way once the path is followed."""
+        self.todo = [name for name in reversed(path.split("/")) if name not in ("", ".")]
+        while self.todo:
+            name = self.todo.pop()
+            if name in ("", "."):
                 continue
-            if len(passed) == _MOST_LINKS:
-                return _Way(_normal("/".join(["", *done, *reversed(todo)])), tuple(passed), is_sure=False)
-            done = [] if target.startswith("/") else done[:-1]
-            todo += target.split("/")[::-1]
-            passed.append(_normal("/".join(["", *done, *reversed(todo)])))
-    end = "/" + "/".join(done)
-    return _Way(end, tuple(name for name in passed if name != end), is_sure)
+            self.step(name)
+            # The names a link leads to are put on top of the others, so this is the end of the path itself.
+            if not self.todo:
+                self.entry = self.entry or self.done
+            self.look()
+        self.done = self.done or "/"
+        self.entry = self.entry or self.done
+        self.passed = [name for name in self.passed if name != self.done]
+        return self
+
+    def ends(self, *, is_entry: bool) -> tuple[str, ...]:
+        """Return every name it may lead to."""
+        return (*((self.entry,) if is_entry else ()), self.done, *self.others)
+
+    def step(self, name: str) -> None:
+        if name == "..":
+            self.done = self.done.rpartition("/")[0]
+        elif _is_door(self.done, name):
+            self.is_sure = False
+            self.done = {"root": "", "cwd": self.base.rstrip("/")}.get(name, f"{self.done}/{name}")
+        else:
+            self.done = f"{self.done}/{name}"
+        self.is_sure = self.is_sure and self.done not in self.view.changes.linked
+
+    def look(self) -> None:
+        """Follow the link that is here, if there is one."""
+        target, is_known = self.view.disk.link_at(self.done or "/")
+        self.is_sure = self.is_sure and is_known
+        if target is None:
+            return
+        self.is_sure = self.view.disk.spend(len(self.todo)) and self.is_sure
+        if self.view.changes.is_gone(self.done):
+            self.others.append(self.rest())
+            self.is_sure = self.is_sure and ".." not in self.todo
+        if len(self.passed) == _MOST_LINKS:
+            self.done = self.rest()
+            self.is_sure, self.todo = False, []
+            return
+        self.done = "" if target.startswith("/") else self.done.rpartition("/")[0]
+        self.todo += target.split("/")[::-1]
+        self.passed.append(self.rest())
+
+    def rest(self) -> str:
+        return _normal("/".join([self.done, *reversed(self.todo)]))
 
 
-def _is_door(done: list[str], name: str) -> bool:
+def _is_door(done: str, name: str) -> bool:
     """Return whether the name leads elsewhere for every process, so that what we see there is not what it sees."""
-    if done == ["dev"]:
+    if name not in _DOORS:
+        return False
+    if done == "/dev":
         return name == "fd"
-    is_process = len(done) > 1 and done[0] == "proc" and (done[1] in ("self", "thread-self") or done[1].isdigit())
-    return is_process and name in _DOORS
-
-
-def _link_at(parts: list[str]) -> tuple[str | None, bool]:
-    """Return the target of a link, None if it is none, and whether the system let us know."""
-    if parts[0] == "proc":  # its links are about the process that asks, and here that is us
-        return None, True
-    try:
-        return os.readlink("/" + "/".join(parts)), True  # noqa: PTH115 -- a Path would cost ten times the call
-    except (FileNotFoundError, NotADirectoryError):
-        return None, True
-    except OSError as error:
-        return None, error.errno == errno.EINVAL
-    except ValueError:
-        return None, False
+    top, process = [*done.split("/"), "", ""][1:3]
+    return top == "proc" and (process in ("self", "thread-self") or process.isdigit())
 
 
 def _unique(names: Iterable[str]) -> tuple[str, ...]:

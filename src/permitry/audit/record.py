@@ -19,6 +19,8 @@ from permitry.errors import AuditError
 __all__ = ["AuditRecord", "JsonlRecorder", "MemoryRecorder", "Recorder", "decision_fields"]
 
 _CLOSED = -1
+_LARGE = 4_096
+"""So many bytes of arguments may go with each record whatever the bound in bytes."""
 
 AuditRecord = Mapping[str, object]
 
@@ -27,7 +29,7 @@ class Recorder(Protocol):
     """A sink for the record. When `record` returns, the record is as durable as the sink can make it."""
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event: `decided`, `asked`, `answered`, `started` or `finished`.
+        """Keep one event: `decided`, `asked`, `interrupted`, `answered`, `started` or `finished`.
 
         Raises: `AuditError` when the record cannot be kept.
         """
@@ -53,10 +55,19 @@ def _fields(event: str, call: ToolCall, details: Mapping[str, object]) -> dict[s
 
 @attrs.define
 class MemoryRecorder:
-    """Keeps the last `limit` records in memory; for tests and for hosts that keep a record of their own."""
+    """Keeps the last `limit` records in memory; for tests and for hosts that keep a record of their own.
+
+    Of large arguments, no more are kept than `size` bytes of them.
+    """
 
     limit: int = 10_000
+    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True)
     records: deque[AuditRecord] = attrs.field(init=False)
+    # The number of the last record, and the numbers and sizes of those that are large.
+    _last: int = attrs.field(default=0, init=False, repr=False)
+    _large: deque[tuple[int, int]] = attrs.field(factory=deque, init=False, repr=False)
+    _taken: int = attrs.field(default=0, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False, eq=False)
 
     @records.default
     def _empty(self) -> deque[AuditRecord]:
@@ -64,7 +75,30 @@ class MemoryRecorder:
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event."""
-        self.records.append(_fields(event, call, details))
+        size = len(call.canonical) if "arguments" in details else 0
+        self._keep(_fields(event, call, details), size)
+
+    def reloaded(self, **details: object) -> None:
+        """Keep an event `reloaded`."""
+        self._keep({"event": "reloaded", **details}, 0)
+
+    def _keep(self, record: AuditRecord, size: int) -> None:
+        with self._lock:
+            self.records.append(record)
+            self._last += 1
+            if size > _LARGE:
+                self._make_room(size)
+
+    def _make_room(self, size: int) -> None:
+        self._large.append((self._last, size))
+        self._taken += size
+        while self._large and self._large[0][0] <= self._last - len(self.records):
+            self._taken -= self._large.popleft()[1]
+        while self._taken > self.size and self.records:
+            number, size = self._large.popleft()
+            self._taken -= size
+            for _ in range(min(number - (self._last - len(self.records)), len(self.records))):
+                self.records.popleft()
 
 
 def _utc_now() -> str:
@@ -118,6 +152,13 @@ class JsonlRecorder:
         Raises: `AuditError` when the record cannot be kept.
         """
         self._append({"event": "session", "process": os.getpid(), **details})
+
+    def reloaded(self, **details: object) -> None:
+        """Keep an event `reloaded`: other rules are in force from here on, or those in the files have mistakes.
+
+        Raises: `AuditError` when the record cannot be kept.
+        """
+        self._append({"event": "reloaded", **details})
 
     def _append(self, fields: Mapping[str, object]) -> None:
         line = (json.dumps({"at": self.clock(), "session": self.session, **fields}) + "\n").encode()

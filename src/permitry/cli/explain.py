@@ -65,7 +65,8 @@ def _action(each: ActionTrace) -> dict[str, object]:
 def _described(action: Action) -> tuple[str, dict[str, object]]:
     match action:
         case Run():
-            operands: tuple[Action, ...] = (*action.operands.touches, *action.operands.connects)
+            named = action.operands
+            operands: tuple[Action, ...] = (*named.touches, *named.connects, *named.guessed)
             inner = [_described(each) for each in operands]
             touches = [{"action": kind, **details} for kind, details in inner]
             return "run", {

@@ -26,6 +26,10 @@ __all__ = ["SessionGuard"]
 
 _BRIEF = 60
 _OVER = "the session is over"
+_INTERRUPTED = "the session was interrupted"
+_IN_PART = ToolResult(False, "The session was interrupted during this call; it may have run in part.")
+_UNDECIDED = ToolResult(False, "The session was interrupted before this call was decided; it did not run.")
+_UNASKED = ToolResult(False, "The session was interrupted at the question about this call; it did not run.")
 
 
 @attrs.define
@@ -62,7 +66,10 @@ class SessionGuard:
         return ExitCode.NEEDS_CONFIRMATION if self.queued else ExitCode.OK
 
     def line(self, number: int, line: str | CallError) -> None:
-        """Guard the calls of one line; a line that cannot be read is reported, and the session goes on."""
+        """Guard the calls of one line; a line that cannot be read is reported, and the session goes on.
+
+        Raises: `KeyboardInterrupt` where a call was interrupted, once every call of the line has its result.
+        """
         try:
             if isinstance(line, CallError):
                 raise line
@@ -73,6 +80,8 @@ class SessionGuard:
             self._refuse_line(number, message)
         for index, incoming in enumerate(calls, 1):
             self._call(incoming, f"{number}.{index}")
+        if self._ended == _INTERRUPTED:
+            raise KeyboardInterrupt
 
     def _calls(self, message: object) -> tuple[list[IncomingCall], list[str]]:
         """Return the calls of a message, or those its text holds, if text is read at all; and why others are none."""
@@ -124,13 +133,9 @@ class SessionGuard:
         try:
             result, row = self._result(incoming, place)
         except KeyboardInterrupt:
-            self.rows.append(SummaryRow(None, incoming.name, "block", None, "interrupted"))
-            _print(
-                incoming.reply(
-                    ToolResult(False, "The session was interrupted during this call; it may have run in part.")
-                )
-            )
-            raise
+            # Between the steps, where nothing is known of how far it went.
+            self._ended = _INTERRUPTED
+            result, row = _IN_PART, SummaryRow(None, incoming.name, "block", None, "interrupted")
         except PermitryError as error:
             # A fatal tool error, or a record that cannot be written: whatever follows does not run.
             self.failure, self._ended = str(error), _OVER
@@ -160,31 +165,46 @@ class SessionGuard:
         return attrs.evolve(call, call_id=call_id)
 
     def _guarded(self, call: ToolCall) -> tuple[ToolResult, SummaryRow]:
-        begun = self.handler.begin(call)
-        outcome = self._confirmed(begun) if isinstance(begun, Pending) else begun
+        begun: Ready | Blocked | Pending | None = None
+        try:
+            begun = self.handler.begin(call)
+            outcome = self._confirmed(begun) if isinstance(begun, Pending) else begun
+        except KeyboardInterrupt:
+            self._ended = _INTERRUPTED
+            if begun is None:
+                return _UNDECIDED, SummaryRow(call.call_id, call.tool, "block", None, "interrupted")
+            return _UNASKED, _row(begun.call, begun.decision, "interrupted at the question")
         if isinstance(outcome, Pending):
             self.queued.append(outcome.call)
             return _waiting(outcome), _row(outcome.call, begun.decision, "queued")
-        try:
-            result = self.handler.run(outcome, CallScope(step=len(self.rows)))
-        except PermitryError as error:
-            # A fatal tool error, or an end that cannot be recorded: whatever follows does not run.
-            self.failure, self._ended = str(error), _OVER
-            return ToolResult(False, _last_words(error)), _row(begun.call, begun.decision, "failed")
-        if isinstance(outcome, Ready):
-            return result, _row(begun.call, begun.decision, "ran" if result.ok else "ran, failed")
-        if result.ends_session:
-            self.interrupted = True
-            self._ended = "the user ended the session"
-        if outcome.cause is Cause.NOT_RECORDED:
-            self.failure, self._ended = "the record cannot be written", _OVER
-        return result, _row(begun.call, begun.decision, outcome.cause.value)
+        result, told = self._run(outcome)
+        return result, _row(begun.call, begun.decision, told)
 
     def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
         if not self.queues:
             return self.handler.ask(pending)
         response = self.handler.channel.ask(pending.request)
         return pending if response is None else self.handler.resolve(pending.pending_id, response)
+
+    def _run(self, outcome: Ready | Blocked) -> tuple[ToolResult, str]:
+        """Return what the model is told of a decided call, and what became of it."""
+        try:
+            result = self.handler.run(outcome, CallScope(step=len(self.rows)))
+        except PermitryError as error:
+            # A fatal tool error, or an end that cannot be recorded: whatever follows does not run.
+            self.failure, self._ended = str(error), _OVER
+            return ToolResult(False, _last_words(error)), "failed"
+        except KeyboardInterrupt:
+            self._ended = _INTERRUPTED
+            return _IN_PART, "interrupted"
+        if isinstance(outcome, Ready):
+            return result, "ran" if result.ok else "ran, failed"
+        if result.ends_session:
+            self.interrupted = True
+            self._ended = "the user ended the session"
+        if outcome.cause is Cause.NOT_RECORDED:
+            self.failure, self._ended = "the record cannot be written", _OVER
+        return result, outcome.cause.value
 
 
 def _row(call: ToolCall, decision: Decision, outcome: str) -> SummaryRow:

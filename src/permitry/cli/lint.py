@@ -1,17 +1,26 @@
 """`permitry lint`: what is odd about rules that load."""
 
 import argparse
+import contextlib
+import gc
 import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from permitry.cli.inputs import add_rules_option, rules_from
 from permitry.cli.main import ExitCode
-from permitry.config.lint import Finding, lint
+from permitry.config.lint import Check, Finding, lint
+from permitry.config.lint._schemas import Schema
 from permitry.config.lint.drafts import drafts_of
 from permitry.core._json import parse_json
 from permitry.errors import CallError, PermitryError
 
 __all__ = ["configure"]
+
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
+_MANY = 1_000
+"""So many rules take a second or more."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_rules_option(parser)
     parser.add_argument(
         "--tools", type=Path, metavar="FILE",
-        help="a JSON list of all tools there are: names, or their specs as they are given to a model",
+        help="a JSON list of all tools there are: names, or their specs as they are given to a model, schemas included",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object a finding, and nothing else")
     parser.set_defaults(execute=execute)
@@ -27,9 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Print each finding, in the order of the files and lines."""
-    tools = None if options.tools is None else _names_in(options.tools)
-    rules = rules_from(options)
-    found = lint(rules, drafts=drafts_of(rules), tools=tools)
+    tools = None if options.tools is None else _tools_in(options.tools)
+    with _no_collection():
+        rules = rules_from(options)
+        watch = _silent if len(rules.rules) < _MANY else _shown
+        found = lint(rules, drafts=drafts_of(rules), tools=tools, watch=watch)
     for finding in found:
         print(json.dumps(_as_json(finding)) if options.json else _told(finding))
     if not (found or options.json):
@@ -38,8 +49,37 @@ def execute(options: argparse.Namespace) -> ExitCode:
     return ExitCode.FAILED if found else ExitCode.OK
 
 
-def _names_in(path: Path) -> list[str]:
-    """Return the names of tools in a file.
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from walking over many rules again and again: a third of the time, for no garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _silent(checks: Sequence[Check]) -> Iterable[Check]:
+    return checks
+
+
+def _shown(checks: Sequence[Check]) -> Iterator[Check]:
+    """Yield the checks; on a terminal, a bar on standard error shows how many are done."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield from checks
+        return
+    from rich.progress import Progress
+
+    from permitry.cli.render import console_on
+
+    with Progress(console=console_on(sys.stderr), transient=True, redirect_stdout=False) as progress:
+        yield from progress.track(checks, description="checking")
+
+
+def _tools_in(path: Path) -> dict[str, Schema]:
+    """Return the names of tools in a file, and the schemas of their arguments, empty where there is none.
 
     Raises: `PermitryError` for a file that cannot be read, or that is no list of tools.
     """
@@ -51,19 +91,32 @@ def _names_in(path: Path) -> list[str]:
         raise PermitryError(f"`{path}` is no JSON: {error}") from error
     if not isinstance(data, list | tuple):
         raise PermitryError(f'`{path}` holds no list of tools; write names, as in `["read_file"]`')
-    return [_name(entry, path, number) for number, entry in enumerate(data, 1)]
+    return dict(_tool(entry, path, number) for number, entry in enumerate(data, 1))
 
 
-def _name(entry: object, path: Path, number: int) -> str:
+def _tool(entry: object, path: Path, number: int) -> tuple[str, Schema]:
     match entry:
-        case str(name) | {"name": str(name)} | {"function": {"name": str(name)}} if name:
-            return name
+        case str(name) if name:
+            return name, {}
+        case {"name": str(name)} | {"function": {"name": str(name)}} if name:
+            return name, _schema(entry, path, number)
     raise PermitryError(f"tool {number} of `{path}` has no name; write a name, or an object with `name`")
+
+
+def _schema(entry: object, path: Path, number: int) -> Schema:
+    tool = entry if isinstance(entry, Mapping) else {}
+    inner = tool.get("function")
+    places = (tool, inner if isinstance(inner, Mapping) else {})
+    schema: object = next((each[key] for each in places for key in _SCHEMA_KEYS if each.get(key) is not None), {})
+    if not isinstance(schema, Mapping):
+        raise PermitryError(f"the schema of tool {number} of `{path}` is no object; write a JSON Schema")
+    return schema
 
 
 def _as_json(finding: Finding) -> dict[str, object]:
     return {
         "kind": finding.kind,
+        "level": finding.level,
         "rule": finding.rule_id,
         "source": finding.source,
         "reason": finding.reason,
@@ -75,5 +128,5 @@ def _told(finding: Finding) -> str:
     from permitry.cli.render import one_line
 
     rule = "" if finding.rule_id is None else f"rule `{finding.rule_id}`: "
-    head = f"{finding.source}: {finding.kind}: {rule}{finding.reason}"
+    head = f"{finding.source}: {finding.level}: {finding.kind}: {rule}{finding.reason}"
     return f"{one_line(head)}\n    {one_line(finding.suggestion)}"

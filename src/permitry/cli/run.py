@@ -15,14 +15,17 @@ from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.diagnostics import nearest
 from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
-from permitry.config.reload import Loaded, PolicyReloader
+from permitry.config.reload import Loaded, PolicyReloader, difference
 from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.core.template import Template
-from permitry.errors import PermitryError
+from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
 from permitry.session import Session
 
 __all__ = ["configure"]
+
+_APART = 0.2
+"""Changed rules count when they were seen unchanged for so many seconds, at the next line of the session."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,19 +52,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
-    reloader = PolicyReloader(lambda: origins_from(options, options.workspace))
+    reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     with Toolset.opened(options, Path(options.workspace)) as toolset:
-        guard = _guard(options, reloader.loaded.rules, toolset)
+        guard, recorder = _guard(options, reloader.loaded.rules, toolset)
         _stop_on_signals()
         try:
             with open_lines(options.session) as stream:
                 for number, line in numbered_lines(stream):
+                    before = reloader.loaded
                     if reloader.poll():
+                        recorder.reloaded(**difference(before, reloader.loaded))
                         _take_over(guard.handler, reloader.loaded)
                     toolset.poll()
                     guard.line(number, line)
         except KeyboardInterrupt:
             guard.interrupted = True
+        except AuditError as error:
+            guard.failure = str(error)
         guard.summarize()
     return guard.exit_code
 
@@ -75,7 +82,7 @@ def _take_over(handler: ToolHandler, loaded: Loaded) -> None:
         tell(["the rules stay as they are; the files have mistakes:", *str(loaded.problems).splitlines()])
 
 
-def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> SessionGuard:
+def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tuple[SessionGuard, JsonlRecorder]:
     workspace, registry = Path(options.workspace), toolset.registry
     tell(rules.notices)
     tell(_exposed(toolset, workspace.resolve()))
@@ -107,7 +114,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> Ses
         handler.channel = answers
     elif terminal is not None:
         handler.channel = prompt.TerminalChannel(terminal, handler.explain, prompt.edit_in_editor, registry.preview)
-    return SessionGuard(
+    guard = SessionGuard(
         handler,
         record,
         rules.files,
@@ -115,6 +122,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> Ses
         is_quiet=options.json,
         reads_text=options.text_calls,
     )
+    return guard, recorder
 
 
 def _stop_on_signals() -> None:

@@ -51,7 +51,7 @@ class _UnusableError(Exception):
     """What is in the cache, or around it, is not what may be used."""
 
 
-_UNUSABLE = (OSError, ValueError, TypeError, LookupError, RecursionError, _UnusableError)
+_UNUSABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, _UnusableError)
 
 
 @attrs.frozen
@@ -60,8 +60,8 @@ class RuleCache:
 
     Both must also be where `permitry:base` guards them from agents: in the user's own folders, at their usual places
     and not behind a link. Still, something may write there that no rule sees. So nothing is kept for an admin's rules,
-    for rule files that are not the user's own below the home folder, nor without `permitry:base`; and the shipped sets
-    that are named must be in what was kept, as they are shipped.
+    for rule files that are not the user's own below the home folder, nor without `permitry:base`; the shipped sets that
+    are named must be in what was kept, as they are shipped; and what was kept must be of the files that are asked for.
     """
 
     folder: Path = attrs.field(factory=user_cache)
@@ -81,7 +81,7 @@ class RuleCache:
         """Return the rule set that is kept for the origins, if each file it was made from is what it was."""
         try:
             data = self._opened(self._key(origins))
-            _check_files(data)
+            _check_files(data, origins)
             check_floor((each.name for each in origins if each.name.startswith(PREFIX)), data["rules"])
             return rule_set_of(data["rules"], tool)
         except _UNUSABLE:
@@ -215,15 +215,31 @@ def _seal(secret: bytes, key: str, body: bytes) -> bytes:
     return hmac.digest(secret, key.encode() + b"\n" + body, "sha256").hex().encode()
 
 
-def _check_files(data: dict[str, Any]) -> None:
-    """Check that every file is where it was, and what it was.
+def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
+    """Check that the rules are of these origins, and that every file is where it was, and what it was.
+
+    Whatever the data says, each origin is among the names that were followed, each of these leads to a file of which
+    the digest is known, and each rule says that it comes from one of these files.
 
     Raises: `_UnusableError`, `OSError` or `ValueError` when one is not.
     """
-    if not all(os.path.realpath(name) == real for name, real in data["named"]):
+    named, digests = dict(data["named"]), dict(data["files"])
+    if not all(os.path.realpath(name) == real for name, real in named.items()):
         raise _UnusableError("a name leads elsewhere")
-    if any(hashlib.sha256(_content(path)).hexdigest() != digest for path, digest in data["files"]):
+    if not named.keys() >= {_place(each.name) for each in origins} or set(named.values()) != digests.keys():
+        raise _UnusableError("other files than those that are asked for")
+    names = data["rules"]["files"]
+    if {os.path.realpath(_place(name)) for name in names} != digests.keys() or len(set(names)) != len(digests):
+        raise _UnusableError("other files than those of the rules")
+    if not {each["source"].rpartition(":")[0] for each in data["rules"]["rules"]} <= set(names):
+        raise _UnusableError("a rule of another file")
+    if any(hashlib.sha256(_content(path)).hexdigest() != digest for path, digest in digests.items()):
         raise _UnusableError("a rule file has changed")
+
+
+def _place(name: str) -> str:
+    """Return the path of a rule file, as the cache writes it down."""
+    return str(shipped_path(name) if name.startswith(PREFIX) else Path(name))
 
 
 def _content(path: str) -> bytes:

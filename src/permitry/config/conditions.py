@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from permitry.core.action import Access
 from permitry.core.pattern import Pattern
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
@@ -54,9 +55,13 @@ def host_pattern(text: str) -> HostPattern:
 
     Raises: `RuleError`.
     """
-    from permitry.actions.hosts import read_host  # noqa: PLC0415 -- of no use to rules without hosts
+    return HostPattern.parse(text, _read_host)
 
-    return HostPattern.parse(text, read_host)
+
+def _read_host(text: str) -> str | None:
+    from permitry.actions.hosts import read_host  # noqa: PLC0415 -- of no use to rules that name no host
+
+    return read_host(text)
 
 
 def arguments(table: Mapping[str, Any], above: Place = ()) -> Iterator[tuple[Place, object]]:
@@ -81,7 +86,7 @@ def argument(place: Place, raw: object) -> "ArgumentCondition":
     """
     from permitry.rules.conditions.arguments import argument_condition  # noqa: PLC0415 -- loaded on first use
 
-    return argument_condition(".".join(place), raw)
+    return argument_condition(tuple(map(str, place)), raw)
 
 
 def _conditions(given: Given) -> Conditions:
@@ -90,6 +95,7 @@ def _conditions(given: Given) -> Conditions:
         commands=tuple(ArgvPattern(text) for text in given.get("command", ())),
         paths=tuple(PathPattern(text) for text in given.get("path", ())),
         hosts=tuple(host_pattern(text) for text in given.get("host", ())),
+        accesses=frozenset(map(Access, given.get("access", ()))),
     )
 
 

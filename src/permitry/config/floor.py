@@ -18,8 +18,9 @@ _COMPILED = "compiled.json"
 def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
     """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
 
-    Every rule, template and tool of these sets must be there as it is shipped, and none may come before the rules of
-    an admin. So whoever forges the data gains nothing that the user's own rule file could not say.
+    Every rule, template and tool of these sets must be there as it is shipped; no other rule may say that it comes from
+    a shipped set, and none may come before the rules of an admin. So whoever forges the data gains nothing that the
+    user's own files could not say.
 
     Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when anything is otherwise.
     """
@@ -34,6 +35,9 @@ def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
         given = {each[key]: each for each in data[kind]}
         if len(given) != len(data[kind]) or any(given.get(each[key]) != each for one in named for each in one[kind]):
             raise ValueError(f"the {kind} are not those that are shipped")
+    shipped = [rule for one in sets.values() for rule in one["rules"]]
+    if any(each["source"].startswith(PREFIX) and each not in shipped for each in data["rules"]):
+        raise ValueError("a rule that is not shipped claims to be")
     if any(each["priority"] is not None and phase_of(each["priority"]) is Phase.OVERRIDE for each in data["rules"]):
         raise ValueError("only an admin's rule comes before all others")
 

@@ -7,10 +7,13 @@ constructors of rules refuse, they refuse here as well.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+import attrs
+
 from permitry.config.conditions import scope_of
 from permitry.config.ruleset import RuleSet
+from permitry.core.action import Access
 from permitry.core.decision import Verdict
-from permitry.core.pattern import Pattern
+from permitry.core.names import NamePattern, readings
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules.conditions.budget import Budget
@@ -23,6 +26,7 @@ Plain: TypeAlias = Mapping[str, Any]
 """A table of plain data: texts, numbers, truth values, lists and tables."""
 
 _DEFAULT_PRIORITY = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}
+_ACCESSES = tuple(access.value for access in Access)
 _TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
 
 
@@ -34,32 +38,38 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     Raises: `ValueError` (`RuleError` is one) for data that describes none.
     """
     table = _fields(data, _SET)
-    rules = [_fields(each, _RULE) for each in table["rules"] if tool is None or _may_select(each, tool)]
+    names = None if tool is None else readings(tool)
+    rules = [_fields(each, _RULE) for each in table["rules"] if names is None or _may_select(each, names)]
     templates: dict[str, Template] = {}
     for each in table["templates"]:
         template = _template(_fields(each, _TEMPLATE), templates)
         templates[template.name] = template
+    flows = tuple(flow for each in rules for flow in flows_of(each))
+    labels = {flow.label for flow in flows if flow.label is not None}
     return RuleSet(
-        rules=tuple(rule_of(each) for each in rules if each["effect"] is not None),
+        rules=tuple(_labelled(rule_of(each), each["taint"], labels) for each in rules if each["effect"] is not None),
         templates=templates,
         tools={each["name"]: tool_of(each) for each in (_fields(each, _TOOL) for each in table["tools"])},
-        flows=tuple(flow for each in rules for flow in flows_of(each)),
+        flows=flows,
         files=tuple(table["files"]),
         notices=tuple(table["notices"]),
     )
 
 
-def _may_select(data: object, tool: str) -> bool:
-    """Return whether a rule can be about calls of a tool; one that cannot is not even looked at."""
+def _may_select(data: object, tool: frozenset[str]) -> bool:
+    """Return whether a rule can be about calls of a tool of these names; one that cannot is not even looked at."""
     names = data.get("tools") if isinstance(data, dict) else None
     if names is None or not _are_some_texts(names):
         return True
     # A selector of traits depends on more than the name.
-    return any(name == tool or name.startswith("@") or _fits(name, tool) for name in names)
+    return any(name in tool or name.startswith("@") or NamePattern(name).may_mean(tool) for name in names)
 
 
-def _fits(name: str, tool: str) -> bool:
-    return ("*" in name or "?" in name) and Pattern(name).matches(tool)
+def _labelled(rule: ConfiguredRule, taint: str | None, labels: set[str]) -> ConfiguredRule:
+    """Return a rule that knows on which of these labels it relies."""
+    asked = rule.scope.labels & labels
+    own = asked if taint is None else asked | {taint}
+    return attrs.evolve(rule, labels=own) if own else rule
 
 
 def rule_of(data: Plain) -> ConfiguredRule:
@@ -84,7 +94,7 @@ def flows_of(data: Plain) -> Iterator[FlowRule]:
     """Yield what the calls of a rule leave behind: its label, and the count of its budget."""
     if data["taint"] is not None or data["budget"] is not None:
         scope = scope_of(data["tools"] or (), data["when"], data["unless"])
-        yield FlowRule(data["id"], scope, data["taint"], counts=data["budget"] is not None)
+        yield FlowRule(data["id"], scope, data["taint"], counts=data["budget"] is not None, source=data["source"])
 
 
 def tool_of(data: Plain) -> ToolSpec:
@@ -190,6 +200,7 @@ def _are_conditions(value: object) -> bool:
 _WHEN: Mapping[str, _Check] = {
     **dict.fromkeys(("mode", "agent", "template", "server", "label", "digest", "tool_digest"), _are_some_texts),
     **dict.fromkeys(("command", "path", "host"), _are_some_texts),
+    "access": lambda value: _are_some_texts(value) and all(map(_one_of(*_ACCESSES), value)),
     "repeat": _is_number,
     "repaired": _is_flag,
     "args": _is_table,

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -14,7 +14,7 @@ from permitry.config.pin import file_digest
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError, Problem, told
 
-__all__ = ["Loaded", "PolicyReloader"]
+__all__ = ["Loaded", "PolicyReloader", "difference"]
 
 # Within a tick of the file system's clock a file can change and keep its times; this is longer than any tick.
 _TICK = 2_000_000_000
@@ -30,6 +30,45 @@ class Loaded:
     problems: ConfigError | None = None
 
 
+def difference(before: Loaded, after: Loaded) -> dict[str, object]:
+    """Return what a reload did, for the record: ids of rules by file, names of templates, versions, and mistakes.
+
+    Nothing of what a rule says is part of it. Where `problems` stand, what was in force still is.
+    """
+    old, new = _parts(before.rules), _parts(after.rules)
+    problems = () if after.problems is None else after.problems.problems
+    return {
+        "added": _by_file(new.keys() - old.keys()),
+        "removed": _by_file(old.keys() - new.keys()),
+        "changed": _by_file(key for key in old.keys() & new.keys() if old[key] != new[key]),
+        "version_before": before.policy.version,
+        "policy_version": after.policy.version,
+        "problems": [f"{each.path}:{each.line}: {each.message}" for each in problems],
+    }
+
+
+def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
+    """Return what rules say by file and id, without where in the file."""
+    parts: dict[tuple[str, str], object] = {("templates", each.name): each for each in rules.templates.values()}
+    for flow in rules.flows:
+        parts[_file(flow.source), flow.id] = flow
+    for rule in rules.rules:
+        key = _file(rule.source), rule.id
+        parts[key] = attrs.evolve(rule, source=None), parts.get(key)
+    return parts
+
+
+def _file(source: str | None) -> str:
+    return "code" if source is None else source.rpartition(":")[0]
+
+
+def _by_file(keys: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for file, name in sorted(keys):
+        found.setdefault(file, []).append(name)
+    return found
+
+
 @attrs.frozen
 class _Mark:
     """What a file looked like: what the system says of it, its bytes, and whether a change must show in the former."""
@@ -43,9 +82,22 @@ class _Mark:
         return self.status == other.status if self.digest is None else self.digest == other.digest
 
 
+@attrs.frozen
+class _Look:
+    """What was seen at one poll: what would be in force, made of which origins and bytes, and when that was."""
+
+    loaded: Loaded
+    origins: tuple[Origin, ...]
+    marks: Mapping[Path, _Mark]
+    at: int
+
+
 @attrs.define
 class PolicyReloader:
     """The policy of rule files that may change while it is in force. Thread-safe.
+
+    A change counts when two polls in a row, at least `apart` seconds from each other, see the same bytes of every file:
+    a file that is being written is no file yet. The first load takes what is there.
 
     `origins` is asked again at every poll, so that layers written later are found:
     `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer does not go away: when its file is gone,
@@ -58,14 +110,16 @@ class PolicyReloader:
     _origins: Callable[[], Iterable[Origin]]
     _on_change: Callable[[Loaded], object] = lambda _: None
     _clock: Callable[[], int] = attrs.field(default=time.time_ns, kw_only=True)
+    _apart: float = attrs.field(default=0.0, kw_only=True)
     _known: tuple[Origin, ...] = attrs.field(default=(), init=False)
     _marks: dict[Path, _Mark] = attrs.field(factory=dict, init=False, repr=False)
+    _seen: _Look | None = attrs.field(default=None, init=False, repr=False)
     _loaded: Loaded = attrs.field(init=False, repr=False)
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         with _as_config_error():
-            self._loaded = self._load(tuple(self._origins()))
+            self._loaded = self._taken_over(self._look(tuple(self._origins())))
 
     @property
     def loaded(self) -> Loaded:
@@ -83,7 +137,7 @@ class PolicyReloader:
         return self._loaded.problems
 
     def poll(self) -> bool:
-        """Look at the files, load them when one has changed, and return whether anything is new."""
+        """Look at the files, and return whether anything is new: a policy, or a mistake, which is told at once."""
         with self._lock:
             before = self._loaded
             self._loaded = after = self._next(before)
@@ -115,10 +169,12 @@ class PolicyReloader:
                 origins = tuple(self._origins())
                 # While something is broken every poll tries again: the file that is lacking may be one never seen.
                 if before.problems is None and origins == self._known and self._are_unchanged():
+                    self._seen = None
                     return before
                 self._check_complete(origins)
-                return self._load(origins)
+                return self._settled(self._look(origins), before)
         except ConfigError as error:
+            self._seen = None
             if before.problems is not None and before.problems.problems == error.problems:
                 return before
             return attrs.evolve(before, problems=error)
@@ -141,18 +197,34 @@ class PolicyReloader:
         if gone:
             raise ConfigError([Problem(name, 0, 0, 0, "the file is no layer any more", hint) for name in gone])
 
-    def _load(self, origins: tuple[Origin, ...]) -> Loaded:
+    def _settled(self, look: _Look, before: Loaded) -> Loaded:
+        """Return what is seen now if the poll before saw the same, or it is what is in force; else wait."""
+        seen = self._seen
+        earlier = self._marks if seen is None else {**self._marks, **seen.marks}
+        # INVARIANT: no bytes count that were seen once: what is written in pieces may be sound after each of them.
+        if not all(path in earlier and mark.is_same(earlier[path]) for path, mark in look.marks.items()):
+            self._seen = look
+            return before
+        is_old = all(path in self._marks and mark.is_same(self._marks[path]) for path, mark in look.marks.items())
+        if not is_old and seen is not None and look.at - seen.at < self._apart * 1e9:
+            return before
+        return self._taken_over(look)
+
+    def _taken_over(self, look: _Look) -> Loaded:
+        self._known, self._marks, self._seen = look.origins, dict(look.marks), None
+        return look.loaded
+
+    def _look(self, origins: tuple[Origin, ...]) -> _Look:
+        now = self._clock()
         named = {_path(origin.name) for origin in origins}
         files = named | set(self._marks)
         for _ in range(_MOST_TRIES):
             marks = {path: self._mark(path) for path in files}
             rules = load_rules(origins)
-            loaded = Loaded(rules, rules.policy())
             files = named | {_path(name) for name in rules.files}
             # INVARIANT: the marks are of the bytes that were loaded: no file changed, even to and fro, or was new.
             if files <= set(marks) and all(marks[path].status == _status(path) for path in files):
-                self._known, self._marks = origins, {path: marks[path] for path in files}
-                return loaded
+                return _Look(Loaded(rules, rules.policy()), origins, {path: marks[path] for path in files}, now)
         message, hint = "the rule files change faster than they can be read", "wait until they are written"
         raise ConfigError([Problem("rules", 0, 0, 0, message, hint)])
 

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from permitry.config.diagnostics import nearest
+from permitry.core.action import Access
 from permitry.core.context import misspelt_mode
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole
@@ -232,6 +233,16 @@ _Digests = Annotated[_Words, AfterValidator(lambda words: [_checked_digest(word)
 _ToolDigests = Annotated[_Words, AfterValidator(lambda words: [_checked_tool_digest(word) for word in words])]
 
 
+def _checked_access(value: str) -> str:
+    known = [access.value for access in Access]
+    if value not in known:
+        raise _refuse(f"unknown access `{value}`", nearest(value, known, otherwise=f"known: {', '.join(known)}"))
+    return value
+
+
+_Accesses = Annotated[_Words, AfterValidator(lambda words: [_checked_access(word) for word in words])]
+
+
 class WhenTable(_Table):
     """Conditions beside the tool name; all that are given must hold."""
 
@@ -248,6 +259,9 @@ class WhenTable(_Table):
     )
     command: _Words | None = Field(None, description="Programs and their arguments: `git log *`.")
     path: _Words | None = Field(None, description="Paths that are read, written or deleted: `src/**`, `~/.ssh/**`.")
+    access: _Accesses | None = Field(
+        None, description="What happens to a path of `path`: read, write, delete; left out, any of them."
+    )
     host: _Words | None = Field(None, description="Addresses: `[scheme://]host[:port]`, `*.example.com`, `private`.")
     args: dict[str, Any] | None = Field(
         None, description="Arguments by name: a value to equal, or a table of operators such as `{ le = 100 }`."

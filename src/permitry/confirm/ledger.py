@@ -10,7 +10,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
-from permitry.errors import LateAnswerError, LedgerError
+from permitry.errors import FullLedgerError, LateAnswerError, LedgerError
 
 __all__ = ["ConfirmationLedger", "PendingConfirmation"]
 
@@ -38,21 +38,31 @@ class PendingConfirmation:
 class ConfirmationLedger:
     """Open questions by pending id, in memory. Each can be claimed once, before its deadline.
 
-    `lifetime` is in seconds. `clock` gives seconds and never runs backwards; `new_id` gives unguessable ids.
+    At most `most` are open, with at most `size` bytes of arguments; none is dropped for another. `lifetime` is in
+    seconds. `clock` gives seconds and never runs backwards; `new_id` gives unguessable ids.
     """
 
     lifetime: float = 3600.0
     clock: Callable[[], float] = time.monotonic
     new_id: Callable[[], str] = _new_id
+    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
+    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
     _open: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
+    _taken: int = attrs.field(default=0, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def open(self, call: ToolCall, decision: Decision, tool_digest: str | None = None) -> PendingConfirmation:
-        """Note a question and return it with its id; `tool_digest` is None for a tool that nobody declared."""
+        """Note a question and return it with its id; `tool_digest` is None for a tool that nobody declared.
+
+        Raises: `FullLedgerError` when too many are open; `LedgerError` for an id that is in use.
+        """
         question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, tool_digest)
         with self._lock:
             if question.pending_id in self._open:
                 raise LedgerError(f"the id `{question.pending_id}` is already in use")
+            if len(self._open) >= self.most or self._taken + len(call.canonical) > self.size:
+                raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of arguments")
+            self._taken += len(call.canonical)
             self._open[question.pending_id] = question
         return question
 
@@ -67,12 +77,25 @@ class ConfirmationLedger:
         Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
         """
         with self._lock:
-            question = self._open.pop(pending_id, None)
+            question = self._removed(pending_id)
         # A fork copies the ledger as well; a question stays with the process that asked it.
         if question is None or question.process != os.getpid():
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         if self.clock() > question.deadline:
             raise LateAnswerError(f"the answer to `{pending_id}` came too late; the call stays blocked", question)
+        return question
+
+    def expire(self) -> list[PendingConfirmation]:
+        """Close the questions that are past their deadlines, and return those that this process asked."""
+        now = self.clock()
+        with self._lock:
+            late = [self._removed(each.pending_id) for each in list(self._open.values()) if now > each.deadline]
+        return [each for each in late if each is not None and each.process == os.getpid()]
+
+    def _removed(self, pending_id: str) -> PendingConfirmation | None:
+        question = self._open.pop(pending_id, None)
+        if question is not None:
+            self._taken -= len(question.call.canonical)
         return question
 
     def __len__(self) -> int:

@@ -1,5 +1,6 @@
 """A rule as the policy keeps it: everything asked of it once, and its decisions made beforehand."""
 
+import contextlib
 import itertools
 import re
 from collections.abc import Callable, Iterable
@@ -8,7 +9,9 @@ from typing import Any, NamedTuple, TypeGuard, cast
 
 import attrs
 
+from permitry.core._version import CONFIRM_MESSAGE, Version
 from permitry.core.decision import Decision, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
+from permitry.core.names import NamePattern
 from permitry.core.pattern import Pattern
 from permitry.core.rule import (
     AnyRule,
@@ -24,7 +27,10 @@ from permitry.core.rule import (
 )
 from permitry.errors import RuleError, told
 
-CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
+_DOUBT_MESSAGE = (
+    "This call needs the user's confirmation before it runs: what it would do cannot be read with certainty. "
+    "Plain arguments are asked about less often than expansions, scripts and patterns."
+)
 _BLOCK_MESSAGE = (
     "This call is not permitted and did not run. Do not retry it; go on without it or ask the user how to proceed."
 )
@@ -32,63 +38,6 @@ _SPEAKING = ("selectors", "residue")
 _SPOKEN_FOR = ("matches", "covers")
 # Looked up once: a rule is looked at often while policies are made.
 _ALLOW, _RESTRICTION = Verdict.ALLOW, Phase.RESTRICTION
-
-
-def failure_of(rule_id: str, error: Exception) -> RuleFailure:
-    """Return the record of a rule that failed with an exception."""
-    return RuleFailure(rule_id, f"{type(error).__name__}: {told(error)}")
-
-
-def with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decision:
-    """Return the decision with the rules that failed on the way to it."""
-    return Decision(
-        decision.verdict,
-        decision.rule_id,
-        decision.phase,
-        decision.reason,
-        decision.message,
-        tuple(failures),
-        decision.source,
-        decision.policy_version,
-    )
-
-
-class Version:
-    """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
-
-    `decisions` are those made so far under this version, by the ids of their rules. A thread that makes one takes what
-    `setdefault` gives it, so that there is never a second one: whether a rule is sure is told by its very decision.
-    """
-
-    __slots__ = ("_make", "_text", "decisions")
-
-    def __init__(self, make: Callable[[], str]) -> None:
-        self._make = make
-        self._text: str | None = None
-        self.decisions: dict[str | None, Decision] = {}
-
-    @property
-    def text(self) -> str:
-        """The version itself."""
-        if self._text is None:
-            self._text = self._make()
-        return self._text
-
-    @property
-    def default(self) -> Decision:
-        """The decision when no rule speaks, made once."""
-        decision = self.decisions.get(None)
-        if decision is None:
-            told, text = "no rule speaks", self.text
-            made = Decision(Verdict.CONFIRM, None, Phase.DEFAULT, told, CONFIRM_MESSAGE, policy_version=text)
-            decision = self.decisions.setdefault(None, made)
-        return decision
-
-    def __eq__(self, other: object) -> bool:
-        return self.text == other.text if isinstance(other, Version) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.text)
 
 
 class Methods(NamedTuple):
@@ -150,7 +99,7 @@ class Entry:
         """Whether the rule may permit some of the actions of a call."""
         return self.phase is Phase.PERMISSION and self.methods.covers is not None
 
-    def places(self) -> Iterable[str | Selector | None]:
+    def places(self) -> Iterable[str | NamePattern | Selector | None]:
         """Return under what the rule is to be filed: patterns of names, selectors by traits, and None for any tool."""
         method = self.methods.selectors
         try:
@@ -159,6 +108,18 @@ class Entry:
         except Exception:  # noqa: BLE001 -- a rule that cannot say what it is about is asked about every call
             places = ()
         return places or (None,)
+
+    @property
+    def specificity(self) -> tuple[int, int]:
+        """How narrow the rule is, by what it is written with; of no rule that does not say so."""
+        found: object = None
+        with contextlib.suppress(Exception):
+            found = getattr(self.rule, "specificity", None)
+        match found:
+            case (int() as kind, int() as words):
+                return kind, words
+            case _:
+                return 0, 0
 
     def residue(self, question: Question, *, is_selected: bool) -> Rest | bool | None:
         """Return what is left to ask of the rule once the tool is known; None for everything."""
@@ -181,7 +142,7 @@ class Entry:
             covers = self.methods.covers if self.can_cover else None
             return frozenset() if covers is None else frozenset(covers(self.rule, question))
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(failure_of(self.rule_id, error))
+            failures.append(self.version.failure(self.rule_id, error))
             return frozenset()
 
     def always(self, question: Question) -> bool | None:
@@ -218,7 +179,7 @@ class Entry:
         try:
             answer = self.methods.matches(self.rule, question)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(failure_of(self.rule_id, error))
+            failures.append(self.version.failure(self.rule_id, error))
             return None
         if answer is True or answer is False or isinstance(answer, Unsure):
             return answer
@@ -235,10 +196,11 @@ class Entry:
 
     def _unsure(self, answer: Unsure) -> Decision | None:
         # INVARIANT: law 3. What cannot be read makes a restriction ask, and a permission not match.
+        # The grounds are those of the doubt: the call may do nothing that the rule is about.
         if self.phase is not Phase.RESTRICTION:
             return None
-        reason = f"not certain: {answer.reason} ({self.reason})"
-        return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=CONFIRM_MESSAGE)
+        reason = f"not certain: {answer.reason}"
+        return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=_DOUBT_MESSAGE)
 
     def _outcome(
         self,
@@ -340,11 +302,13 @@ def _entry(rule: AuthorizationRule, methods: Methods | None, version: Version) -
     return Entry(rule, methods, rule_id, priority, phase, effect, reason, message, source, version)
 
 
-def _place(selector: Selector) -> str | Selector | None:
+def _place(selector: Selector) -> str | NamePattern | Selector | None:
     pattern = selector.pattern
     if pattern is None:
         hash(selector)
-        return None if isinstance(selector, str) else selector
+        return None if isinstance(selector, str | NamePattern) else selector
+    if type(pattern) is NamePattern and type(pattern.text) is str:
+        return pattern
     # A pattern of another class may fit other names than its text says.
     if type(pattern) is not Pattern or type(pattern.text) is not str:
         return None

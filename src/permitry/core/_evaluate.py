@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.core._entry import Entry, Version, with_errors
+from permitry.core._entry import Entry
+from permitry.core._version import Version, with_errors
 from permitry.core.decision import Decision, RuleFailure
 from permitry.core.rule import Question
 

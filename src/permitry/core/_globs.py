@@ -5,7 +5,7 @@ whichever fewest others are filed under. A name is looked up by the pieces it ho
 Nothing is turned into a regular expression, and a name costs the same however many globs there are that do not fit it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from permitry.core.pattern import Pattern
@@ -99,3 +99,41 @@ class Globs:
 def _says_all(text: str) -> bool:
     """Return whether being found under its one piece is all the glob asks for: `head*`, `*tail`, or `*`."""
     return "?" not in text and (text.find("*") == len(text) - 1 or text.rfind("*") == 0)
+
+
+class Names:
+    """Numbers filed under patterns of names, plain ones and globs; `add` all of them, then `close`, then `find`."""
+
+    __slots__ = ("_all", "_exact", "_globs")
+
+    def __init__(self) -> None:
+        self._all: list[int] = []
+        # Nearly always one number; a list of one takes more than a hundred bytes more.
+        self._exact: dict[str, int | list[int]] = {}
+        self._globs = Globs()
+
+    def add(self, text: str, number: int) -> None:
+        """File a number under a pattern."""
+        if text == "*":
+            self._all.append(number)
+        elif "*" in text or "?" in text:
+            self._globs.add(text, number)
+        else:
+            before = self._exact.setdefault(text, number)
+            if isinstance(before, list):
+                before.append(number)
+            elif before != number:
+                self._exact[text] = [before, number]
+
+    def close(self) -> None:
+        """Get ready to `find`; nothing can be added any more."""
+        self._globs.close()
+
+    def find(self, names: Iterable[str]) -> set[int]:
+        """Return the numbers filed under patterns that fit one of the names."""
+        found = set(self._all)
+        for name in names:
+            found |= self._globs.find(name)
+            exact = self._exact.get(name, ())
+            found.update((exact,) if isinstance(exact, int) else exact)
+        return found

@@ -7,8 +7,9 @@ are left cannot answer quickly, the obvious evaluation takes over, for the rules
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from permitry.core._entry import Entry, Version, failure_of, with_errors
+from permitry.core._entry import Entry
 from permitry.core._evaluate import Phases, decided
+from permitry.core._version import Version
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -77,8 +78,8 @@ class Slice:
     """The rules that may speak about one tool, in their order."""
 
     __slots__ = (
-        "_ahead", "_default", "_overrides", "_own_tool", "_permissions", "_restrictions", "_spec", "_steps", "_version",
-        "is_slow", "kind", "name", "spec",
+        "_ahead", "_default", "_likely", "_overrides", "_own_tool", "_permissions", "_restrictions", "_spec", "_steps",
+        "_version", "is_slow", "kind", "name", "spec",
     )  # fmt: skip
 
     def __init__(self, subject: Subject, steps: Sequence[Step], version: Version, question: Question) -> None:
@@ -86,6 +87,7 @@ class Slice:
         # What was put together for this slice may be kept; the declaration itself lives as long as its registry wants.
         self._spec = None if question.spec is question.own else question.spec
         self._own_tool = None if question.tool is question.own else question.tool
+        self._likely = question.likely
         self._version = version
         self._default = version.default
         self._steps = tuple(steps)
@@ -111,7 +113,7 @@ class Slice:
             try:
                 answer = test(call, context)
             except Exception as error:  # noqa: BLE001 -- law 2: a restriction that fails has matched
-                failures.append(failure_of(entry.rule_id, error))
+                failures.append(self._version.failure(entry.rule_id, error))
                 answer = True
             if answer is True:
                 if chosen is None or (is_block and not has_block):
@@ -120,7 +122,7 @@ class Slice:
                 return None
         if chosen is None:
             return self._quick_permission(call, context, failures)
-        return with_errors(chosen, failures) if failures else chosen
+        return self._version.failed(chosen, failures) if failures else chosen
 
     def _quick_override(
         self, call: ToolCall, context: AuthContext, failures: list[RuleFailure]
@@ -130,10 +132,10 @@ class Slice:
             try:
                 answer = step.test(call, context)
             except Exception as error:  # noqa: BLE001 -- law 2: an override that fails has not matched
-                failures.append(failure_of(step.entry.rule_id, error))
+                failures.append(self._version.failure(step.entry.rule_id, error))
                 continue
             if answer is True:
-                return with_errors(step.decision, failures) if failures else step.decision
+                return self._version.failed(step.decision, failures) if failures else step.decision
             if answer is not False:
                 return None
         return False
@@ -144,14 +146,14 @@ class Slice:
             try:
                 answer = test(call, context)
             except Exception as error:  # noqa: BLE001 -- law 2: a permission that fails has not matched
-                failures.append(failure_of(entry.rule_id, error))
+                failures.append(self._version.failure(entry.rule_id, error))
                 continue
             if answer is True:
                 chosen = decision
                 break
             if answer is not False:
                 return None
-        return with_errors(chosen, failures) if failures else chosen
+        return self._version.failed(chosen, failures) if failures else chosen
 
     def slow(self, question: Question) -> Decision:
         """Return the decision of the obvious evaluation, for the rules that may speak about this very call."""
@@ -166,7 +168,8 @@ class Slice:
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
     ) -> Question:
         """Return the question to the rules; what was found out about the tool before is part of it."""
-        question = Question(call, context, spec if self._spec is None else self._spec, reader, own=spec)
+        declared = spec if self._spec is None else self._spec
+        question = Question(call, context, declared, reader, own=spec, likely=self._likely)
         if self._own_tool is not None:
             object.__setattr__(question, "tool", self._own_tool)
         return question

@@ -1,8 +1,9 @@
 """What a call would do to the world, told before it runs: the actions rules judge.
 
 The readers in `permitry.actions` make them; this file only says what they are. Certain actions are what the call does
-when it runs; possible ones are what it might do besides. A permission must cover every certain action, and an
-`Unknown` among them cannot be covered; a restriction looks at both.
+when it runs; possible ones are what it does as well, found by a reader that permits nothing; guesses are what it might
+do. A permission must cover every certain action, and an `Unknown` among them cannot be covered; a restriction looks at
+all of them, and a guess only makes it ask.
 """
 
 import enum
@@ -73,8 +74,10 @@ class Place:
     sure); `real` the same with links followed as the kernel follows them, `passed` the names between these where a link
     leads to a link. `is_certain`: these are all, and each is one
     file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
-    `is_tree`: what lies below a folder of this name is touched as well. `is_open`: an expansion, or somebody else, says
-    the name or a part of it, so it may lead anywhere.
+    `is_tree`: what lies below a folder of this name is touched as well. `is_glob`: the wildcards in it are not quoted,
+    so that it may become other names. `is_open`: an expansion, or somebody else, says the name or a part of it, so it
+    may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real` also holds its own place,
+    where links in its folders are followed, but not the entry if it is a link.
     """
 
     text: str
@@ -82,8 +85,10 @@ class Place:
     real: tuple[str, ...] = ()
     is_certain: bool = True
     is_tree: bool = False
+    is_glob: bool = attrs.field(default=False, kw_only=True)
     passed: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     is_open: bool = attrs.field(default=False, kw_only=True)
+    is_entry: bool = attrs.field(default=False, kw_only=True)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
@@ -100,13 +105,16 @@ class Place:
 class Touch:
     """Reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human.
 
-    `words` are those of the program whose input or output it is, for a redirection.
+    `words` are those of the program whose input or output it is, for a redirection. `makes_links`: what is made there
+    or below may be a link. `is_guess`: it is one of two readings, and less likely the right one.
     """
 
     access: Access
     place: Place
     origin: str = ""
     words: tuple[Word, ...] = ()
+    makes_links: bool = attrs.field(default=False, kw_only=True)
+    is_guess: bool = attrs.field(default=False, kw_only=True)
 
 
 @attrs.frozen
@@ -148,11 +156,15 @@ class Unknown:
 
 @attrs.frozen
 class Operands:
-    """What the operands of a program name, as far as the program is known; `is_listed`: these are all."""
+    """What the operands of a program name, as far as the program is known; `is_listed`: these are all.
+
+    `guessed` is what a part of an argument would name if the program took it for a path or an address.
+    """
 
     touches: tuple[Touch, ...] = ()
     connects: tuple[Connect, ...] = ()
     is_listed: bool = False
+    guessed: tuple[Touch | Connect, ...] = ()
 
 
 @attrs.frozen
@@ -160,8 +172,11 @@ class Run:
     """Runs a program; `words` begin with its name, wrappers such as `timeout` taken off.
 
     `doubt` is why it may do more than read, None if it only reads. `within` are the constructs around it, outermost
-    first, for a human; `start` and `end` (0-based, in characters) where it stands in the text. What its operands name
-    is read when somebody asks.
+    first, for a human; `start` and `end` (0-based, in characters) where it stands in the text.
+    `bare` are the words without the options of the program itself, as those of git before its
+    sub-command; empty if there are none. `is_wrapper`: all it does is to run what is an action of
+    its own. `is_guess`: it is a text that need not run. What its operands name is read when
+    somebody asks.
     """
 
     words: tuple[Word, ...]
@@ -170,6 +185,9 @@ class Run:
     within: tuple[str, ...] = ()
     start: int = 0
     end: int = 0
+    bare: tuple[Word, ...] = attrs.field(default=(), kw_only=True)
+    is_wrapper: bool = attrs.field(default=False, kw_only=True)
+    is_guess: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -217,8 +235,9 @@ class Roots:
 class Actions:
     """The actions of one call.
 
-    `certain` is what it does, in order; `possible` what it may do besides. `guessed` is what the arguments of a tool
-    that nobody declared may be: it can only make a restriction unsure. `doubt` is why the call as a whole may do more
+    `certain` is what it does, in order; `possible` what it does as well as far as the lenient reader can tell, on which
+    no permission relies. `guessed` is what a text may be that may not run at all, and what the arguments of a tool that
+    nobody declared may be: it can only make a restriction unsure. `doubt` is why the call as a whole may do more
     than read, None if every certain action only reads.
     """
 
@@ -255,6 +274,7 @@ class Actions:
                     yield action
                 case Run():
                     yield from action.operands.touches
+                    yield from (each for each in action.operands.guessed if isinstance(each, Touch))
 
     def connects(self) -> Iterator[Connect]:
         """Yield every address that is or may be connected to, those of programs included."""
@@ -264,6 +284,7 @@ class Actions:
                     yield action
                 case Run():
                     yield from action.operands.connects
+                    yield from (each for each in action.operands.guessed if isinstance(each, Connect))
 
 
 class ActionReader(Protocol):

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, canonical_text, freeze_object, parse_json, thaw
+from permitry.core.names import readings
 from permitry.errors import CallError
 
 __all__ = ["PayloadKind", "ToolCall", "check_tool_name"]
@@ -127,6 +128,11 @@ class ToolCall:
         # The canonical form of the list [kind, server, name].
         head = f'["{self.kind._value_}",{canonical_text(self.server)},{canonical_text(self.name)}]'
         return hashlib.sha256(f"{head}{self.canonical}".encode()).hexdigest()
+
+    @functools.cached_property
+    def readings(self) -> frozenset[str]:
+        """Every name that `tool` may stand for: what a restriction compares."""
+        return readings(self.tool)
 
     def thawed(self) -> dict[str, Any]:
         """Return a fresh, mutable copy of the arguments."""

@@ -1,10 +1,27 @@
 """What ran before in a session: the part of the past that rules may look at."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import contextlib
+import copy
+import hashlib
+import itertools
+import math
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
-__all__ = ["History", "Ran"]
+from permitry.core._account import Account
+from permitry.core._fingerprints import Fingerprints
+from permitry.errors import UnevaluableError
+
+__all__ = ["Bounds", "History", "Log", "Ran", "Whose"]
+
+Whose: TypeAlias = tuple[str, Literal["session", "agent", "tool"], str]
+"""A rule, and whose calls its budget counts: all, or those of an agent or a tool of that name."""
+
+_LONGEST_TARGET = 256
+_ENDLESS = 1 << 62
 
 
 @attrs.frozen
@@ -22,39 +39,245 @@ class Ran:
     targets: frozenset[str] = frozenset()
 
 
-@attrs.frozen(eq=False)
-class History:
-    """The calls that had run at one moment, oldest first; never changes.
+@attrs.frozen
+class Bounds:
+    """How much of its past a session remembers. Past a bound, counts are too high or cannot be told: never too low.
 
-    Looks at a list that its session only appends to, so that a context costs the same however long the session is.
+    `calls` are kept in full, with at most ten times as many targets; `digests` is how many different calls before these
+    are counted. Every account of a budget (`accounts`) keeps the times of `times` calls exactly, and `targets`.
     """
 
-    _log: Sequence[Ran] = attrs.field(default=(), repr=False)
-    _length: int = attrs.field(init=False)
+    calls: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
+    digests: int = attrs.field(default=500_000, validator=attrs.validators.ge(1))
+    accounts: int = attrs.field(default=10_000, validator=attrs.validators.ge(1))
+    times: int = attrs.field(default=1_024, validator=attrs.validators.ge(1))
+    targets: int = attrs.field(default=5_000, validator=attrs.validators.ge(1))
 
-    @_length.default
-    def _now(self) -> int:
-        return len(self._log)
+
+@attrs.define(eq=False)
+class Log:
+    """The calls of a session as they run. It only grows, and takes a bounded amount of memory.
+
+    Thread-safe with a `lock`; without one, nothing may be added while another thread looks at it.
+    """
+
+    bounds: Bounds = attrs.field(factory=Bounds)
+    _lock: contextlib.AbstractContextManager[object] = attrs.field(factory=contextlib.nullcontext, repr=False)
+    length: int = attrs.field(default=0, init=False)
+    _kept: deque[Ran] = attrs.field(factory=deque, init=False, repr=False)
+    # How many targets there are in the calls that are kept.
+    _weight: int = attrs.field(default=0, init=False, repr=False)
+    # How often each digest is among the calls that are kept, and among those that are not any more.
+    _repeated: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
+    _forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
+    _accounts: dict[Whose, Account] = attrs.field(factory=dict, init=False, repr=False)
+    # Whether some digest, or some account, found no room.
+    _is_full: bool = attrs.field(default=False, init=False, repr=False)
+    _is_crowded: bool = attrs.field(default=False, init=False, repr=False)
+
+    def add(self, ran: Ran) -> None:
+        """Note that a call may run."""
+        if ran.targets:
+            ran = attrs.evolve(ran, targets=frozenset(map(_short, ran.targets)))
+        with self._lock:
+            self.length += 1
+            self._kept.append(ran)
+            self._weight += len(ran.targets)
+            self._repeated[ran.digest] = self._repeated.get(ran.digest, 0) + 1
+            for rule in ran.rules:
+                self._charge(rule, ran)
+            while len(self._kept) > self.bounds.calls or self._weight > 10 * self.bounds.calls:
+                self._forget()
+
+    @property
+    def history(self) -> "History":
+        """The history of this moment."""
+        return History(self, self.length)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every call is still kept in full."""
+        return len(self._kept) == self.length
+
+    # Asking; `length` is how many calls there were at the moment that is asked about ---------------------------------
+
+    def first(self, length: int) -> tuple[Ran, ...]:
+        """Return those of the first `length` calls that are kept, oldest first."""
+        with self._lock:
+            return tuple(itertools.islice(self._kept, max(0, length - self.length + len(self._kept))))
+
+    def count(self, digest: str, length: int) -> int:
+        """Return how often the call with this digest ran.
+
+        Raises: `UnevaluableError` when that is not known any more.
+        """
+        with self._lock:
+            later = sum(ran.digest == digest for ran in self._later(length))
+            before = 0 if self._forgotten is None else self._forgotten.count(_number(digest))
+            if self._is_full and not before:
+                raise UnevaluableError("so many calls ran that it is not known how often this one did")
+            return before + self._repeated.get(digest, 0) - later
+
+    def calls(self, whose: Whose, since: float | None, length: int) -> int:
+        """Return how many calls are on an account after `since`; None for all.
+
+        Raises: `UnevaluableError` when that is not known any more.
+        """
+        with self._lock:
+            account = self._account(whose)
+            later = sum(_is_on(ran, whose, since) for ran in self._later(length))
+            return 0 if account is None else account.calls_since(since) - later
+
+    def targets(self, whose: Whose, since: float | None, length: int, new: Collection[str], most: int) -> int:
+        """Return how many targets are on an account after `since`, or `new`; counted no further than past `most`.
+
+        Raises: `UnevaluableError` when that is not known any more.
+        """
+        others = frozenset(map(_short, new))
+        with self._lock:
+            account = self._account(whose)
+            if self.is_complete and any(_is_on(ran, whose) for ran in self._later(length)):
+                earlier = itertools.islice(self._kept, length)
+                return len(others.union(*(ran.targets for ran in earlier if _is_on(ran, whose, since))))
+            return len(others) if account is None else account.targets_since(since, others, most)
+
+    def _account(self, whose: Whose) -> Account | None:
+        account = self._accounts.get(whose)
+        if account is None and self._is_crowded:
+            raise UnevaluableError("so many budgets, agents and tools were counted that this one is not")
+        return account
+
+    def _later(self, length: int) -> Iterator[Ran]:
+        """Yield the calls that came after the first `length`."""
+        count = self.length - length
+        if count > len(self._kept):
+            raise UnevaluableError("so many calls ran since that this moment is not known any more")
+        return itertools.islice(reversed(self._kept), count)
+
+    # Counting and forgetting -----------------------------------------------------------------------------------------
+
+    def _charge(self, rule: str, ran: Ran) -> None:
+        accounts: tuple[Whose, ...] = ((rule, "session", ""), (rule, "agent", ran.agent), (rule, "tool", ran.tool))
+        for whose in accounts:
+            account = self._accounts.get(whose)
+            if account is None and len(self._accounts) < self.bounds.accounts:
+                account = self._accounts[whose] = Account(self.bounds.times, self.bounds.targets)
+            if account is None:
+                self._is_crowded = True
+            else:
+                account.add(ran.at, ran.targets)
+
+    def _forget(self) -> None:
+        """Keep no more of the oldest call than that it ran."""
+        ran = self._kept.popleft()
+        self._weight -= len(ran.targets)
+        count = self._repeated.pop(ran.digest)
+        if count > 1:
+            self._repeated[ran.digest] = count - 1
+        if self._forgotten is None:
+            self._forgotten = Fingerprints(self.bounds.digests)
+        self._is_full = not self._forgotten.add(_number(ran.digest)) or self._is_full
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            names = [field.name for field in attrs.fields(Log) if field.name != "_lock"]
+            return {name: copy.deepcopy(getattr(self, name)) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        # A copy is looked at, and nothing is added to it.
+        self._lock = contextlib.nullcontext()
+
+
+@attrs.frozen(eq=False)
+class History:
+    """The calls that had run at one moment; never changes.
+
+    Looks at a log that its session goes on adding to, so that a context costs the same however long the session is.
+    """
+
+    _log: Log | None = attrs.field(default=None, repr=False)
+    _length: int = 0
 
     @classmethod
     def of(cls, calls: Iterable[Ran]) -> "History":
-        """Return a history of its own."""
-        return cls(tuple(calls))
+        """Return a history of its own, oldest call first, that forgets nothing."""
+        log = Log(Bounds(_ENDLESS, _ENDLESS, _ENDLESS, _ENDLESS, _ENDLESS))
+        for ran in calls:
+            log.add(ran)
+        return log.history
 
     def __len__(self) -> int:
         return self._length
 
     def latest(self) -> Iterator[Ran]:
-        """Yield the calls, newest first."""
-        return (self._log[at] for at in range(self._length - 1, -1, -1))
+        """Yield the calls that are still kept in full, newest first."""
+        return reversed(() if self._log is None else self._log.first(self._length))
+
+    def count(self, digest: str) -> int:
+        """Return how often the call with this digest ran; if anything, too often.
+
+        Raises: `UnevaluableError` when that is not known any more.
+        """
+        return 0 if self._log is None else self._log.count(digest, self._length)
+
+    def calls(self, whose: Whose, since: float | None = None) -> int:
+        """Return how many calls a budget counts, later than `since` where that is given; if anything, too many.
+
+        Raises: `UnevaluableError` when that is not known any more.
+        """
+        return 0 if self._log is None else self._log.calls(whose, since, self._length)
+
+    def targets(self, whose: Whose, new: Collection[str], most: int, since: float | None = None) -> int:
+        """Return how many targets a budget counts, with the `new` ones; if anything, too many.
+
+        Raises: `UnevaluableError` when that is not known any more.
+        """
+        return len(new) if self._log is None else self._log.targets(whose, since, self._length, new, most)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, History):
             return NotImplemented
-        return tuple(self.latest()) == tuple(other.latest())
+        if self._length != other._length:
+            return False
+        if self._is_whole and other._is_whole:
+            return tuple(self.latest()) == tuple(other.latest())
+        return (
+            self._log is not None and other._log is not None and self._log.__getstate__() == other._log.__getstate__()
+        )
 
     def __hash__(self) -> int:
-        return hash(tuple(self.latest()))
+        return hash(self._length)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return History, (tuple(self._log[: self._length]),)
+        # What was forgotten counts on in a copy.
+        return (History.of, (tuple(self.latest())[::-1],)) if self._is_whole else (History, (self._log, self._length))
+
+    @property
+    def _is_whole(self) -> bool:
+        return self._log is None or self._log.is_complete
+
+
+def _is_on(ran: Ran, whose: Whose, since: float | None = None) -> bool:
+    """Return whether a call is on an account, and later than `since` where that is given."""
+    rule, kind, name = whose
+    is_meant = kind == "session" or name == (ran.agent if kind == "agent" else ran.tool)
+    # A call at no known time is never over.
+    is_over = since is not None and math.isfinite(ran.at) and ran.at <= since
+    return rule in ran.rules and is_meant and not is_over
+
+
+def _short(target: str) -> str:
+    """Return a name for a target that takes little memory."""
+    if len(target) <= _LONGEST_TARGET:
+        return target
+    return f"sha256:{hashlib.sha256(target.encode(errors='surrogatepass')).hexdigest()}"
+
+
+def _number(digest: str) -> int:
+    """Return the number that stands for the digest of a call: its first 64 bits."""
+    try:
+        return int(digest[:16], 16)
+    except ValueError:
+        return int(hashlib.sha256(digest.encode(errors="surrogatepass")).hexdigest()[:16], 16)

@@ -14,14 +14,16 @@ import attrs
 
 from permitry.core._entry import Entry
 from permitry.core._evaluate import Phases
-from permitry.core._globs import Globs
+from permitry.core._globs import Names
 from permitry.core._slice import Slice, Step, Subject, step_of
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision
+from permitry.core.decision import Decision, Phase
+from permitry.core.names import NamePattern, name_forms
 from permitry.core.rule import Question, Rest, Selector
 from permitry.core.spec import ToolSpec
+from permitry.core.well_known import WELL_KNOWN, well_known
 
 __all__ = ["Index"]
 
@@ -46,8 +48,8 @@ class Index:
     """The rules of one policy, ready to be asked about any tool. What it keeps changes no answer; thread-safe."""
 
     __slots__ = (
-        "_declared", "_earlier", "_entries", "_everyone", "_globs", "_groups", "_kept", "_named", "_names", "_reader",
-        "_shown", "_specs", "_stars", "_steps", "_version", "most",
+        "_declared", "_earlier", "_entries", "_everyone", "_groups", "_kept", "_likely", "_named", "_names", "_reader",
+        "_readings", "_shown", "_specs", "_steps", "_version", "most",
     )  # fmt: skip
 
     def __init__(
@@ -58,17 +60,16 @@ class Index:
         self._declared = declared
         self._version = phases.version
         self._entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
-        # Those that say nothing of their tools, and those that name all of them.
+        self._likely = _by_reading(declared)
+        # Those that say nothing of their tools, those found by the very name, and those found by any reading of it.
         self._everyone: list[int] = []
-        self._stars: list[int] = []
-        # Nearly always one number; a list of one takes more than a hundred bytes more.
-        self._names: dict[str, int | list[int]] = {}
-        self._globs = Globs()
+        self._names, self._readings = Names(), Names()
         self._groups: dict[Selector, list[int]] = {}
         for number, entry in enumerate(self._entries):
             for place in entry.places():
-                self._file(place, number)
-        self._globs.close()
+                self._file(place, number, entry.phase)
+        self._names.close()
+        self._readings.close()
         # Steps of rules that say the same of several tools, by number.
         self._steps: dict[int, Step] = {}
         # By identity of a declaration; each slice says for which one it is, and goes with it.
@@ -153,16 +154,15 @@ class Index:
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""
         declared = self._declared.get(call.tool)
-        if spec is None or declared is None:
-            return Question(call, context, declared if spec is None else spec, self._reader, own=spec)
+        if declared is None:
+            return Question(call, context, spec, self._reader, likely=self._likely_for(call, spec))
+        if spec is None:
+            return Question(call, context, declared, self._reader, own=None)
         return Question(call, context, _completed(spec, declared), self._reader, own=spec)
 
     def _resolved(self, call: ToolCall, spec: ToolSpec | None, reference: Callable[[], ToolSpec | None]) -> Slice:
         question = self.question(call, _NOWHERE, spec)
-        named = self._globs.find(call.tool)
-        named.update(self._stars)
-        exact = self._names.get(call.tool, ())
-        named.update((exact,) if isinstance(exact, int) else exact)
+        named = self._names.find((call.tool,)) | self._readings.find(call.readings)
         numbers = {*self._everyone, *named}
         for selector, group in self._groups.items():
             if _may_select(selector, question):
@@ -187,21 +187,37 @@ class Index:
         question = self.question(call, _NOWHERE, spec)
         return Slice(Subject(call.tool, call.kind, _nobody), steps, self._version, question)
 
-    def _file(self, place: str | Selector | None, number: int) -> None:
+    def _file(self, place: str | NamePattern | Selector | None, number: int, phase: Phase) -> None:
         if place is None:
             self._everyone.append(number)
-        elif not isinstance(place, str):
+        elif isinstance(place, str):
+            self._names.add(place, number)
+        elif not isinstance(place, NamePattern):
             self._groups.setdefault(place, []).append(number)
-        elif place == "*":
-            self._stars.append(number)
-        elif "*" in place or "?" in place:
-            self._globs.add(place, number)
+        elif phase is Phase.RESTRICTION:
+            for form in place.forms:
+                self._readings.add(form, number)
         else:
-            before = self._names.setdefault(place, number)
-            if isinstance(before, list):
-                before.append(number)
-            elif before != number:
-                self._names[place] = [before, number]
+            self._names.add(place.text, number)
+
+    def _likely_for(self, call: ToolCall, spec: ToolSpec | None) -> tuple[ToolSpec, ...]:
+        """Return what the tool of a call may be, where neither its declaration nor its very name says it."""
+        is_open = spec is None or (type(spec) is ToolSpec and spec.roles is None)
+        if not is_open or well_known(call) is not None:
+            return ()
+        found = {id(each): each for name in call.readings for each in self._likely.get(name, ())}.values()
+        if spec is None:
+            return tuple(attrs.evolve(each, name=call.tool) for each in found)
+        return tuple(attrs.evolve(spec, roles=each.roles) for each in found)
+
+
+def _by_reading(declared: Mapping[str, ToolSpec]) -> dict[str, tuple[ToolSpec, ...]]:
+    """Return what tools of known names are, by every form of these names."""
+    found: dict[str, tuple[ToolSpec, ...]] = {}
+    for spec in {**WELL_KNOWN, **declared}.values():
+        for form in name_forms(spec.name):
+            found[form] = (*found.get(form, ()), spec)
+    return found
 
 
 def _forget(
@@ -224,6 +240,8 @@ def _bare_calls(spec: ToolSpec) -> Iterable[ToolCall]:
 
 
 def _may_select(selector: Selector, question: Question) -> bool:
+    if question.likely:
+        return True
     try:
         answers = [selector.always_selects(question, is_generous=is_generous) for is_generous in (True, False)]
     except Exception:  # noqa: BLE001 -- the rule itself is asked, and its failure kept

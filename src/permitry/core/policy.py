@@ -19,8 +19,9 @@ from typing import Protocol
 
 import attrs
 
-from permitry.core._entry import Version, compiled
+from permitry.core._entry import compiled
 from permitry.core._evaluate import Phases, decided
+from permitry.core._version import Version
 from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -28,7 +29,7 @@ from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, Ve
 from permitry.core.index import Index
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec
-from permitry.errors import told
+from permitry.errors import RuleError, told
 
 __all__ = ["AuthorizationPolicy", "Flow", "Marks", "Specs"]
 
@@ -99,12 +100,15 @@ class AuthorizationPolicy:
 
     `rules` may mix rules of the protocol `AuthorizationRule` with objects that have only `priority()` and
     `should_allow_without_confirmation(tool_name, context)`; the latter are permissions. Within one priority the
-    given order is kept; it can change which rule is named, never the verdict. An empty policy confirms everything.
+    given order is kept, but that of restrictions the most specific goes first; it can change which rule is named, never
+    the verdict. An empty policy confirms everything.
 
     `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. `declared` says what
-    tools are that no registry knows. `flows` say what calls leave behind.
+    tools are that no registry knows. `flows` say what calls leave behind. To add rules to a policy use `with_rules`: it
+    keeps all of these.
 
-    Raises: `RuleError` for a rule without a usable id, priority or effect, and for a duplicate id.
+    Raises: `RuleError` for a rule without a usable id, priority or effect, for a duplicate id, and for a rule that
+    relies on a label or a budget that no flow keeps.
 
     Source: seed 003, "AuthorizationPolicy (Strategy Orchestrator)".
     """
@@ -118,9 +122,11 @@ class AuthorizationPolicy:
     _index: Index = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        _check_kept(self.rules, self.flows)
         version = Version(functools.partial(_digest, self.rules, self.flows, self.declared))
         entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
         overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
+        restrictions.sort(key=lambda entry: (entry.priority, *(-each for each in entry.specificity)))
         phases = Phases(overrides, restrictions, permissions, version)
         index = Index(phases, reader=self.reader, declared=self.declared)
         for name, value in (("_version", version), ("_phases", phases), ("_index", index)):
@@ -139,6 +145,15 @@ class AuthorizationPolicy:
     def version(self) -> str:
         """A short digest that is the same for the same rules, in any process; made when it is first asked for."""
         return self._version.text
+
+    def with_rules(self, *rules: AnyRule, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
+        """Return this policy with more rules, and what it knows and keeps besides: reader, declarations and flows.
+
+        `flows` are those of the new rules. Of equal priorities the new rules come last.
+
+        Raises: `RuleError` as the class does: for an id that is there already, among others.
+        """
+        return attrs.evolve(self, rules=(*self.rules, *rules), flows=(*self.flows, *flows))
 
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
         """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
@@ -215,11 +230,12 @@ class AuthorizationPolicy:
         if question.tool is None or not question.tool.roles:
             return
         actions = question.actions
-        for is_certain, group in ((True, actions.certain), (False, (*actions.possible, *actions.guessed))):
-            for action in group:
-                alone = Actions((action,), roots=actions.roots, doubt=_doubt_of(action, actions))
+        for group in ("certain", "possible", "guessed"):
+            for action in getattr(actions, group):
+                kept = {"guessed" if group == "guessed" else "certain": (action,)}
+                alone = Actions(**kept, roots=actions.roots, doubt=_doubt_of(action, actions))
                 decision = decided(attrs.evolve(question, reader=_Reading(alone)), self._phases)
-                yield ActionTrace(action, decision, is_certain)
+                yield ActionTrace(action, decision, is_certain=group == "certain")
 
 
 @attrs.frozen
@@ -242,6 +258,24 @@ def _doubt_of(action: Action, actions: Actions) -> str | None:
             return action.reason
         case _:
             return actions.doubt or "it does more than read"
+
+
+def _check_kept(rules: Iterable[AnyRule], flows: Iterable[Flow]) -> None:
+    """Raise `RuleError` for the first rule that relies on what no flow keeps."""
+    flows = tuple(flows)
+    labels = {flow.label for flow in flows}
+    counted = {flow.id for flow in flows if flow.counts}
+    for rule in rules:
+        needed = getattr(rule, "relies_on", None)
+        if not isinstance(needed, Marks):
+            continue
+        lost = [f"the budget of `{each}`" for each in sorted(needed.rules - counted)]
+        lost += [f"the label `{each}`" for each in sorted(needed.labels - labels)]
+        if lost:
+            way_out = (
+                "pass the `flows` of the policy it comes from as well, as in `with_rules(rule, flows=other.flows)`"
+            )
+            raise RuleError(f"rule `{getattr(rule, 'id', rule)}`: no flow keeps {' and '.join(lost)}; {way_out}")
 
 
 def _leaves(flow: Flow, question: Question) -> bool:

@@ -52,8 +52,9 @@ class Question:
     """One question to the rules: whether this call may run in this context.
 
     `spec` is the tool's declaration, when a registry or the operator vouches for one; `own` is the part of it that does
-    not come from a rule file, None where a rule file alone speaks. `reader` tells what the call would do; it is asked
-    once, and only when a rule looks at the actions.
+    not come from a rule file, None where a rule file alone speaks. `likely` says, for restrictions alone, what a tool
+    may be by another reading of its name. `reader` tells what the call would do; it is asked once, and only when a
+    rule looks at the actions.
     """
 
     call: ToolCall
@@ -61,6 +62,7 @@ class Question:
     spec: ToolSpec | None = None
     reader: ActionReader | None = attrs.field(default=None, repr=False, eq=False)
     own: ToolSpec | None = attrs.field(kw_only=True, repr=False)
+    likely: tuple[ToolSpec, ...] = attrs.field(default=(), kw_only=True, repr=False)
 
     @own.default
     def _spec_as_given(self) -> ToolSpec | None:
@@ -96,6 +98,11 @@ class Question:
         if self.tool.is_shell:
             return self.actions.doubt is None
         return self.tool.only_reads
+
+    @functools.cached_property
+    def otherwise(self) -> "tuple[Question, ...]":
+        """The same question about each tool that the name may mean instead."""
+        return tuple(attrs.evolve(self, spec=spec, likely=()) for spec in self.likely)
 
     @property
     def targets(self) -> frozenset[str]:
@@ -219,6 +226,9 @@ class AuthorizationRule(Protocol):
         A rule may also have `always_matches(question)`: what `matches` answers to every call of the tool in that
         context, whatever its arguments, and None when that depends on them. It only decides which tools are worth
         showing; who narrows `matches` has to narrow it too.
+
+        A rule may also have `relies_on`, the `Marks` it needs the flows of its policy to keep: labels, and the ids of
+        rules whose budgets are counted. A policy without such a flow is refused.
 
         A rule is asked about every call, unless it says more. `selectors()` returns the selectors of the tools it is
         about, None for any tool: whatever the call and the context, it matches no other tool, cannot fail for it, and

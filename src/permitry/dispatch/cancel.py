@@ -3,7 +3,7 @@
 import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import attrs
 
@@ -14,20 +14,26 @@ __all__ = ["Cancellation", "cancellable_by", "cancellation_here", "current_cance
 class _Callback:
     """One callback; leaving the block it is for waits for it, so that it never runs later."""
 
-    function: Callable[[], None]
+    # Not a generator: every wait of every run comes through here.
+    cancellation: "Cancellation"
+    function: Callable[[], object]
     _is_over: bool = attrs.field(default=False, init=False)
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False)
+
+    def __enter__(self) -> None:
+        if not self.cancellation.add(self):
+            self.function()
+
+    def __exit__(self, *_: object) -> None:
+        self.cancellation.remove(self)
+        with self._lock:
+            self._is_over = True
 
     def call(self) -> None:
         """Call it, unless its block has been left."""
         with self._lock:
             if not self._is_over:
                 self.function()
-
-    def end(self) -> None:
-        """Let it never run from here on."""
-        with self._lock:
-            self._is_over = True
 
 
 @attrs.define(eq=False)
@@ -38,7 +44,8 @@ class Cancellation:
     `calling` what ends that. Python cannot stop a thread: a tool that does neither goes on when its call is over.
     """
 
-    _callbacks: list[_Callback] = attrs.field(factory=list, init=False, repr=False)
+    # A dictionary: an agent's signal has a callback for each of the calls that it makes side by side.
+    _callbacks: dict[_Callback, None] = attrs.field(factory=dict, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     is_cancelled: bool = attrs.field(default=False, init=False)
 
@@ -46,30 +53,29 @@ class Cancellation:
         """Give the signal: every callback runs once, in this thread; one that fails keeps no other from running."""
         with self._lock:
             self.is_cancelled = True
-            callbacks, self._callbacks = self._callbacks, []
+            callbacks, self._callbacks = self._callbacks, {}
         for callback in callbacks:
             with contextlib.suppress(Exception):
                 callback.call()
 
-    @contextlib.contextmanager
-    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+    def calling(self, callback: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
         """Have `callback` run when the signal is given while the block runs, or at once if it has been given.
 
         It never runs after the block: what it would end may be something else by then, as a process id may.
         """
-        kept = _Callback(callback)
+        return _Callback(self, callback)
+
+    def add(self, callback: _Callback) -> bool:
+        """Keep a callback for the signal; return False when that has been given."""
         with self._lock:
-            is_late = self.is_cancelled
-            if not is_late:
-                self._callbacks.append(kept)
-        try:
-            if is_late:
-                callback()
-            yield
-        finally:
-            with self._lock, contextlib.suppress(ValueError):
-                self._callbacks.remove(kept)
-            kept.end()
+            if not self.is_cancelled:
+                self._callbacks[callback] = None
+            return not self.is_cancelled
+
+    def remove(self, callback: _Callback) -> None:
+        """Forget a callback; one that was called is gone already."""
+        with self._lock:
+            self._callbacks.pop(callback, None)
 
 
 _CURRENT: contextvars.ContextVar[Cancellation | None] = contextvars.ContextVar("permitry_cancellation", default=None)

@@ -5,7 +5,7 @@ import contextlib
 import contextvars
 import threading
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 
 import attrs
@@ -93,20 +93,28 @@ class Turn:
 
 @attrs.define(eq=False)
 class _Queue:
-    running: set[Turn]
-    waiting: deque[Turn] = attrs.field(factory=deque)
+    """Who has the resource, and who waits for it; every step costs the same however many these are."""
+
+    running: set[Turn] = attrs.field(factory=set)
+    # All that run are shared, or none: a turn that is not runs alone.
+    is_shared: bool = False
+    # Not a deque: whoever gives up leaves from the middle. Not a dict: its first key is found by a search.
+    waiting: "OrderedDict[Turn, concurrent.futures.Future[None]]" = attrs.field(factory=OrderedDict)
 
     def has_room(self, turn: Turn) -> bool:
-        return not self.running or (turn.is_shared and all(each.is_shared for each in self.running))
+        return not self.running or (turn.is_shared and self.is_shared)
+
+    def admit(self, turn: Turn) -> None:
+        self.running.add(turn)
+        self.is_shared = turn.is_shared
 
     def grant(self) -> None:
-        while self.waiting and self.has_room(self.waiting[0]):
-            turn = self.waiting.popleft()
-            # A turn that somebody cancelled, or that is over, is nobody's.
-            if not turn.is_over and (turn.granted is None or turn.granted.set_running_or_notify_cancel()):
-                self.running.add(turn)
-                if turn.granted is not None:
-                    turn.granted.set_result(None)
+        while self.waiting and self.has_room(next(iter(self.waiting))):
+            turn, granted = self.waiting.popitem(last=False)
+            # A turn that somebody cancelled is nobody's.
+            if granted.set_running_or_notify_cancel():
+                self.admit(turn)
+                granted.set_result(None)
 
 
 @attrs.define(eq=False)
@@ -122,12 +130,11 @@ class Turns:
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
-                self._queues[resource] = _Queue({turn})
-            elif not queue.waiting and queue.has_room(turn):
-                queue.running.add(turn)
+                queue = self._queues[resource] = _Queue()
+            if not queue.waiting and queue.has_room(turn):
+                queue.admit(turn)
             else:
-                turn.granted = concurrent.futures.Future()
-                queue.waiting.append(turn)
+                turn.granted = queue.waiting[turn] = concurrent.futures.Future()
         return turn
 
     def leave(self, turn: Turn) -> None:
@@ -138,9 +145,7 @@ class Turns:
             if queue is None:
                 return
             queue.running.discard(turn)
-            if turn.granted is not None:
-                with contextlib.suppress(ValueError):
-                    queue.waiting.remove(turn)
+            queue.waiting.pop(turn, None)
             if queue.waiting:
                 queue.grant()
             if not queue.running and not queue.waiting:

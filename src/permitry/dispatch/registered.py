@@ -1,6 +1,7 @@
 """What the registry keeps of a tool, of a call that was authorized, and of all that runs."""
 
 import os
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,11 +63,11 @@ class RegisteredTool:
 class Authorization:
     """What stands behind an `AuthorizedCall`: the call, the context it was authorized in, and who is told.
 
-    `tool` is the one whose declaration the rules saw: it runs, whatever stands in its place by then. `session` is the
-    one that the context was read from.
+    It goes with the `token`: what nobody can redeem any more is not kept. `tool` is the one whose declaration the rules
+    saw: it runs, whatever stands in its place by then. `session` is the one that the context was read from.
     """
 
-    token: AuthorizedCall
+    token: "weakref.ref[AuthorizedCall]"
     call: ToolCall
     context: AuthContext
     tool: RegisteredTool

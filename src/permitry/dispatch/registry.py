@@ -1,9 +1,11 @@
 """The registry: tools by name, and `dispatch`, which takes nothing but an `AuthorizedCall`."""
 
 import contextlib
+import functools
 import inspect
 import os
 import threading
+import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -11,11 +13,11 @@ import attrs
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
-from permitry.dispatch.names import wire_name
 from permitry.dispatch.registered import ArtifactKeeper, Authorization, RegisteredTool, Shared
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import CallScope, ToolInvocation
@@ -70,7 +72,7 @@ class ToolRegistry:
     _aliases: dict[str, str] = attrs.field(factory=dict, init=False)
     # Which tools a provider calls so, whose own name is another one.
     _wires: dict[str, tuple[str, ...]] = attrs.field(factory=dict, init=False, repr=False)
-    # INVARIANT: an entry is here exactly while its AuthorizedCall has been minted and not yet redeemed.
+    # INVARIANT: an entry is here exactly while its AuthorizedCall has been minted, not yet redeemed, and not dropped.
     _outstanding: dict[int, Authorization] = attrs.field(factory=dict, init=False, repr=False)
     _shared: Shared = attrs.field(factory=Shared, init=False, repr=False)
     _closing: list[Callable[[], None]] = attrs.field(factory=list, init=False, repr=False)
@@ -333,19 +335,25 @@ class ToolRegistry:
         if entry is None or entry.tool.spec is not spec:
             raise UnknownToolError(f"no tool `{call.tool}` is registered with the declaration that was decided on")
         token = object.__new__(AuthorizedCall)
-        self._outstanding[id(token)] = Authorization(token, call, context, entry.tool, observer, session)
+        kept = weakref.ref(token, functools.partial(_drop, self._outstanding, id(token)))
+        self._outstanding[id(token)] = Authorization(kept, call, context, entry.tool, observer, session)
         return token
 
     def _redeem(self, authorized: AuthorizedCall) -> Authorization:
-        # The pop is atomic: of two threads with one token, one gets the entry. Holding the token in the entry keeps
-        # its id from being reused while it is outstanding.
+        # The pop is atomic: of two threads with one token, one gets the entry. It goes when the token does, and so
+        # before another object can have its id.
         authorization = self._outstanding.get(id(authorized))
         # A fork copies the entry as well; the authorization stays with the process that got it.
-        if authorization is None or authorization.token is not authorized or authorization.process != os.getpid():
+        if authorization is None or authorization.token() is not authorized or authorization.process != os.getpid():
             raise ReplayError("this call was not authorized here, or has already run")
         if self._outstanding.pop(id(authorized), None) is not authorization:
             raise ReplayError("this call has already run")
         return authorization
+
+
+def _drop(outstanding: dict[int, Authorization], key: int, _: object) -> None:
+    """Forget an authorization nobody holds the token of."""
+    outstanding.pop(key, None)
 
 
 def _tool(

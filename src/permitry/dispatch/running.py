@@ -24,6 +24,7 @@ from permitry.dispatch.waiting import (
     ended,
     in_own_thread,
     loop_future,
+    set_done,
     settle,
     start,
     waited_for,
@@ -371,9 +372,10 @@ class Run:
     async def _await(self, work: Work, seconds: float | None) -> None:
         """Do what `_wait` does."""
         if not work.done():
-            stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
-            with self.cancellation.calling(lambda: settle(stopped)):
-                either = {loop_future(work), loop_future(stopped)}
+            loop = asyncio.get_running_loop()
+            stopped: asyncio.Future[None] = loop.create_future()
+            with self.cancellation.calling(lambda: loop.call_soon_threadsafe(set_done, stopped)):
+                either = {loop_future(work), stopped}
                 await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
 

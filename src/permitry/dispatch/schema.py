@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 
 from permitry.core._json import thaw
 from permitry.core.call import PayloadKind
+from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.arguments import without_nulls
-from permitry.dispatch.names import wire_name
 from permitry.dispatch.registry import is_async
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError, ToolError

@@ -10,7 +10,18 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from permitry.dispatch.cancel import Cancellation
 
-__all__ = ["GRACE", "Work", "ended", "in_own_thread", "in_thread", "loop_future", "settle", "start", "waited_for"]
+__all__ = [
+    "GRACE",
+    "Work",
+    "ended",
+    "in_own_thread",
+    "in_thread",
+    "loop_future",
+    "set_done",
+    "settle",
+    "start",
+    "waited_for",
+]
 
 GRACE = 2.0
 """The seconds that work which was told to stop has for it."""
@@ -26,6 +37,12 @@ def settle(signal: "concurrent.futures.Future[None]") -> None:
         signal.set_result(None)
 
 
+def set_done(signal: "asyncio.Future[None]") -> None:
+    """Make a signal of the loop be given, if it has not been; to be called on the loop."""
+    if not signal.done():
+        signal.set_result(None)
+
+
 def loop_future(work: Work) -> "asyncio.Future[Any]":
     """Return a future of the loop that is done when `work` is; cancelling it does not reach `work`."""
     if isinstance(work, asyncio.Task):
@@ -33,13 +50,9 @@ def loop_future(work: Work) -> "asyncio.Future[Any]":
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
 
-    def set_done() -> None:
-        if not done.done():
-            done.set_result(None)
-
     def tell(_: object) -> None:
         with contextlib.suppress(RuntimeError):  # the loop may have ended before the thread
-            loop.call_soon_threadsafe(set_done)
+            loop.call_soon_threadsafe(set_done, done)
 
     work.add_done_callback(tell)
     return done

@@ -5,6 +5,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.core.policy import Marks
 from permitry.core.rule import Question, Rest, Unsure
 from permitry.rules.conditions._always import every, opposite
 from permitry.rules.conditions.budget import Budget
@@ -13,12 +14,15 @@ from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["ConfiguredRule"]
 
+_NOTHING = Marks()
+
 
 @attrs.frozen
 class ConfiguredRule:
     """A rule from a file: what it is about, what it leads to, and how much of it is free.
 
-    A restriction with a budget applies once that is spent; a permission, while it is not.
+    A restriction with a budget applies once that is spent; a permission, while it is not. `labels` are those that it
+    leaves or asks for, and that flows of the same rule files put on a session.
     """
 
     id: str
@@ -29,10 +33,23 @@ class ConfiguredRule:
     reason: str = ""
     message: str | None = None
     source: str | None = attrs.field(default=None, repr=False)
+    labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, repr=False, eq=False)
+
+    @property
+    def relies_on(self) -> Marks:
+        """What some flow of the policy has to keep, so that the rule means what its file says."""
+        if self.budget is None and not self.labels:
+            return _NOTHING
+        return Marks(self.labels, frozenset() if self.budget is None else frozenset({self.budget.rule_id}))
 
     def priority(self) -> int:
         """Return the priority of the file, or the default of the effect."""
         return self.priority_number
+
+    @property
+    def specificity(self) -> tuple[int, int]:
+        """How narrow the rule is: which of several restrictions of one priority is named."""
+        return self.scope.specificity
 
     def matches(self, question: Question) -> bool | Unsure:
         """Return whether the rule applies to the call.

@@ -12,13 +12,15 @@ __all__ = ["FlowRule"]
 class FlowRule:
     """Marks the session when a call that is in scope has started to run.
 
-    `label` is the label it gets, if any; `counts` says that the call goes on the budget of the rule `id`.
+    `label` is the label it gets, if any; `counts` says that the call goes on the budget of the rule `id`. `source`
+    is `file:line`.
     """
 
     id: str
     scope: Scope
     label: str | None = None
     counts: bool = False
+    source: str | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
 
     def matches(self, question: Question) -> bool | Unsure:
         """Return whether the call leaves a mark; asked generously, as for a restriction.

@@ -143,15 +143,17 @@ class ProcessGroup(threading.Thread):
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a command: nothing waits for a human, and git takes no folder for a repository unasked.
+    """Return the environment of a command: nothing waits for a human, and git trusts and fetches nothing unasked.
 
     A folder with the files `HEAD`, `config`, `objects` and `refs` is a bare repository to git, which runs the commands
     that its `config` names: with such files a harmless `git status` would run what their writer wants.
+    In a partial clone `git show` connects for what is missing, by a program that `config` may name.
     """
     count = given.get("GIT_CONFIG_COUNT", "")
     at = int(count) if _COUNT.fullmatch(count) else 0
     return {
         **given, "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb",
+        "GIT_NO_LAZY_FETCH": "1",
         # Of several values git takes the last one.
         "GIT_CONFIG_COUNT": str(at + 1),
         f"GIT_CONFIG_KEY_{at}": "safe.bareRepository",

@@ -3,10 +3,13 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
+from permitry.actions.history import View
 from permitry.actions.paths import read_path, roots_of
 from permitry.core.action import Place, Roots
 
@@ -27,7 +30,7 @@ def top(tmp_path: Path) -> Path:
 def read(top: Path) -> READ:
     """Return `read_path` as the workspace sees it."""
 
-    def read(text: str, **options: bool) -> Place:
+    def read(text: str, **options: Any) -> Place:  # noqa: ANN401 -- those of `read_path`
         return read_path(text, [str(top / "ws")], home=str(top / "home" / "me"), **options)
 
     return read
@@ -94,11 +97,11 @@ def test_links_are_followed_as_the_kernel_does(read: READ, top: Path, target: st
 def test_without_a_disk_there_are_no_links(read: READ, top: Path) -> None:
     """The name is the place, for paths and for the folders they start from."""
     (top / "ws" / "link").symlink_to("src")
-    place = read("link/main.py", has_disk=False)
+    place = read("link/main.py", view=View(Disk(is_there=False)))
     assert place.real == place.lexical == (str(top / "ws" / "link" / "main.py"),)
     assert place.is_certain
     linked = str(top / "ws" / "link")
-    assert roots_of(linked, linked, has_disk=False) == Roots((linked,), (linked,))
+    assert roots_of(linked, linked, view=View(Disk(is_there=False))) == Roots((linked,), (linked,))
     assert len(roots_of(linked, linked).workspace) == 2
 
 
@@ -295,12 +298,12 @@ def test_a_folder_nobody_may_enter_is_not_certain(read: READ, top: Path, monkeyp
     assert place.real == (str(top / "ws" / "src" / "main.py"),)
 
 
-def test_what_the_caller_knows_is_kept(read: READ) -> None:
+def test_what_the_caller_knows_is_kept() -> None:
     """A tree is a tree, a glob is not certain."""
     here = Folder(("/nowhere",), None)
     assert here.read("src/*", is_certain=True).is_certain
     assert not here.read("src/*", is_certain=False).is_certain
-    assert read("src", is_tree=True).is_tree
+    assert here.read("src", is_certain=True, is_tree=True).is_tree
 
 
 def test_roots_have_both_names(top: Path) -> None:

@@ -326,3 +326,39 @@ def test_a_pipe_whose_reader_has_left_is_no_record(path: Path) -> None:
     with pytest.raises(AuditError):
         recorder.record("decided", _CALL)
     recorder.close()
+
+
+def test_a_record_in_memory_has_a_bound_in_bytes() -> None:
+    """The oldest of what is large goes, with all before it; also where the other bound has taken some already."""
+    for limit in (4, 100):
+        recorder = MemoryRecorder(limit, size=30_000)
+        for number in range(20):
+            call = ToolCall("write", {"text": "x" * 10_000 if number % 2 else "x"}, call_id=str(number))
+            recorder.record("decided", call, arguments=call.thawed())
+            if number == 3:
+                recorder.reloaded(added={}, problems=[])
+        assert [each["call_id"] for each in recorder.records][-3:] == ["17", "18", "19"]
+        assert sum(len(str(each["arguments"])) for each in recorder.records) < 30_000
+        assert 3 <= len(recorder.records) <= 4
+
+
+def test_one_record_that_is_larger_than_all_is_not_kept() -> None:
+    """And the next one is kept as ever."""
+    recorder = MemoryRecorder(size=5_000)
+    large = ToolCall("write", {"text": "x" * 10_000})
+    recorder.record("decided", large, arguments=large.thawed())
+    recorder.record("decided", ToolCall("look"), arguments={})
+    assert [each["tool"] for each in recorder.records] == ["look"]
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_reload_is_an_event(tmp_path: Path, *, in_memory: bool) -> None:
+    """It belongs to no call."""
+    recorder = MemoryRecorder() if in_memory else JsonlRecorder(str(tmp_path / "audit.jsonl"))
+    recorder.reloaded(added={"rules.toml": ["a"]}, problems=[])
+    kept = recorder.records[0] if isinstance(recorder, MemoryRecorder) else json.loads(Path(recorder.path).read_text())
+    assert {name: kept[name] for name in ("event", "added", "problems")} == {
+        "event": "reloaded",
+        "added": {"rules.toml": ["a"]},
+        "problems": [],
+    }

@@ -1,5 +1,6 @@
 """The cache of rule sets is used when nothing has changed, and never when something has."""
 
+import hashlib
 import hmac
 import json
 import os
@@ -138,7 +139,13 @@ def test_a_warm_load_reads_no_toml(cache: RuleCache, warm: list[Origin], monkeyp
 
 @pytest.mark.parametrize(
     ("tool", "ids"),
-    [("x", ["small", "often"]), ("search_web", ["small"]), ("other", ["other", "small"]), ("none", ["small"])],
+    [
+        ("x", ["small", "often"]),
+        ("search_web", ["small"]),
+        ("other", ["other", "small"]),
+        ("functions.Other", ["other", "small"]),
+        ("none", ["small"]),
+    ],
 )
 def test_the_rules_of_one_tool_are_those_that_can_speak_of_it(
     cache: RuleCache, warm: list[Origin], tool: str, ids: list[str]
@@ -401,6 +408,103 @@ def test_a_forger_can_say_what_the_users_file_could(cache: RuleCache, warm: list
     assert kept is not None
     assert len(kept.rules) == len(load_rules(warm).rules)
     assert {flow.id for flow in kept.flows} == {"often"}
+
+
+_MINE = {"tools": ["other"], "effect": "allow", "priority": None, "when": None, "unless": None, "budget": None}
+_MINE |= {"id": "mine", "reason": "", "message": None, "taint": None}
+
+
+def _drop_other(data: dict[str, Any]) -> None:
+    """Take the block of the extended file away."""
+    data["rules"]["rules"] = [each for each in data["rules"]["rules"] if each["id"] != "other"]
+
+
+def _no_files(data: dict[str, Any]) -> None:
+    """Take the block away, and all files that could tell."""
+    _drop_other(data)
+    data.update(files=[], named=[])
+
+
+def _forget(name: str, *keys: str) -> Callable[[dict[str, Any]], None]:
+    """Take a file out of some of the lists of files."""
+
+    def change(data: dict[str, Any]) -> None:
+        _drop_other(data)
+        for key in keys:
+            data[key] = [each for each in data[key] if not each[0].endswith(name)]
+            data["rules"]["files"] = [each for each in data["rules"]["files"] if key == "named" or name not in each]
+
+    return change
+
+
+def _elsewhere(data: dict[str, Any]) -> None:
+    """Say that the rules are of another file that is there."""
+    other = os.path.realpath(__file__)
+    digest = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    data.update(named=[[other, other]], files=[[other, digest]])
+
+
+def _as_base(data: dict[str, Any]) -> None:
+    data["rules"]["rules"].append({**_MINE, "source": "permitry:base:1"})
+
+
+def _add_file(data: dict[str, Any]) -> None:
+    """Bring in one more file, and a rule that says it is of it."""
+    other = os.path.realpath(__file__)
+    data["named"].append([other, other])
+    data["files"].append([other, hashlib.sha256(Path(__file__).read_bytes()).hexdigest()])
+    data["rules"]["rules"].append({**_MINE, "source": f"{other}:1"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _no_files,
+        lambda data: data.update(files=[], named=[]),
+        lambda data: data.update(files=[]),
+        lambda data: data.update(named=[]),
+        lambda data: data.update(files=[], named=[], rules={**data["rules"], "files": []}),
+        _forget("rules.toml", "named"),
+        _forget("rules.toml", "files"),
+        _forget("rules.toml", "named", "files"),
+        _forget("base.toml", "named", "files"),
+        _forget("other.toml", "files"),
+        lambda data: data["named"].pop(1),
+        lambda data: data["rules"]["files"].pop(),
+        lambda data: data["rules"]["files"].append("/dev/null"),
+        lambda data: data["files"].append(["/dev/null", hashlib.sha256(b"").hexdigest()]),
+        lambda data: data["files"].append([data["files"][0][0], "0" * 64]),
+        lambda data: data["named"].append([data["named"][0][0], "/dev/null"]),
+        _elsewhere,
+        _as_base,
+        lambda data: data["rules"]["rules"].append({**_MINE, "source": "permitry:coding-agent:1"}),
+        lambda data: data["rules"]["rules"].append({**_MINE, "source": "elsewhere.toml:1"}),
+        lambda data: data["rules"]["rules"].append({**_MINE, "source": ""}),
+        lambda data: data["rules"]["rules"].append({**_MINE, "source": None}),
+        lambda data: data["rules"]["rules"][-1].update(source="permitry:base:11"),
+        _add_file,
+    ],
+)
+def test_no_forger_cuts_rules_from_their_files(
+    cache: RuleCache, warm: list[Origin], kept_file: Path, change: Callable[[dict[str, Any]], object]
+) -> None:
+    """Even with the secret: each file that is asked for is looked at, and each rule is of one of them."""
+    _sealed_anew(cache, kept_file, change)
+    assert cache.kept(warm) is None
+    assert cache.load(warm) == load_rules(warm)
+
+
+@pytest.mark.parametrize("name", ["rules.toml", "other.toml"])
+def test_what_a_forger_kept_ends_with_the_next_edit(
+    cache: RuleCache, warm: list[Origin], kept_file: Path, file: Path, name: str
+) -> None:
+    """Whatever was sealed, a file that was edited since is read."""
+    _sealed_anew(cache, kept_file, _drop_other)
+    assert cache.kept(warm) is not None
+    with (file.parent / name).open("a") as stream:
+        stream.write("# one more line\n")
+    assert cache.kept(warm) is None
+    assert "other" in {rule.id for rule in cache.load(warm).rules}
 
 
 def test_an_edited_shipped_set_is_read_as_it_is(

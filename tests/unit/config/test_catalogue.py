@@ -1,10 +1,13 @@
 """The shipped rule sets are found by name, and each of them is fit to be shipped."""
 
+from pathlib import Path
+
 import pytest
 
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
 from permitry.config.load import Origin, load_rules
 from permitry.core.decision import Verdict
+from permitry.errors import ConfigError
 
 every_set = pytest.mark.parametrize("name", shipped_names())
 
@@ -42,6 +45,21 @@ def test_a_shipped_set_loads_with_reasons_and_notices_nothing(name: str) -> None
     assert rules.rules
     assert all(rule.reason for rule in rules.rules)
     assert rules.notices == ()
+
+
+@every_set
+def test_the_examples_of_a_shipped_set_hold(name: str) -> None:
+    """By its path a set is a file like any other, and its examples are tried; by its name they are taken as tried."""
+    assert load_rules([shipped_path(name)]).rules
+
+
+def test_a_failing_example_of_a_set_is_found_by_its_path(tmp_path: Path) -> None:
+    """As in the test above, where one of the sets is wrong."""
+    copy = tmp_path / "base.toml"
+    text = shipped_path("permitry:base").read_text(encoding="utf-8")
+    copy.write_text(text.replace('"echo permitry trust"', '"permitry trust"'), encoding="utf-8")
+    with pytest.raises(ConfigError, match="the `no_match` example `permitry trust` matches the rule"):
+        load_rules([copy])
 
 
 def test_the_base_set_only_restricts() -> None:

@@ -148,6 +148,13 @@ def test_a_restriction_that_only_may_match_is_told_so(problems_of: Load) -> None
     assert two.message == "the `no_match` example `time (` may match the rule"
 
 
+def test_a_rule_that_asks_matches_by_a_guess(told: Callable[..., list[str]]) -> None:
+    """The call is asked about either way."""
+    lines = ('when.path = "~/.ssh/**"', 'match = [{ command = "cp -r ~ /mnt" }, { command = "cat $x" }]')
+    assert told("confirm", *lines) == []
+    assert len(told("block", *lines)) == 2
+
+
 def test_a_permission_that_is_not_certain_does_not_match(told: Callable[..., list[str]]) -> None:
     """Law 2: doubt permits nothing."""
     lines = ('when.command = "ls *"', 'match = ["ls -l"]', 'no_match = ["ls $(id)", "ls > a", "ls && rm x"]')

@@ -173,7 +173,7 @@ MISTAKES = [
     Mistake("rule-key-condition", _block('mode = ["x"]'), 7, 1, "mode", "unknown key `mode`", "write `when.mode`"),
     Mistake("when-key-near", _block('when.mod = "x"'), 7, 6, "mod", "unknown key `mod`", "did you mean `mode`?"),
     Mistake("when-key-far", _block('when.xyz = "x"'), 7, 6, "xyz", "unknown key `xyz`",
-            "known: agent, args, command, digest, host, label, mode, path, repaired, repeat, server, "
+            "known: access, agent, args, command, digest, host, label, mode, path, repaired, repeat, server, "
             "template, tool_digest"),
     Mistake("args-operator", _block("when.args.limit = { lte = 3 }"), 7, 19, "{ lte = 3 }",
             "`args.limit`: unknown operator `lte`", "did you mean `le`?"),

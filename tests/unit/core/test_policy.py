@@ -9,10 +9,11 @@ from typing import Any, cast
 import attrs
 import pytest
 
+from permitry.core.action import Actions
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleOutcome, Verdict
-from permitry.core.policy import AuthorizationPolicy
+from permitry.core.policy import AuthorizationPolicy, Marks
 from permitry.core.rule import AnyRule, Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError, RuleError
@@ -488,3 +489,65 @@ def test_no_field_of_a_policy_can_be_set(field: str) -> None:
     """A policy is frozen."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         setattr(AuthorizationPolicy(), field, ())
+
+
+# More rules -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Relying(_Rule):
+    """A rule that relies on a budget and a label."""
+
+    relies_on = Marks(frozenset({"web"}), frozenset({"few"}))
+
+
+@attrs.frozen
+class _Flow:
+    """A flow of which everything can be said."""
+
+    id: str = "few"
+    label: str | None = "web"
+    counts: bool = True
+
+    def matches(self, _: Question) -> bool:
+        return True
+
+
+def test_a_policy_with_more_rules_keeps_all_else() -> None:
+    """Flows, declarations and reader are the old ones; what is left behind is left behind as before."""
+    declared, reader = {"a": ToolSpec("a")}, lambda *_: cast("Actions", None)
+    before = AuthorizationPolicy([_Relying("few", BLOCK, 150)], reader=reader, declared=declared, flows=[_Flow()])
+    after = before.with_rules(_Rule("new", BLOCK, 120))
+    assert (after.reader, after.declared, after.flows) == (before.reader, before.declared, before.flows)
+    assert after.marks(ToolCall("x"), AuthContext()) == before.marks(ToolCall("x"), AuthContext())
+    assert (after.decide(ToolCall("x"), AuthContext()).rule_id, len(before.rules)) == ("new", 1)
+
+
+def test_more_rules_bring_flows_of_their_own() -> None:
+    """Those of the policy stay."""
+    policy = AuthorizationPolicy(flows=[_Flow("other", counts=False)]).with_rules(
+        _Relying("few", BLOCK, 150), flows=[_Flow()]
+    )
+    assert [flow.id for flow in policy.flows] == ["other", "few"]
+
+
+def test_a_rule_cannot_be_added_twice() -> None:
+    """Its id is taken."""
+    policy = AuthorizationPolicy([_Rule("one", BLOCK, 150)])
+    with pytest.raises(RuleError, match="two rules have the id `one`"):
+        policy.with_rules(_Rule("one", CONFIRM, 150))
+
+
+@pytest.mark.parametrize(
+    ("flows", "lost"),
+    [
+        ([], "no flow keeps the budget of `few` and the label `web`"),
+        ([_Flow("other")], "no flow keeps the budget of `few`"),
+        ([_Flow(counts=False)], "no flow keeps the budget of `few`"),
+        ([_Flow(label=None)], "no flow keeps the label `web`"),
+    ],
+)
+def test_a_rule_that_relies_on_what_no_flow_keeps_is_refused(flows: list[_Flow], lost: str) -> None:
+    """The message names the rule and the way out."""
+    with pytest.raises(RuleError, match=f"rule `few`: {lost}; pass the `flows` of the policy it comes from"):
+        AuthorizationPolicy([_Relying("few", BLOCK, 150)], flows=flows)

@@ -42,6 +42,7 @@ class _Rule:
     reason: str = "why"
     message: str | None = "what to do"
     source: str | None = None
+    specificity: object = (0, 0)
 
     def priority(self) -> int:
         return self.priority_number
@@ -149,8 +150,9 @@ def test_a_restriction_that_is_unsure_asks(effect: Verdict) -> None:
     """It confirms, above every permission, and says why; the model is told to wait for the user."""
     decision = _decide(_restriction(Unsure("an expansion"), effect), _Rule("yes", answer=True))
     assert (decision.verdict, decision.rule_id, decision.phase) == (CONFIRM, "restriction", Phase.RESTRICTION)
-    assert decision.reason == "not certain: an expansion (why)"
-    assert decision.message == "This call needs the user's confirmation before it runs."
+    assert decision.reason == "not certain: an expansion"
+    assert decision.message is not None
+    assert decision.message.startswith("This call needs the user's confirmation before it runs: ")
     assert decision.errors == ()
 
 
@@ -158,6 +160,29 @@ def test_a_block_is_stricter_than_an_unsure_one() -> None:
     """Doubt in one restriction takes nothing from another."""
     sure = attrs.evolve(_restriction(answer=True), id="sure", priority_number=190)
     assert _decide(_restriction(Unsure("x")), sure).rule_id == "sure"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "named"),
+    [
+        ({"specificity": (1, 5)}, {"specificity": (2, 0)}, "second"),
+        ({"specificity": (2, 1)}, {"specificity": (2, 3)}, "second"),
+        ({"specificity": (2, 1)}, {"specificity": (2, 1)}, "first"),
+        ({"specificity": (2, 1)}, {"specificity": (2, 3), "priority_number": 151}, "first"),
+        ({"answer": Unsure("x"), "specificity": (2, 3)}, {"effect": CONFIRM}, "second"),
+        ({"effect": CONFIRM, "specificity": (2, 3)}, {}, "second"),
+        ({"specificity": "wide"}, {"specificity": (0, 1)}, "second"),
+    ],
+)
+def test_the_most_specific_restriction_is_named(first: dict[str, Any], second: dict[str, Any], named: str) -> None:
+    """Behind the verdict, certainty and the priority; the order in the file counts last."""
+    rule = attrs.evolve(_restriction(answer=True), id="first")
+    rules = attrs.evolve(rule, **first), attrs.evolve(rule, id="second", **second)
+    assert _decide(*rules).rule_id == named
+    turned = _decide(*reversed(rules))
+    assert turned.verdict is _decide(*rules).verdict
+    if first.get("specificity") != second.get("specificity"):
+        assert turned.rule_id == named
 
 
 @pytest.mark.parametrize("priority", [50, 250])
@@ -225,6 +250,20 @@ def test_an_explanation_decides_every_action_alone() -> None:
     assert [trace.is_certain for trace in traces] == [True] * len(certain) + [False]
     verdicts = [trace.decision.verdict for trace in traces]
     assert verdicts == [ALLOW, CONFIRM, ALLOW, CONFIRM, CONFIRM, CONFIRM, CONFIRM, CONFIRM]
+
+
+def test_a_guess_alone_is_a_guess() -> None:
+    """So no action of an explanation is blocked where the call is not."""
+
+    @attrs.frozen
+    class _OnCertain(_Rule):
+        def matches(self, question: Question) -> bool | Unsure:
+            return True if RM in question.actions.certain else Unsure("a guess")
+
+    rule = _OnCertain("rule", effect=BLOCK, priority_number=150)
+    explanation = AuthorizationPolicy([rule], reader=_reader(LS, guessed=(RM,))).explain(CALL, AuthContext())
+    assert explanation.decision.verdict is CONFIRM
+    assert {trace.decision.verdict for trace in explanation.actions} == {CONFIRM}
 
 
 def test_a_tool_without_roles_has_no_actions_to_tell() -> None:

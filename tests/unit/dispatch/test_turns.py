@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import itertools
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -284,3 +285,43 @@ def test_a_tool_that_ends_otherwise_keeps_no_turn(
         with pytest.raises(type(error)):
             handler.handle(ToolCall("tool"))
     assert registry._shared.turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+
+
+# However many ----------------------------------------------------------------------------------------------------
+
+
+def _work(count: int) -> int:
+    """Return how many functions are called while so many turns wait for one, and every other one gives up."""
+    turns, calls = Turns(), 0
+
+    def note(_: object, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    first, *others = (turns.enter("files", is_shared=False) for _ in range(count))
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        for turn in (*reversed(others[::2]), first, *others[1::2]):
+            turn.leave()
+    finally:
+        sys.setprofile(before)
+    assert turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+    return calls
+
+
+def test_leaving_costs_the_same_however_many_wait() -> None:
+    """Whether a turn waits, runs or is over: nothing looks at the others, and nothing is put into words."""
+    assert _work(1_000) < 11 * _work(100)
+
+
+def test_a_turn_that_gives_up_at_the_head_lets_the_next_ones_run() -> None:
+    """Readers behind a writer that gave up join the readers that run."""
+    turns = Turns()
+    reader, writer, late = (turns.enter("files", is_shared=shared) for shared in (True, False, True))
+    writer.leave()
+    assert late.granted is not None
+    assert late.granted.done()
+    for turn in (reader, late):
+        turn.leave()
+    assert turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else

@@ -17,6 +17,7 @@ from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 Ran = list[tuple[str, dict[str, Any]]]
 Answer = Callable[[object], list[ToolConfirmationRequest]]
 Ask = Callable[..., Pending]
+Events = Callable[[], list[object]]
 
 _WRITE = ToolCall("write", {"path": "a"}, call_id="c1")
 _YES = ToolConfirmationResponse(True)
@@ -158,13 +159,45 @@ def test_an_answer_given_elsewhere_stands(
     assert len(ran) == runs
 
 
-def test_an_interrupted_question_stays_open(handler: ToolHandler, answer: Answer, ask: Ask) -> None:
-    """Ctrl-C is no answer; the question can still be answered later."""
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), SystemExit(), GeneratorExit(), asyncio.CancelledError()])
+def test_an_interrupted_question_stays_open(
+    handler: ToolHandler, answer: Answer, ask: Ask, recorder: MemoryRecorder, interrupt: BaseException
+) -> None:
+    """Ctrl-C is no answer; the record says so, and the question can still be answered later."""
+    pending, other = ask("a", "c1"), ask("b", "c2")
+    answer(interrupt)
+    with pytest.raises(type(interrupt)):
+        handler.ask(pending)
+    last = recorder.records[-1]
+    assert (last["event"], last["call_id"], last["pending_id"]) == ("interrupted", "c1", pending.pending_id)
+    assert last["error"] == type(interrupt).__name__
+    for each in (pending, other):
+        assert isinstance(handler.resolve(each.pending_id, _YES), Ready)
+
+
+def test_an_interrupt_after_the_answer_is_none_of_the_question(handler: ToolHandler, ask: Ask, events: Events) -> None:
+    """A question that was answered elsewhere while somebody waited is not recorded as interrupted."""
     pending = ask()
-    answer(KeyboardInterrupt())
+
+    def interrupted(_: ToolConfirmationRequest) -> None:
+        handler.resolve(pending.pending_id, _YES)
+        raise KeyboardInterrupt
+
+    handler.channel = CallbackChannel(interrupted)
     with pytest.raises(KeyboardInterrupt):
         handler.ask(pending)
-    assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
+    assert events() == ["decided", "asked", "answered"]
+
+
+@pytest.mark.parametrize("error", [TimeoutError("too slow"), EOFError()])
+def test_a_channel_that_gives_up_is_no_interrupt(
+    handler: ToolHandler, answer: Answer, ask: Ask, events: Events, error: Exception
+) -> None:
+    """A time limit of its own, or the end of its input: nobody answered, and the question is closed."""
+    answer(error)
+    outcome = handler.ask(ask())
+    assert isinstance(outcome, Blocked)
+    assert (outcome.cause, events()) == (Cause.UNANSWERED, ["decided", "asked", "answered"])
 
 
 @pytest.mark.parametrize("swapped", ["call", "request", "both", "id"])

@@ -147,8 +147,8 @@ def test_calls_at_once_are_each_asked_about_and_run_once(
     assert [each["event"] for each in recorder.records].count("finished") == 20
 
 
-def test_a_cancelled_question_stays_open(handler: ToolHandler, ran: Ran) -> None:
-    """Giving up waiting is no answer; the question can be answered later."""
+def test_a_cancelled_question_stays_open(handler: ToolHandler, ran: Ran, recorder: MemoryRecorder) -> None:
+    """Giving up waiting is no answer; the record says so, and the question can be answered later."""
 
     class Channel(_AsyncChannel):
         async def aask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
@@ -162,6 +162,7 @@ def test_a_cancelled_question_stays_open(handler: ToolHandler, ran: Ran) -> None
 
     with pytest.raises(TimeoutError):
         asyncio.run(give_up())
+    assert [(each["event"], each.get("error")) for each in recorder.records][2:] == [("interrupted", "CancelledError")]
     pending = handler.begin(_WRITE)
     assert isinstance(pending, Pending)
     assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)

@@ -33,7 +33,9 @@ def test_it_is_asked_as_a_restriction_is() -> None:
     """What a call may do besides counts, and what cannot be read is not a no."""
     flow = FlowRule("web", CURL, "untrusted-web")
     assert flow.matches(_question(Actions(possible=RUNS.certain))) is True
-    assert flow.matches(_question(Actions((Unknown("$x", "an expansion"),)))) == Unsure("an expansion")
+    assert flow.matches(_question(Actions((Unknown("$x", "an expansion"),)))) == Unsure(
+        "it may run `curl *` (an expansion)"
+    )
     assert FlowRule("web", Scope((ToolSelector("@network"),))).matches(_question(tool="unheard_of")) is True
 
 

@@ -55,6 +55,45 @@ def test_git_takes_no_folder_for_a_repository(given: dict[str, str], at: int) ->
     assert (made["HOME"], made.get("GIT_CONFIG_KEY_1")) == ("/h", given.get("GIT_CONFIG_KEY_1"))
 
 
+@pytest.mark.parametrize("given", [{}, {"GIT_NO_LAZY_FETCH": "0"}])
+def test_git_is_told_to_fetch_nothing_unasked(given: dict[str, str]) -> None:
+    """Whatever the environment of permitry says."""
+    assert _environment(given)["GIT_NO_LAZY_FETCH"] == "1"
+
+
+def _git(folder: Path, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """Run git in a folder, as its author and without the user's configuration."""
+    names = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {**os.environ, **names, "GIT_CONFIG_GLOBAL": os.devnull, **more}
+    return subprocess.run(["git", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def partial_clone(tmp_path: Path) -> Path:
+    """Return a clone that lacks the first version of its file `f`; skip without a git that makes one."""
+    source = tmp_path / "source"
+    source.mkdir()
+    _git(source, "init", "-q")
+    _git(source, "config", "uploadpack.allowFilter", "true")
+    for text in ("first", "second"):
+        (source / "f").write_text(text, encoding="utf-8")
+        _git(source, "add", "f")
+        _git(source, "commit", "-qm", text)
+    cloned = _git(tmp_path, "clone", "-q", "--filter=blob:none", source.as_uri(), "clone")
+    if cloned.returncode:
+        pytest.skip("this git makes no partial clone")
+    return tmp_path / "clone"
+
+
+def test_git_fetches_nothing_that_a_partial_clone_lacks(partial_clone: Path) -> None:
+    """A command that reads would connect; git before 2.39.4 does not know the variable."""
+    refused = _git(partial_clone, "show", "HEAD~1:f", **_environment({}))
+    if refused.returncode == 0:
+        pytest.skip("this git always fetches what is missing")
+    assert "lazy fetching disabled" in refused.stderr
+    assert _git(partial_clone, "show", "HEAD~1:f").stdout == "first"
+
+
 # Output -----------------------------------------------------------------------------------------------------------
 
 

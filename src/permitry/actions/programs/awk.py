@@ -1,188 +1,267 @@
 """Programs of `awk`, read to see whether they only print.
 
-An allow-list over a single pass of words: no pipes, no redirections, no functions but the harmless ones. The one hard
-question is whether a `/` divides or begins a regular expression; where implementations disagree, the text is refused.
+A grammar of the part of the language that has no output but `print` to the standard output, no
+command, no `getline` and no function that does more than compute. It is wider than the language
+where that does not matter (no operator binds stronger than another), and narrower where
+implementations differ: a `>` compares only within parentheses and in a pattern, and a statement
+never stands within parentheses.
 
-Source: POSIX awk, "Grammar" and "Lexical Conventions"; the scanners of gawk and mawk.
+Source: POSIX awk, "Grammar"; the grammars of gawk, mawk, busybox and the one true awk.
 """
 
 import itertools
-import string
+from collections.abc import Iterator, Sequence
 
 import attrs
 
 from permitry.actions.programs.arguments import Parts, is_spread
+from permitry.actions.programs.awk_tokens import Token, tokens_of
 from permitry.actions.programs.catalogue import RefusedError
-from permitry.actions.programs.sed import closes_brackets
 
 __all__ = ["check_awk"]
 
-_DIGITS = frozenset(string.digits)
-_LETTERS = frozenset(string.ascii_letters + "_")
-_NAME = _LETTERS | _DIGITS
-_FUNCTIONS = frozenset(
-    {
-        "length",
-        "substr",
-        "index",
-        "split",
-        "sub",
-        "gsub",
-        "match",
-        "sprintf",
-        "sin",
-        "cos",
-        "atan2",
-        "exp",
-        "log",
-        "sqrt",
-    }
-    | {"int", "rand", "srand", "tolower", "toupper", "gensub", "asort", "asorti", "strftime", "systime", "mktime"}
-    | {"strtonum", "and", "or", "xor", "compl", "lshift", "rshift", "patsplit", "typeof", "isarray"}
+_DEEPEST = 40
+_SPECIAL = frozenset({"BEGIN", "BEGINFILE", "END", "ENDFILE"})
+_PREFIXES = frozenset({"!", "+", "-", "++", "--", "$"})
+_VALUES = frozenset({"name", "number", "string", "regex", "function of awk", "(", "$"})
+"""What an operand begins with, and so what may follow another one that it is joined to."""
+
+_OPERATORS = frozenset(
+    {"=", "+=", "-=", "*=", "/=", "%=", "^=", "**=", "+", "-", "*", "/", "%", "^", "**", "?", "in"}
+    | {"<", "<=", "==", "!=", ">=", ">", "~", "!~", "&&", "||"}
 )
-_OPENING = frozenset({"if", "while", "for", "switch"})
-_KEYWORDS = (
-    _OPENING
-    | {"BEGIN", "END", "BEGINFILE", "ENDFILE", "else", "do", "in", "print", "printf", "return", "next", "nextfile"}
-    | {"exit", "delete", "break", "continue", "case", "default", "function", "func"}
-)
-_REFUSED = frozenset(
-    {"system", "getline", "close", "fflush", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "PROCINFO"}
-    | {"extension", "include", "load", "namespace"}
-)
-_PUNCTUATION = frozenset("!$%&()*+,-:;<=>?[]^{}~|/")
-_VALUE = "value"
-_KEYWORD = "keyword"
+_BETWEEN = _OPERATORS | _VALUES
+_ENDS = frozenset({";", "\n"})
 
 
 @attrs.define
 class _Awk:
-    text: str
+    """A reader of one program; each method steps over what it is named after, or refuses."""
+
+    tokens: Sequence[Token]
+    own: frozenset[str]
     at: int = 0
-    before: str = "\n"
-    name: str = ""
-    parens: list[bool] = attrs.field(factory=list)
-    braces: int = 0
+    depth: int = 0
 
     def peek(self) -> str:
-        return self.text[self.at : self.at + 1]
+        return self.tokens[self.at].kind
+
+    def take(self, *kinds: str) -> bool:
+        """Step over the next token if it is one of these."""
+        is_taken = self.peek() in kinds
+        self.at += is_taken
+        return is_taken
+
+    def expect(self, *kinds: str) -> None:
+        if not self.take(*kinds):
+            found = self.tokens[self.at].text.strip()
+            raise RefusedError(f"`{found}` in a program of `awk`" if found else "a line of `awk` ends")
+
+    def skip(self, *kinds: str) -> None:
+        while self.take(*kinds):
+            pass
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise RefusedError("a program of `awk` that is too deep")
+
+    # Items and statements ------------------------------------------------------------------------
 
     def program(self) -> None:
-        own = _own_functions(self.text)
-        while char := self.peek():
-            if char in " \t":
-                self.at += 1
-            elif char == "\n":
-                self.at += 1
-                self.before = "\n"
-            elif char == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            elif char == '"':
-                self.string()
-            elif char in _LETTERS:
-                self.word(own)
-            elif char in _DIGITS or char == ".":
-                self.number()
-            elif char in _PUNCTUATION:
-                self.punctuation(char)
+        self.skip(*_ENDS)
+        while self.peek():
+            self.item()
+            self.skip(*_ENDS)
+
+    def item(self) -> None:
+        if self.take("function", "func"):
+            self.function()
+        elif self.take(*_SPECIAL) or self.peek() == "{":
+            self.block()
+        else:
+            self.list(has_greater=True)
+            if self.peek() == "{":
+                self.block()
+            elif self.peek():
+                self.expect(*_ENDS)
+
+    def function(self) -> None:
+        self.expect("name")
+        self.expect("(")
+        while self.take("name"):
+            if not self.take(","):
+                break
+        self.expect(")")
+        self.skip("\n")
+        self.block()
+
+    def block(self) -> None:
+        self.expect("{")
+        self.deeper()
+        self.skip(*_ENDS)
+        while not self.take("}"):
+            self.statement()
+            self.skip(*_ENDS)
+        self.depth -= 1
+
+    def statement(self) -> None:
+        self.deeper()
+        kind = self.peek()
+        if kind == "{":
+            self.block()
+        elif self.take("if", "while", "for", "do"):
+            self.compound(kind)
+        else:
+            self.simple()
+            self.end()
+        self.depth -= 1
+
+    def compound(self, kind: str) -> None:
+        if kind == "for":
+            self.head()
+        elif kind != "do":
+            self.condition()
+        self.body()
+        if kind == "if":
+            self.otherwise()
+        elif kind == "do":
+            self.skip(*_ENDS)
+            self.expect("while")
+            self.condition()
+            self.end()
+
+    def condition(self) -> None:
+        self.expect("(")
+        self.list(has_greater=True)
+        self.expect(")")
+
+    def body(self) -> None:
+        self.skip("\n")
+        if not self.take(";"):
+            self.statement()
+
+    def otherwise(self) -> None:
+        before = self.at
+        self.skip(*_ENDS)
+        if self.take("else"):
+            self.body()
+        else:
+            self.at = before
+
+    def head(self) -> None:
+        """Step over the head of a `for`: expressions alone, though some take statements there."""
+        self.expect("(")
+        parts = 0
+        while not self.take(")"):
+            if self.take(";"):
+                parts += 1
+                self.skip("\n")
             else:
-                raise RefusedError(f"`{char}` in a program of `awk`")
-        if self.parens or self.braces:
-            raise RefusedError("a program of `awk` without its end")
+                self.expression(has_greater=True)
+                if self.peek() not in (";", ")"):
+                    raise RefusedError("a `for` of `awk`")
+        if parts not in (0, 2):
+            raise RefusedError("a `for` of `awk`")
 
-    def string(self) -> None:
-        self.at += 1
-        while (char := self.peek()) != '"':
-            self.step(char)
-        self.at += 1
-        self.before = _VALUE
+    def simple(self) -> None:
+        if self.take("print", "printf"):
+            if not self.is_at_end():
+                self.list(has_greater=False, has_or=False)
+        elif self.take("delete"):
+            self.expect("name")
+            self.subscript()
+        elif self.take("exit", "return"):
+            if not self.is_at_end():
+                self.expression()
+        elif not self.take("next", "nextfile", "break", "continue"):
+            self.expression()
 
-    def step(self, char: str) -> None:
-        """Step over one character of a string or an expression, with the backslash before it."""
-        self.at += char == "\\"
-        if self.peek() in ("", "\n"):
-            raise RefusedError("a text of `awk` without its end")
-        self.at += 1
+    def is_at_end(self) -> bool:
+        return self.peek() in (*_ENDS, "}")
 
-    def number(self) -> None:
-        """Step over a number; one with a letter in or behind it is read in different ways."""
-        while (char := self.peek()) and (char in _DIGITS or char == "."):
-            self.at += 1
-        if char and char in _LETTERS:
-            raise RefusedError("a number of `awk` with letters")
-        self.before = _VALUE
+    def end(self) -> None:
+        if self.peek() != "}":
+            self.expect(*_ENDS)
 
-    def word(self, own: frozenset[str]) -> None:
-        begin = self.at
-        while (char := self.peek()) and char in _NAME:
-            self.at += 1
-        name = self.text[begin : self.at]
-        if name in _REFUSED:
-            raise RefusedError(f"`{name}` in a program of `awk`")
-        is_word = name in _KEYWORDS or name == "length"
-        if char == "(" and not is_word and name not in _FUNCTIONS and name not in own:
-            raise RefusedError(f"the function `{name}` of `awk`")
-        self.before = _KEYWORD if is_word else _VALUE
-        self.name = name
+    # Expressions ---------------------------------------------------------------------------------
 
-    def punctuation(self, char: str) -> None:
-        if char == "/":
-            self.slash()
+    def list(self, *, has_greater: bool, has_or: bool = True) -> None:
+        self.expression(has_greater=has_greater, has_or=has_or)
+        while self.take(","):
+            self.skip("\n")
+            self.expression(has_greater=has_greater, has_or=has_or)
+
+    def expression(self, *, has_greater: bool = False, has_or: bool = True) -> None:
+        """Step over operands and what stands between them.
+
+        Without `has_greater` a `>` may be a redirection, and without `has_or` so may `>=` and `||`.
+        """
+        refused = {">"} if not has_greater else set()
+        refused |= {">=", "||"} if not has_or else set()
+        choices = 0
+        self.operand()
+        while (kind := self.peek()) in _BETWEEN or (choices and kind == ":"):
+            if kind in refused:
+                raise RefusedError(f"`{kind}` in a program of `awk` may be a redirection")
+            choices += (kind == "?") - (kind == ":")
+            self.joined(kind)
+        if choices:
+            raise RefusedError("a choice of `awk` without its end")
+
+    def joined(self, kind: str) -> None:
+        """Step over an operator, if there is one, and the operand behind it."""
+        if self.take("in"):
+            self.expect("name")
             return
-        double = self.text[self.at : self.at + 2]
-        if double in ("||", "&&", ">=", "<=", "++", "--"):
-            self.at += 2
-            self.before = double
-            return
-        if char in "|&":
-            raise RefusedError(f"`{char}` in a program of `awk`")
-        if char == ">":
-            self.greater(double)
+        self.at += kind not in _VALUES
+        if kind in ("&&", "||"):
+            self.skip("\n")
+        self.operand()
+
+    def operand(self) -> None:
+        self.skip(*_PREFIXES)
+        token = self.tokens[self.at]
+        if self.take("("):
+            self.inside(")")
+        elif self.take("function of awk"):
+            if self.peek() == "(" or token.text != "length":
+                self.arguments()
+        elif token.is_called or token.text in self.own:
+            self.call(token)
+        elif self.take("name"):
+            self.subscript()
+        else:
+            self.expect("number", "string", "regex")
+        self.take("++", "--")
+
+    def call(self, token: Token) -> None:
+        if not (token.is_called and token.text in self.own):
+            raise RefusedError(f"the function `{token.text}` of `awk`")
         self.at += 1
-        self.before = self.nested(char)
+        self.arguments()
 
-    def greater(self, double: str) -> None:
-        """Refuse a `>` that is, or may be, a redirection: only parentheses and patterns make it a comparison."""
-        if double == ">>" or (self.braces and not self.parens):
-            raise RefusedError("a redirection in a program of `awk`")
+    def arguments(self) -> None:
+        self.expect("(")
+        if not self.take(")"):
+            self.inside(")")
 
-    def nested(self, char: str) -> str:
-        """Keep account of what is open, and return what `char` is to a slash behind it."""
-        if char == "(":
-            self.parens.append(self.before == _KEYWORD and self.name in _OPENING)
-        elif char == ")":
-            if not self.parens:
-                raise RefusedError("`)` in a program of `awk`")
-            return _KEYWORD if self.parens.pop() else _VALUE
-        elif char in "{}":
-            self.braces += 1 if char == "{" else -1
-            if self.braces < 0 or self.parens:
-                raise RefusedError(f"`{char}` in a program of `awk`")
-        return _VALUE if char == "]" else char
+    def subscript(self) -> None:
+        if self.take("["):
+            self.inside("]")
 
-    def slash(self) -> None:
-        """Step over a division, or over the regular expression that begins here."""
-        if self.before in (_KEYWORD, "++", "--", "$"):
-            raise RefusedError("`/` in a program of `awk`")
-        self.at += 1
-        if self.before == _VALUE:
-            self.before = "/"
-            return
-        begin = self.at
-        if self.peek() == "=":
-            raise RefusedError("`/=` in a program of `awk`")
-        while (char := self.peek()) != "/":
-            self.step(char)
-        if not closes_brackets(self.text[begin : self.at]):
-            raise RefusedError("a bracket of `awk` without its end")
-        self.at += 1
-        self.before = _VALUE
+    def inside(self, end: str) -> None:
+        self.deeper()
+        self.list(has_greater=True)
+        self.expect(end)
+        self.depth -= 1
 
 
-def _own_functions(text: str) -> frozenset[str]:
-    pairs = itertools.pairwise(text.replace("(", " ").split())
-    return frozenset(name for keyword, name in pairs if keyword in ("function", "func"))
+def _own_functions(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the names of the functions that a program defines."""
+    for before, token in itertools.pairwise(tokens):
+        if before.kind in ("function", "func"):
+            yield token.text
 
 
 def check_awk(parts: Parts) -> None:
@@ -196,4 +275,5 @@ def check_awk(parts: Parts) -> None:
         raise RefusedError("a program of `awk` from a pattern")
     if any(word.is_open or word.text.startswith("/inet") for word in files):
         raise RefusedError("`awk` reads from the network")
-    _Awk(program.text).program()
+    tokens = tuple(tokens_of(program.text))
+    _Awk(tokens, frozenset(_own_functions(tokens))).program()

@@ -6,10 +6,21 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.shell.running import LITERAL
+from permitry.actions.shell.running import LITERAL, opens_computed
 from permitry.core.action import Word
 
-__all__ = ["UNSEEN", "addresses_in", "globbed", "hosts_in", "hosts_of_git", "machine_of", "paths_in"]
+__all__ = [
+    "UNSEEN",
+    "addresses_in",
+    "globbed",
+    "hosts_in",
+    "hosts_of_git",
+    "is_name",
+    "machine_of",
+    "paths_in",
+    "reads_code",
+    "script_of",
+]
 
 UNSEEN = Word("", is_open=True)
 """A name that nobody has seen, or one too many to look at."""
@@ -24,9 +35,14 @@ _TOKEN = re.compile(r"[^\s|()'\",+:=]+")
 _FILE_OF_SED = re.compile(r"(?<![A-HJ-LN-Za-dfhj-lnoq-z])(?=[rRwW]\s*([^\n]+))[rRwW]")
 _SCRIPTED = (
     (re.compile(r"g?sed"), _FILE_OF_SED),
-    (re.compile(r"[gmn]?awk"), LITERAL),
+    (re.compile(r"(?:[gmn]|original-)?awk|jq"), LITERAL),
     (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb)"), _TOKEN),
 )
+_MODULES = (".jq", ".json")
+_INTERPRETER = re.compile(r"(?:python|perl|ruby|php|node|deno|bun|lua|Rscript)[0-9.]*")
+_CODE = re.compile(r"-[A-Za-z0-9]*[ceEpr]|--(?:eval|print|command|execute)")
+_SCRIPT_FIRST = re.compile(r"g?sed|(?:[gmn]|original-)?awk|jq|yq|[efz]?grep|rg|ripgrep|ag|ack")
+_SCRIPT_OPTIONS = frozenset({"-e", "--expression", "--regexp", "--source"})
 _SPECIAL_FILE = re.compile(r"/inet[46]?/(?:tcp|udp|raw)/[^/]*/([^/\s\"]+)")
 _PART_OF_HOSTS = re.compile(r"(?:^|([\s,=:@;\"'(){}]))(\[[0-9a-fA-F:.]+\]|[^\s,=:@;/\"'(){}\[\]]+)")
 _NO_HOST = re.compile(r"[0-9]*|[.-].*|.*[^\w.%\[\]:-].*", re.DOTALL)
@@ -43,6 +59,39 @@ Words = Sequence[Word]
 # Paths ---------------------------------------------------------------------------------------------------------------
 
 
+def is_name(word: Word) -> bool:
+    """Return whether a word has the look of a path: no option, and no text with blanks."""
+    is_text = not word.text or word.text.startswith("-") or any(map(str.isspace, word.text))
+    return word.is_open or not is_text
+
+
+def code_of(words: Words) -> frozenset[Word]:
+    """Return the words that are surely a program of an interpreter's language: those behind `-c` or `-e`."""
+    if not reads_code(words):
+        return frozenset()
+    return frozenset(after for word, after in itertools.pairwise(words[1:]) if _CODE.fullmatch(word.text))
+
+
+def reads_code(words: Words) -> bool:
+    """Return whether a program may run its input as a program of an interpreter's language."""
+    return _INTERPRETER.fullmatch(words[0].text.rpartition("/")[2]) is not None
+
+
+def script_of(words: Words) -> frozenset[Word]:
+    """Return the word that most likely is the script or pattern of `sed`, `awk`, `jq`, `grep` and the like."""
+    if not _SCRIPT_FIRST.fullmatch(words[0].text.rpartition("/")[2]):
+        return frozenset()
+    given = [after for word, after in itertools.pairwise(words[1:]) if word.text in _SCRIPT_OPTIONS]
+    return frozenset(given or [word for word in words[1:] if not word.text.startswith("-")][:1])
+
+
+def literals_in(code: Word) -> Iterator[Word]:
+    """Yield the string literals of a program in another language."""
+    found = [match[match.lastindex or 0] or "" for match in _some(LITERAL.finditer(code.text))]
+    yield from (_part(code, text) for text in found if text)
+    yield from _more(found)
+
+
 def paths_in(word: Word, program: str) -> Iterator[Word]:
     """Yield a word, what stands around the signs in it, what is attached to a short option, and what a script names."""
     yield word
@@ -50,11 +99,14 @@ def paths_in(word: Word, program: str) -> Iterator[Word]:
     before, colon, _ = word.text.partition(":")
     if colon:
         yield attrs.evolve(word, text=before)
+    is_computed = "awk" in program and opens_computed(word.text)
     names = next((names for kind, names in _SCRIPTED if kind.fullmatch(program)), None)
     if names is not None:
         found = [match[match.lastindex or 0] or "" for match in _some(names.finditer(word.text))]
+        if program == "jq":
+            found += [f"{name}{end}" for name in found for end in _MODULES]
         yield from (_part(word, text) for text in found if text != word.text)
-        yield from _more(found)
+        yield from (UNSEEN,) if is_computed else _more(found)
 
 
 def _texts(text: str) -> Iterator[str]:

@@ -54,6 +54,8 @@ class Shape:
     folders: frozenset[str] = frozenset()
     skip: frozenset[str] = frozenset()
     trees: frozenset[str] = frozenset()
+    keeps: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()
     unsure: frozenset[str] = frozenset()
     unsure_text: frozenset[str] = frozenset()
     here: str = ""

@@ -7,6 +7,7 @@ are taken off first.
 Source: shared/reference/security.md, section 3 and "Contracts used by the case files".
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 import attrs
@@ -22,6 +23,8 @@ from permitry.core.action import Word
 
 __all__ = ["Judged", "Refused", "judged", "why_not_reading", "why_not_reading_all"]
 
+# Neither a field (`.import`), a text ("import") nor a key (`import:`).
+_LOADS_MODULES = re.compile(r"(?<![\w.\"$])(?:import|include|modulemeta)\b(?!\s*:)")
 _NETWORK_FILES = ("/dev/tcp", "/dev/udp")
 
 _EXPRESSIONS = {"find": check_find, "printf": check_printf, "set": check_set, "test": check_test}
@@ -116,6 +119,8 @@ def _check(command: Command) -> None:
     for text, reason in entry.refused_text.items():
         if any(text in word.text for word in words):
             raise RefusedError(f"`{name}` with `{text}` {reason}")
+    if entry.script == "jq":
+        _check_jq(words)
     if entry.script == "xargs":
         _check_xargs(words, entry)
     else:
@@ -187,6 +192,13 @@ def _check_value(option: str, value: Word, entry: Entry, name: str) -> None:
 def _may_start(word: Word) -> bool:
     """Return whether a word may become one that begins with anything."""
     return word.is_open or (word.is_glob and word.text[:1] in ("*", "?", "["))
+
+
+def _check_jq(words: Sequence[Word]) -> None:
+    """Refuse `jq` with modules: it reads files of names that need not stand in its words."""
+    for word in words:
+        if word.text.startswith(("-L", "--library-path", "--lib")) or _LOADS_MODULES.search(word.text):
+            raise RefusedError("`jq` with modules")
 
 
 def _check_xargs(words: Sequence[Word], entry: Entry) -> None:

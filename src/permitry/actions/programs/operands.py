@@ -5,7 +5,6 @@ not fit what is said there makes every word a possible path, and the answer one 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
 
 import attrs
 
@@ -14,44 +13,29 @@ from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.candidates import (
     UNSEEN,
     addresses_in,
+    code_of,
     globbed,
     hosts_in,
     hosts_of_git,
-    machine_of,
+    is_name,
+    literals_in,
     paths_in,
+    script_of,
 )
 from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.judge import why_not_reading
-from permitry.actions.programs.sed import check_sed
+from permitry.actions.programs.named import Collector, Named, Operands
+from permitry.actions.programs.sed import files_of_sed
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Word
 
-__all__ = ["Operands", "touches_of"]
+__all__ = ["named_in_code", "touches_of"]
 
-_Path: TypeAlias = tuple[Access, Word, bool]
-
-_HERE = Word(".")
-_SCRIPTS = {"awk": check_awk, "sed": check_sed}
 _SHORTEST = 3
 _MOST_NAMED = 3000
 _MOST_HOSTS = 1000
 _ANY = (Access.READ, Access.WRITE)
-_ACCESSES = {access.value: (access,) for access in Access} | {"any": _ANY, "into": (Access.WRITE,)}
-
-
-@attrs.frozen
-class Operands:
-    """The paths and hosts a program names.
-
-    `paths` holds the access, the operand or the value of an option, and whether the program goes on below it if it is
-    a folder. `is_listed`: these are all, and the program does nothing else; otherwise they are what it may touch, as
-    far as its words tell.
-    """
-
-    paths: tuple[_Path, ...] = ()
-    hosts: tuple[Word, ...] = ()
-    is_listed: bool = False
 
 
 def touches_of(words: Sequence[Word]) -> Operands:
@@ -63,24 +47,39 @@ def touches_of(words: Sequence[Word]) -> Operands:
         found = _known(words)
     except RefusedError:
         found = _possible(words)
-    expanded = tuple((Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
+    expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
     if expanded:
-        found = Operands((*found.paths, *expanded), found.hosts, is_listed=False)
+        found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
     unseen = tuple(_from_elsewhere(words))
     if unseen:
         hosts = () if _only_reads(words) else tuple(word for word in unseen if word.is_open)
-        paths = (*found.paths, *((Access.READ, word, False) for word in unseen))
-        found = Operands(paths, (*found.hosts, *hosts), is_listed=False)
+        paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
+        found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
     return _limited(found)
 
 
 def _limited(found: Operands) -> Operands:
     """Return each name once; of too many some, and for the rest a name that nobody has seen."""
-    paths, hosts = tuple(dict.fromkeys(found.paths)), _some(found.hosts)
-    if len(paths) > _MOST_NAMED:
-        accesses = dict.fromkeys(access for access, _, _ in paths)
-        paths = (*paths[:_MOST_NAMED], *((access, UNSEEN, False) for access in accesses))
-    return Operands(paths, hosts, found.is_listed and UNSEEN not in (*hosts[-1:], *(word for _, word, _ in paths[-1:])))
+    paths, hosts = _few(found.paths), _some(found.hosts)
+    is_all = UNSEEN not in (*hosts[-1:], *(each.word for each in paths[-1:]))
+    return attrs.evolve(
+        found,
+        paths=paths,
+        hosts=hosts,
+        is_listed=found.is_listed and is_all,
+        copies=tuple(attrs.evolve(each, sources=each.sources[:_MOST_NAMED]) for each in found.copies),
+        guessed=_few(found.guessed),
+        guessed_hosts=_some(found.guessed_hosts),
+    )
+
+
+def _few(paths: Iterable[Named]) -> tuple[Named, ...]:
+    """Return each path once; of too many some, and for every access one that nobody has seen."""
+    found = tuple(dict.fromkeys(paths))
+    if len(found) <= _MOST_NAMED:
+        return found
+    unseen = dict.fromkeys(Named(each.access, UNSEEN) for each in found)
+    return (*found[:_MOST_NAMED], *unseen)
 
 
 def _some(hosts: Iterable[Word]) -> tuple[Word, ...]:
@@ -115,35 +114,39 @@ def _known(words: Sequence[Word]) -> Operands:
     name, entry, rest = _found(words)
     if not entry.shapes:
         raise RefusedError(f"the operands of `{name}` are not known")
-    paths, hosts, shape = _collected(name, entry, rest)
+    found, shape = _collected(name, entry, rest)
     # A sub-command is one of `git`, which may run programs where it finds a configuration.
     is_listed = name == words[0].text and not any("any" in role for role in shape.operands)
-    does = hosts or any(access is not Access.READ for access, _, _ in paths)
+    does = found.hosts or found.copies or any(each.access is not Access.READ for each in found.paths)
     only_reads = _only_reads(words)
+    hosts = found.hosts
     if not (is_listed and does) and not only_reads:
         hosts = (*hosts, *(each for word in words[1:] if "://" in word.text for each in addresses_in(word)))
-    return Operands(paths, hosts, is_listed and bool(does or only_reads))
+    return attrs.evolve(found, hosts=hosts, is_listed=is_listed and bool(does or only_reads))
 
 
 def _only_reads(words: Sequence[Word]) -> bool:
     return why_not_reading(Command(tuple(words))) is None
 
 
-def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[tuple[_Path, ...], tuple[Word, ...], Shape]:
+def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands, Shape]:
     """Return the paths and hosts that are named, and the shape that says so."""
     if entry.shapes[0].operands == ("none",):
-        return tuple(_expanded(words, ())), (), entry.shapes[0]
+        return Operands(tuple(_expanded(words, ()))), entry.shapes[0]
     parts = read_options(unbundled(words) if entry.script == "tar" else words, entry, name=name, is_any=True)
     shape = next(shape for shape in entry.shapes if not shape.when or shape.when & parts.names)
     _check(words, parts, entry, shape)
-    collector = _Collector(shape, is_tree="*" in shape.trees or bool(shape.trees & parts.names))
+    collector = Collector(shape, parts.names)
     for option, value in parts.found:
         collector.option(option, value)
     for role, word in _roles(shape, parts):
         collector.operand(role, word)
     collector.here()
+    if entry.script == "sed":
+        collector.paths += (Named(access, word) for access, word in files_of_sed(parts))
     hosts = _some(each for host in collector.hosts for each in globbed(host))
-    return (*collector.paths, *_expanded(words, collector.paths)), hosts, shape
+    paths = (*collector.paths, *_expanded(words, collector.words()))
+    return Operands(paths, hosts, copies=tuple(collector.copies())), shape
 
 
 def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
@@ -157,10 +160,10 @@ def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
     return name, entry, rest
 
 
-def _expanded(words: Sequence[Word], known: Sequence[_Path]) -> Iterator[_Path]:
+def _expanded(words: Sequence[Word], known: Sequence[Word]) -> Iterator[Named]:
     """Yield the patterns that are no path to the program: the shell reads the folder they stand for all the same."""
-    told = {word for _, word, _ in known}
-    yield from ((Access.READ, word, False) for word in words if word.is_glob and word not in told)
+    told = set(known)
+    yield from (Named(Access.READ, word) for word in words if word.is_glob and word not in told)
 
 
 def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> None:
@@ -172,8 +175,8 @@ def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> N
     named = {f"{name}=" for name, value in parts.found if value is not None} | parts.names
     if named & shape.unsure or any(text in word.text for text in shape.unsure_text for word in words):
         raise RefusedError("an option or a text that may name anything")
-    if entry.script in _SCRIPTS:
-        _SCRIPTS[entry.script](parts)
+    if entry.script == "awk":
+        check_awk(parts)
 
 
 def _roles(shape: Shape, parts: Parts) -> Iterator[tuple[str, Word]]:
@@ -204,78 +207,6 @@ def _is_many(role: str) -> bool:
     return role.endswith(("*", "+"))
 
 
-@attrs.define
-class _Collector:
-    """Gathers what operands and options name, by their roles."""
-
-    shape: Shape
-    is_tree: bool
-    paths: list[_Path] = attrs.field(factory=list)
-    hosts: list[Word] = attrs.field(factory=list)
-    has_operand: bool = False
-    has_folder: bool = False
-
-    def option(self, name: str, value: Word | None) -> None:
-        """Take the value of an option."""
-        if value is None:
-            return
-        if name in self.shape.connects:
-            self.host(value)
-        elif name in self.shape.folders:
-            self.path("into", value)
-        elif name in self.shape.at and value.text.startswith("@"):
-            self.path("read", attrs.evolve(value, text=value.text[1:]))
-        else:
-            for role, names in (("read", self.shape.reads), ("write", self.shape.writes)):
-                if name in names:
-                    self.path(role, value, is_tree=False)
-
-    def operand(self, role: str, word: Word) -> None:
-        """Take an operand that is what `role` says."""
-        match role:
-            case "text":
-                pass
-            case "host":
-                self.host(word)
-            case "pair":
-                self.pair(word)
-            case _ if self.shape.remote and ":" in word.text.partition("/")[0]:
-                self.host(word if "://" in word.text else machine_of(word))
-            case _:
-                self.has_operand = True
-                self.path(role, word)
-
-    def pair(self, word: Word) -> None:
-        name, equals, value = word.text.partition("=")
-        if not equals:
-            raise RefusedError("an operand that is no pair")
-        self.option(name, attrs.evolve(word, text=value))
-
-    def host(self, word: Word) -> None:
-        if word.text.lower().startswith("file:"):
-            raise RefusedError("an address that is a file")
-        if not word.text.startswith("+"):
-            address = word if "://" in word.text else attrs.evolve(word, text=word.text.rpartition("@")[2])
-            self.hosts.append(address)
-
-    def path(self, role: str, word: Word, *, is_tree: bool | None = None) -> None:
-        self.has_folder = self.has_folder or role == "into"
-        goes_on = role == "into" or (self.is_tree if is_tree is None else is_tree)
-        accesses = [access for name in role.split("/") for access in _ACCESSES[name]]
-        if word.text != "-" or accesses != [Access.READ]:
-            self.paths += [(access, word, goes_on) for access in accesses]
-
-    def here(self) -> None:
-        """Take the current folder where none is named."""
-        match self.shape.here:
-            case "write" if not self.has_folder:
-                self.paths.append((Access.WRITE, _HERE, True))
-            case "read" if not self.has_operand:
-                self.path("read", _HERE)
-            case "trees" if not self.has_operand and self.is_tree:
-                self.path("read", _HERE)
-
-
 # Programs whose operands are not known -------------------------------------------------------------------------------
 
 
@@ -293,26 +224,44 @@ def _has_magic(word: Word) -> bool:
 
 
 def _possible(words: Sequence[Word]) -> Operands:
-    """Return every word as what it may be: a path, and a host where it looks like one."""
-    entry = catalogue().get(words[0].text, Entry())
+    """Return every operand as the path it may be, and what its parts, options and texts may name as guesses."""
+    program = words[0].text.rpartition("/")[2]
+    # What `/bin/RM` may do is what `rm` does.
+    entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), Entry())
     only_reads = _only_reads(words)
     accesses = (Access.READ,) if only_reads else _possible_accesses(entry)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)
-    program = words[0].text.rpartition("/")[2]
-    unseen = [(Access.READ, UNSEEN, False)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
-    paths = unseen + [
-        (access, candidate, is_tree)
-        for word in dict.fromkeys(words[1:])
-        if word.text != "--"
+    unseen = [Named(Access.READ, UNSEEN)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
+    code = code_of(words)
+    given = [word for word in dict.fromkeys(words[1:]) if word.text != "--"]
+    named = frozenset(filter(is_name, given)) - code - script_of(words)
+    candidates = (
+        candidate
+        for word in given
+        if word not in code
         for candidate in paths_in(word, program)
-        for access in accesses
-        if candidate.text or candidate.is_open
-    ]
+        if candidate not in named and (candidate.text or candidate.is_open)
+    )
+    paths = [Named(access, word, is_tree) for word in given if word in named for access in accesses]
+    guessed = [Named(access, candidate, is_tree) for candidate in candidates for access in accesses]
+    guessed += (each for word in code for each in named_in_code(word))
     if only_reads:
-        return Operands(tuple(paths))
-    found = (host for word in dict.fromkeys(words[1:]) for host in hosts_in(word, is_network=entry.network))
-    return Operands(tuple(paths), (*_some(found), *(hosts_of_git(words) if program == "git" else ())))
+        return Operands((*unseen, *paths), guessed=tuple(guessed))
+    texts = [word for word in given if word in code or len(word.text.split()) > 1]
+    hosts, guessed_hosts = (
+        _some(host for word in group for host in hosts_in(word, is_network=entry.network))
+        for group in ((word for word in given if word not in texts), texts)
+    )
+    git = hosts_of_git(words) if program == "git" else ()
+    return Operands((*unseen, *paths), (*hosts, *git), guessed=tuple(guessed), guessed_hosts=guessed_hosts)
+
+
+def named_in_code(code: Word) -> Iterator[Named]:
+    """Yield the text literals of a program in another language: what it does with such a path is not known."""
+    # Nearly every program has a `"/"` or a `"."` in it that joins or splits something.
+    words = (word for word in literals_in(code) if any(map(str.isalnum, word.text)) or word.is_open)
+    yield from (Named(access, word) for word in words for access in Access)
 
 
 def _possible_accesses(entry: Entry) -> tuple[Access, ...]:

@@ -1,7 +1,7 @@
-"""Scripts of `sed`, read to see whether they only print.
+"""Scripts of `sed`, read to see whether they only print, and which files their commands name.
 
-An allow-list over a single pass: a command that is not known is a reason to refuse, and so is a text that two
-implementations read differently.
+A grammar of what all implementations read alike: a command that is not known is a reason to refuse,
+and so is a text that two of them read differently.
 
 Source: sed(1); the scanner of GNU sed (`match_slash` knows no brackets, BSD's does); busybox on labels.
 """
@@ -13,14 +13,16 @@ import attrs
 
 from permitry.actions.programs.arguments import Parts, is_spread
 from permitry.actions.programs.catalogue import RefusedError
+from permitry.core.action import Access, Word
 
-__all__ = ["check_sed", "closes_brackets"]
+__all__ = ["check_sed", "closes_brackets", "files_of_sed"]
 
 _DIGITS = frozenset(string.digits)
 _LABEL = frozenset(string.ascii_letters + string.digits + "_")
 _PLAIN = frozenset("=dDgGhHnNpPxzF")
 _NUMBERED = frozenset("qQl")
 _LABELLED = frozenset("btT:")
+_FILES = {"r": Access.READ, "R": Access.READ, "w": Access.WRITE, "W": Access.WRITE}
 _DELIMITERS = frozenset("/|#,:@!%+~=_")
 _FLAGS = frozenset("gpiImM") | _DIGITS
 
@@ -63,6 +65,7 @@ def _behind_bracket(pattern: str, at: int) -> int:
 class _Sed:
     text: str
     at: int = 0
+    files: list[tuple[Access, Word]] = attrs.field(factory=list)
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -79,12 +82,13 @@ class _Sed:
             if not self.peek():
                 return
             if self.peek() == "#" and (self.at == len(between) or "\n" in between):
-                self.comment()
+                self.line()
                 continue
             self.addresses()
             self.command()
 
-    def comment(self) -> None:
+    def line(self) -> None:
+        """Step over the rest of the line."""
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end
 
@@ -157,12 +161,27 @@ class _Sed:
             after = ("", "\n", ";")
         elif char in ("s", "y"):
             self.substitution(flags=_FLAGS if char == "s" else frozenset())
+            if char == "s" and self.peek() == "w":
+                self.at += 1
+                self.file(Access.WRITE)
+        elif char in _FILES:
+            self.file(_FILES[char])
         else:
             raise RefusedError(f"the command `{char}` of `sed`")
         if char not in _LABELLED:
             self.skip(" \t")
         if self.peek() not in after:
             raise RefusedError(f"`{self.peek()}` behind a command of `sed`")
+
+    def file(self, access: Access) -> None:
+        """Step over the name of a file: whatever stands there up to the end of the line."""
+        self.skip(" \t")
+        begin = self.at
+        self.line()
+        name = self.text[begin : self.at]
+        if not name or not name.isprintable() or "\\" in name:
+            raise RefusedError("a file name of `sed`")
+        self.files.append((access, Word(name)))
 
     def substitution(self, *, flags: frozenset[str]) -> None:
         delimiter = self.delimiter()
@@ -173,6 +192,15 @@ class _Sed:
 
 def check_sed(parts: Parts) -> None:
     """Refuse the arguments of `sed` unless all scripts among them only print."""
+    for access, file in files_of_sed(parts):
+        raise RefusedError(f"`sed` {access.value}s `{file.text}`")
+
+
+def files_of_sed(parts: Parts) -> list[tuple[Access, Word]]:
+    """Return the files that the scripts among the arguments of `sed` read and write.
+
+    Raises: `RefusedError` for a script that may do more than read and write files, and print.
+    """
     if parts.is_spread:
         raise RefusedError("`sed` with a pattern for a value")
     scripts = [value.text if value else "" for name, value in parts.found if name in ("-e", "--expression")]
@@ -180,5 +208,10 @@ def check_sed(parts: Parts) -> None:
         if is_spread(parts.operands[0]):
             raise RefusedError("a script of `sed` from a pattern")
         scripts = [parts.operands[0].text]
-    for script in scripts:
-        _Sed(script).script()
+    return [file for script in scripts for file in _files(script)]
+
+
+def _files(script: str) -> list[tuple[Access, Word]]:
+    sed = _Sed(script)
+    sed.script()
+    return sed.files

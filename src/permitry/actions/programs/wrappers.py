@@ -28,6 +28,7 @@ _VARIABLES: dict[str, frozenset[str]] = {
     "CLICOLOR": frozenset({"0", "1"}),
     "CLICOLOR_FORCE": frozenset({"0", "1"}),
     "FORCE_COLOR": frozenset({"0", "1", "2", "3"}),
+    "GIT_NO_LAZY_FETCH": frozenset({"1", "true"}),
     "GIT_OPTIONAL_LOCKS": frozenset({"0", "1"}),
     "GIT_PAGER": frozenset({"", "cat"}),
     "NO_COLOR": frozenset({"", "0", "1"}),

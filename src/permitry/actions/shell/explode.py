@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from permitry.actions.shell.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
-from permitry.actions.shell.runners import MOST_WORDS, Inner, program_of, reads_commands, unfolded
+from permitry.actions.shell.runners import MOST_WORDS, Inner, program_of, reads_commands, reads_shell, unfolded
 from permitry.core.action import Word
 
 __all__ = ["explode", "explode_words"]
@@ -47,14 +47,17 @@ def explode_words(words: Sequence[Word]) -> LooseReading:
 class _Explosion:
     is_complete: bool = True
     found: dict[LooseCommand, None] = attrs.field(factory=dict)
-    texts: set[str] = attrs.field(factory=set)
+    # What was read, and whether only as a guess.
+    texts: dict[str, bool] = attrs.field(factory=dict)
     waiting: deque[tuple[LooseCommand, int]] = attrs.field(factory=deque)
     printed: list[tuple[str, LooseCommand, int]] = attrs.field(factory=list)
+    fed: set[LooseCommand] = attrs.field(factory=set)
     text_left: int = MOST_TEXT
     words_left: int = MOST_INNER_WORDS
     is_fed: bool = False
 
     def run(self, commands: Sequence[LooseCommand]) -> LooseReading:
+        self.fed.update(_feeding(commands))
         self.waiting.extend((command, 0) for command in commands)
         while self.waiting:
             command, depth = self.waiting.popleft()
@@ -86,24 +89,33 @@ class _Explosion:
         if depth > DEEPEST:
             self.is_complete = False
             return
-        within = (*outer.within, inner.by)
+        within, is_guess = (*outer.within, inner.by), outer.is_guess or inner.is_guess
         if inner.text is None:
             words = tuple(itertools.dropwhile(lambda word: word.text in BEFORE_COMMANDS, inner.words))
-            command = LooseCommand(words, within=within, start=outer.start, end=outer.end)
+            command = LooseCommand(words, within=within, start=outer.start, end=outer.end, is_guess=is_guess)
             self.waiting.append((command, depth))
             return
-        for command in self.read(inner.text):
-            moved = attrs.evolve(command, within=(*within, *command.within), start=outer.start, end=outer.end)
+        commands = self.read(inner.text, is_guess=is_guess)
+        feeding = set(_feeding(commands))
+        for command in commands:
+            moved = attrs.evolve(
+                command,
+                within=(*within, *command.within),
+                start=outer.start,
+                end=outer.end,
+                is_guess=is_guess or command.is_guess,
+            )
+            self.fed.update((moved,) if command in feeding else ())
             self.waiting.append((moved, depth))
 
-    def read(self, text: str) -> Sequence[LooseCommand]:
-        """Return the commands of an inner text; none if it was read before."""
-        if text in self.texts:
+    def read(self, text: str, *, is_guess: bool) -> Sequence[LooseCommand]:
+        """Return the commands of an inner text; none if it was read before, unless only as a guess."""
+        if text in self.texts and self.texts[text] <= is_guess:
             return ()
         if len(text) > self.text_left:
             self.is_complete = False
             return ()
-        self.texts.add(text)
+        self.texts[text] = is_guess
         self.text_left -= len(text)
         reading = read_leniently(text)
         self.is_complete = self.is_complete and reading.is_complete
@@ -112,8 +124,42 @@ class _Explosion:
     def feed(self) -> None:
         """Read what was printed or stands in here-documents: some shell takes commands from its input."""
         printed, self.printed = self.printed, []
-        for text, command, depth in printed:
-            self.unfold(Inner("|", text=text), command, depth + 1)
+        # What surely reaches a shell goes first: a text is read once.
+        for text, command, depth in sorted(printed, key=lambda each: each[1] not in self.fed):
+            self.unfold(Inner("|", text=text, is_guess=command not in self.fed), command, depth + 1)
+
+
+def _feeding(commands: Sequence[LooseCommand]) -> Iterator[LooseCommand]:
+    """Yield the commands whose output, or whose own here-document, is what a shell runs."""
+    for at, command in enumerate(commands):
+        if (command.is_piped or command.stdin) and _is_shell(command.words):
+            yield command
+            if command.is_piped:
+                yield from _before_pipe(commands[:at], command)
+
+
+def _is_shell(words: Sequence[Word], depth: int = DEEPEST) -> bool:
+    """Return whether a command, or what it runs in its place, takes commands from its input."""
+    if reads_shell(words):
+        return True
+    inner = (each for each in unfolded(words) if each.words and not each.is_guess)
+    return depth > 0 and any(_is_shell(each.words, depth - 1) for each in inner)
+
+
+def _before_pipe(commands: Sequence[LooseCommand], reader: LooseCommand) -> Iterator[LooseCommand]:
+    """Yield the commands in front of a reader in its pipeline, those inside of their constructs included."""
+    inside = len(reader.within)
+    begin: int | None = None
+    for command in reversed(commands):
+        if command.is_guess or command.within[:inside] != reader.within:
+            continue
+        if len(command.within) > inside:
+            begin = command.start
+        elif begin is not None and command.end <= begin:
+            return
+        yield command
+        if len(command.within) == inside and not command.is_piped:
+            return
 
 
 def _printed(command: LooseCommand) -> Iterator[str]:

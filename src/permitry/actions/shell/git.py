@@ -1,27 +1,33 @@
 """What `git` runs for a user besides itself."""
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
-__all__ = ["git_runs"]
+__all__ = ["git_runs", "without_options"]
 
 Words = Sequence[Word]
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 
+_ELSEWHERE = re.compile(r"--config-env=(?:alias|include)|(?:-c)?include(?:if)?\.", re.IGNORECASE)
 
-def git_runs(words: Words) -> Iterator[Inner]:
-    """Yield what git runs, and the same command without the options before the sub-command."""
-    yield from _aliases(words)
+
+def without_options(words: Words) -> Words:
+    """Return the words of a git command without the options before the sub-command; none if there are no such."""
     at = 1
     while at < len(words) and words[at].text.startswith("-"):
         at += 2 if words[at].text in _VALUED else 1
-    rest = words[at:]
-    if at > 1 and rest:
-        yield Inner("", (words[0], *rest))
+    return (words[0], *words[at:]) if 1 < at < len(words) else ()
+
+
+def git_runs(words: Words) -> Iterator[Inner]:
+    """Yield what git runs."""
+    yield from _aliases(words)
+    rest = (without_options(words) or words)[1:]
     texts = tuple(word.text for word in rest)
     if texts[:2] == ("bisect", "run"):
         yield Inner("", tuple(rest[2:]))
@@ -35,13 +41,20 @@ def git_runs(words: Words) -> Iterator[Inner]:
 
 
 def _aliases(words: Words) -> Iterator[Inner]:
-    """Yield the git commands that aliases stand for: `-c alias.p=push`, `config alias.p push`; with any operands."""
+    """Yield the git commands that aliases stand for: `-c alias.p=push`, `config alias.p push`.
+
+    With any operands; and any command where a variable or a file holds the alias.
+    """
     for at, word in enumerate(words[1:], start=2):
+        if _ELSEWHERE.match(word.text) or words[at - 2].text == "--config-env":
+            yield Inner("", (words[0], Word("{}", is_open=True)))
+            continue
         name, equals, value = word.text.partition("=")
         if name.lower().startswith(("alias.", "-calias.")):
             for text in [value] if equals else [each.text for each in words[at : at + 1]]:
-                if not text.startswith("!"):
-                    yield Inner("", text=f"git {text} {_joined(words[at + 1 :])}")
+                # A text behind a mark is for a shell, with the operands behind it.
+                command = text[1:] if text.startswith("!") else f"git {text}"
+                yield Inner("", text=f"{command} {_joined(words[at + 1 :])}")
 
 
 def _foreach(words: Words) -> Iterator[Inner]:

@@ -70,6 +70,7 @@ class LooseCommand:
 
     `reads` and `writes` are the targets of its redirections, `stdin` the texts of its here-documents and here-strings.
     `within` are the constructs around it, outermost first; `start` and `end` (0-based, in characters) where it stands.
+    `is_piped`: its input is what the command before it prints. `is_guess`: it stands where it need not run.
     """
 
     words: tuple[Word, ...]
@@ -80,6 +81,8 @@ class LooseCommand:
     within: tuple[str, ...] = ()
     start: int = 0
     end: int = 0
+    is_piped: bool = False
+    is_guess: bool = False
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -101,7 +104,9 @@ def read_leniently(text: str) -> LooseReading:
     found: dict[LooseCommand, None] = {}
     for source in _sources(text[:LONGEST]):
         reading = _read(source)
-        found |= dict.fromkeys(reading.commands)
+        for command in reading.commands:
+            if command not in found:
+                found[attrs.evolve(command, is_guess=True) if source.is_guess else command] = None
         is_complete = is_complete and reading.is_complete
     commands = sorted(found, key=lambda command: (command.start, -command.end))
     return LooseReading(tuple(commands), is_complete)
@@ -112,10 +117,14 @@ def read_leniently(text: str) -> LooseReading:
 
 @attrs.frozen
 class _Source:
-    """A text to read; `places` tells where its characters stand in the original, with one more for the end."""
+    """A text to read; `places` tells where its characters stand in the original, with one more for the end.
+
+    `is_guess`: bash does not read it in this way, but something else may.
+    """
 
     text: str
     places: Sequence[int]
+    is_guess: bool = False
 
     def without(self, dropped: str) -> "_Source":
         """Return the text with every `dropped` taken out."""
@@ -128,7 +137,7 @@ class _Source:
             text.append(part)
             places.extend(self.places[at : at + len(part)])
             at += len(part) + len(dropped)
-        return _Source("".join(text), (*places, self.places[-1]))
+        return _Source("".join(text), (*places, self.places[-1]), self.is_guess)
 
 
 def _sources(text: str) -> Iterator[_Source]:
@@ -140,7 +149,7 @@ def _sources(text: str) -> Iterator[_Source]:
     flat = plain.text.replace("\\`", " ;")
     readings = dict.fromkeys((plain.text, flat, plain.text.replace("\r", "\n"), plain.text.replace("\r", " ")))
     for reading in readings:
-        source = _Source(reading, plain.places)
+        source = _Source(reading, plain.places, is_guess=reading != plain.text)
         yield source
         if "\\\n" in reading:
             yield source.without("\\\n")
@@ -183,7 +192,9 @@ def _outline(text: str) -> _Outline | None:
         node, within = waiting.pop()
         _note(outline, node, within)
         construct = _CONSTRUCTS.get(node.type)
-        if construct is not None and len(within) < _MOST_WITHIN:
+        if node.type == "ERROR" and "?" not in within:
+            within = (*within, "?")
+        elif construct is not None and len(within) < _MOST_WITHIN:
             within = (*within, "until" if text.startswith("until", node.start_byte) else construct)
         waiting.extend((child, within) for child in reversed(node.children))
     outline.is_complete = not waiting
@@ -249,8 +260,13 @@ class _Reading:
             within,
             places[start],
             places[end],
+            is_piped=_is_piped(self.source.text, start),
+            is_guess="?" in within,
         )
         first = wording.words[0].text if wording.words else ""
+        if command.is_guess and first not in _KEYWORDS and not self.source.text[:start].strip():
+            # Whatever the grammar makes of the rest, a text begins with a command.
+            command = attrs.evolve(command, is_guess=False)
         if "?" not in within or first not in _KEYWORDS or not self.source.text.startswith(first, start):
             self.commands.append(command)
         words = wording.words
@@ -258,6 +274,15 @@ class _Reading:
             words = words[1:]
         if words and len(words) < len(wording.words):
             self.commands.append(attrs.evolve(command, words=words))
+
+
+def _is_piped(text: str, start: int) -> bool:
+    """Return whether the operator before a command is a pipe."""
+    at = start - 1
+    while at >= 0 and text[at] in " \t\n":
+        at -= 1
+    operator = text[max(at - 1, 0) : at + 1]
+    return operator == "|&" or (operator[-1:] == "|" and operator != "||")
 
 
 def _read(source: _Source) -> LooseReading:

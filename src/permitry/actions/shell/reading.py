@@ -5,18 +5,24 @@ happen besides, for restrictions.
 """
 
 import functools
-from collections.abc import Callable, Container, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
 from permitry.actions.folders import Folder, Walk
+from permitry.actions.history import Changes, History, Reader
 from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.patches import hidden_patch, paths_of
+from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.judge import Judged, Refused, judged
+from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
+from permitry.actions.shell.git import without_options
 from permitry.actions.shell.runners import program_of, reads_commands
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.shell.words import has_wildcard
+from permitry.actions.touched import touched
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
 
 if TYPE_CHECKING:
@@ -24,19 +30,32 @@ if TYPE_CHECKING:
 
 __all__ = ["ShellReading", "loosely", "patched", "read_argv", "read_command"]
 
+_Found: TypeAlias = tuple[Action, bool]
+"""An action, and whether it is a guess."""
+
 _NOWHERE = "/dev/null"
 _MOST_WORDS = 4_096
 _ELSEWHERE = frozenset({"adb", "docker", "docker-compose", "kubectl", "nerdctl", "podman", "ssh"})
 """What these run, they run on another machine or in a container of its own."""
 
 
+def _anything() -> Changes:
+    return Changes(is_anywhere=True)
+
+
 @attrs.frozen
 class ShellReading:
-    """What a command does for certain and may do besides, and why it may do more than read (None: it only reads)."""
+    """What a command does for certain and may do besides, and why it may do more than read (None: it only reads).
+
+    `possible` stands where it surely runs, as far as the lenient reader can tell; `guessed` need not.
+    `changes` tells, when it is asked, what it changes about where paths lead.
+    """
 
     certain: tuple[Action, ...]
     possible: tuple[Action, ...] = ()
     doubt: str | None = None
+    guessed: tuple[Action, ...] = ()
+    changes: Callable[[], Changes] = attrs.field(default=_anything, eq=False, repr=False, kw_only=True)
 
 
 def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> ShellReading:
@@ -45,7 +64,8 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
         commands = read_strictly(text)
     except UnreadableError as error:
         unknown = Unknown(text, error.reason, error.offset)
-        return ShellReading((unknown,), loosely(text, folder), unknown.reason)
+        possible, guessed = loosely(text, folder)
+        return ShellReading((unknown,), possible, unknown.reason, guessed)
     return _Script(text, commands, folder, functools.partial(_explode, text)).reading(has_moved=has_moved)
 
 
@@ -72,6 +92,7 @@ class _Script:
     explode: "Callable[[], LooseReading]"
     certain: list[Action] = attrs.field(factory=list)
     possible: list[Action] = attrs.field(factory=list)
+    guessed: list[Action] = attrs.field(factory=list)
     doubts: list[str] = attrs.field(factory=list)
     needs_all: bool = False
 
@@ -80,16 +101,28 @@ class _Script:
         moved = (Command((Word("cd"), Word("."))),) if has_moved else ()
         found = judged((*moved, *self.commands))[len(moved) :]
         walk = Walk(self.folder)
+        history = History(start=self.folder.earlier, is_ordered=all(each.command.follows != "|" for each in found))
+        start_together = _start_together(found)
         for each in found:
+            folder = attrs.evolve(walk.before(each.command), earlier=history.next())
             if isinstance(each, Refused):
                 self.refused(each)
             else:
-                self.command(each, walk.before(each.command))
+                self.command(each, folder)
                 walk.after(each.command)
+            history.add(_changing(each, folder, start_together=start_together))
         if self.needs_all:
-            self.possible += _possible(self.explode(), self.folder)
+            self.besides(_possible(self.explode(), self.folder))
         self.looked_through({each.command.words for each in found})
-        return ShellReading(tuple(self.certain), tuple(self.possible), next(iter(self.doubts), None))
+        doubt = next(iter(self.doubts), None)
+        # What starts together has come to its end before the next command of the call.
+        changes = _anything if start_together and doubt is not None else history.next()
+        return ShellReading(tuple(self.certain), tuple(self.possible), doubt, tuple(self.guessed), changes=changes)
+
+    def besides(self, found: Iterable[_Found]) -> None:
+        """Take in what may happen besides."""
+        for action, is_guess in found:
+            (self.guessed if is_guess else self.possible).append(action)
 
     def refused(self, one: Refused) -> None:
         self.unknown(one.command, one.reason)
@@ -106,26 +139,45 @@ class _Script:
         actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
         self.certain += actions
         if one.doubt is not None:
-            reading = _explode_words(command.words)
-            if any(reads_commands(each.words) for each in reading.commands):
-                self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
-            # INVARIANT: law 3. What a program runs besides itself must be permitted as well.
-            for inner in _inner(command, reading, folder):
-                is_sure = program_of(command.words) not in _ELSEWHERE and not _is_supposed(inner)
-                (self.certain if is_sure else self.possible).append(inner)
+            self.inner(command, folder)
         self.doubts += filter(None, map(_why_not_reading, actions))
 
-    def run(self, command: Command, doubt: str | None, folder: Folder) -> Action:
-        patch = hidden_patch(command.words, self.document(command))
-        read = functools.partial(_operands, command.words, folder)
+    def inner(self, command: Command, folder: Folder) -> None:
+        """Note what a program runs besides itself."""
+        reading = _explode_words(command.words)
+        if any(reads_commands(each.words) for each in reading.commands):
+            self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
+        found = [action for action, _ in _inner(command, reading, folder) if not _is_supposed(action)]
+        if len(found) > 1:  # Of several, the order is not known.
+            folder = attrs.evolve(folder, is_certain=False)
+        # INVARIANT: law 3. What a program runs besides itself must be permitted as well.
+        for inner, is_guess in _inner(command, reading, folder):
+            if program_of(command.words) in _ELSEWHERE or _is_supposed(inner):
+                self.besides([(inner, is_guess)])
+            else:
+                self.certain.append(inner)
+
+    def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Action:
+        text = self.document(command)
+        patch = hidden_patch(command.words, text)
+        read = functools.partial(_operands, command.words, folder, text)
         if patch is not None:
             read = functools.partial(_patched, patch, folder)
-        within, start, end = command.within, command.start, command.end
-        return Run(command.words, doubt, read_operands=read, within=within, start=start, end=end)
+        return Run(
+            command.words,
+            doubt,
+            read_operands=read,
+            within=command.within,
+            start=command.start,
+            end=command.end,
+            bare=_bare(command.words),
+            is_wrapper=is_wrapper,
+        )
 
     def document(self, command: Command) -> str | None:
-        """Return the here-document that a program of patches reads."""
-        if hidden_patch(command.words, "") is None or all(each.target is not None for each in command.redirections):
+        """Return the here-document that a program of patches, or an interpreter, reads."""
+        is_read = hidden_patch(command.words, "") is not None or reads_code(command.words)
+        if not is_read or all(each.target is not None for each in command.redirections):
             return None
         texts = [text for each in self.explode().commands if each.argv == command.argv for text in each.stdin]
         return "\n".join(texts) if texts else None
@@ -134,11 +186,11 @@ class _Script:
         """Note the wrappers that were taken off: a restriction may be about `bash` itself."""
         for command in self.commands:
             if command.words not in seen:
-                self.possible.append(self.run(command, "it runs another program", self.folder))
-                self.possible += _inner(command, _explode_words(command.words), self.folder)
+                self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
+                self.besides(_inner(command, _explode_words(command.words), self.folder))
 
 
-def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterator[Action]:
+def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
     """Yield what a program runs besides itself."""
     before: tuple[str, ...] = ()
     for each in reading.commands:
@@ -146,9 +198,9 @@ def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterato
         if each.argv != (*(name.rpartition("/")[2] for name in before[:1]), *before[1:]):
             before = each.argv
             if each.words != command.words:
-                yield from _loose(each, folder)
+                yield from ((action, each.is_guess) for action in _loose(each, folder))
     if not reading.is_complete:
-        yield Unknown(" ".join(command.argv), "too much is run inside it")
+        yield Unknown(" ".join(command.argv), "too much is run inside it"), False
 
 
 def _is_supposed(action: Action) -> bool:
@@ -172,7 +224,11 @@ def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
     found = paths_of(text)
     if len(found.touched) > _MOST_WORDS:
         return (), f"the patch touches more than {_MOST_WORDS} files"
-    touches = (folder.place_of(Word(path), access, origin="patch") for access, path in found.touched)
+    # Some programs write through a link, and some put a new file in its place.
+    touches = (
+        folder.place_of(Word(path), access, is_entry=access is Access.WRITE, origin="patch")
+        for access, path in found.touched
+    )
     return tuple(touches), found.doubt
 
 
@@ -181,11 +237,49 @@ def _patched(patch: str, folder: Folder) -> Operands:
     return Operands(touches, is_listed=doubt is None)
 
 
-def _operands(words: Sequence[Word], folder: Folder) -> Operands:
+def _operands(words: Sequence[Word], folder: Folder, text: str | None = None) -> Operands:
+    """Return what a program touches; `text` is its input, as far as that is written out."""
     named = operands_of(words)
-    touches = tuple(folder.place_of(word, access, is_tree=is_tree) for access, word, is_tree in named.paths)
-    connects = tuple(connect for word in named.hosts for connect in _connects(word))
-    return Operands(touches, connects, is_listed=named.is_listed)
+    code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
+    connects, guessed_connects = (
+        tuple(connect for word in hosts for connect in _connects(word)) for hosts in (named.hosts, named.guessed_hosts)
+    )
+    guessed = (folder.place_of(each.word, each.access, is_tree=each.is_tree) for each in (*named.guessed, *code))
+    touches = tuple(touched(named, folder))
+    return Operands(touches, connects, named.is_listed, (*guessed, *guessed_connects))
+
+
+def _start_together(found: Sequence[Judged | Refused]) -> bool:
+    """Return whether all are one pipeline of which no command waits for its input before it opens its files."""
+    are_piped = all(each.command.follows in ("", "|") and "for" not in each.command.within for each in found)
+    return are_piped and len(found) > 1 and all(map(_opens_at_once, found[1:]))
+
+
+def _opens_at_once(one: Judged | Refused) -> bool:
+    return isinstance(one, Judged) and (one.doubt is None or one.command.words[0].text == "tee")
+
+
+def _changing(one: Judged | Refused, folder: Folder, *, start_together: bool) -> Reader | None:
+    """Return what reads what a command changes; None if it may change anything."""
+    if isinstance(one, Refused):
+        return _nothing if start_together else None
+    if one.doubt is None:
+        return _nothing
+    read = functools.partial(_operands_behind, one.command.words, folder)
+    return functools.partial(_if_listed, read) if start_together else read
+
+
+def _operands_behind(words: Sequence[Word], folder: Folder, changes: Changes) -> Operands:
+    return _operands(words, attrs.evolve(folder, earlier=lambda: changes))
+
+
+def _if_listed(read: Reader, changes: Changes) -> Operands:
+    operands = read(changes)
+    return operands if operands.is_listed else _nothing(changes)
+
+
+def _nothing(_: Changes) -> Operands:
+    return Operands(is_listed=True)
 
 
 def _connects(word: Word) -> Iterator[Connect]:
@@ -220,9 +314,15 @@ def _socket(target: str) -> Connect | None:
     return attrs.evolve(read_url(f"{kind}://{host}:{port}"), text=target, is_certain=False)
 
 
-def loosely(text: str, folder: Folder) -> tuple[Action, ...]:
-    """Return what a text may do if somebody runs it as a command."""
-    return tuple(_possible(_explode(text), folder))
+def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
+    """Return what a text does if somebody runs it as a command, and what it may do besides."""
+    found = tuple(_possible(_explode(text), folder))
+    possible, guessed = (tuple(action for action, is_guess in found if is_guess is each) for each in (False, True))
+    return possible, guessed
+
+
+def _bare(words: Sequence[Word]) -> tuple[Word, ...]:
+    return tuple(without_options(words)) if program_of(words) == "git" else ()
 
 
 # What only reads need not be read generously: its reader is loaded on first use.
@@ -243,31 +343,41 @@ def _explode_words(words: Sequence[Word]) -> "LooseReading":
 # What may happen -----------------------------------------------------------------------------------------------------
 
 
-def _possible(reading: "LooseReading", folder: Folder) -> Iterator[Action]:
+def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
     """Yield the actions of commands of which only the order in the text is known."""
     commands = reading.commands
     for command in commands:
         if command.words and command.words[0].text in ("cd", "pushd"):
             folder = folder.joined(folder.moved(command.words[1:]))
-    yield from dict.fromkeys(action for command in commands for action in _loose(command, folder))
+    yield from dict.fromkeys((action, each.is_guess) for each in commands for action in _loose(each, folder))
     if not reading.is_complete:
-        yield Unknown("", "the text holds too much to look at")
+        yield Unknown("", "the text holds too much to look at"), False
 
 
 def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
     if command.words:
-        read = functools.partial(_operands, command.words, folder)
-        patch = hidden_patch(command.words, "\n".join(command.stdin) if command.stdin else None)
+        text = "\n".join(command.stdin) if command.stdin else None
+        read = functools.partial(_operands, command.words, folder, text)
+        patch = hidden_patch(command.words, text)
         if patch is not None:
             read = functools.partial(_patched, patch, folder)
         doubt = "it is not read with certainty"
-        yield Run(command.words, doubt, read_operands=read, within=command.within, start=command.start, end=command.end)
+        yield Run(
+            command.words,
+            doubt,
+            read_operands=read,
+            within=command.within,
+            start=command.start,
+            end=command.end,
+            bare=_bare(command.words),
+            is_guess=command.is_guess,
+        )
     for _, value in command.assignments:
         if "://" in value:
             yield from _connects(Word(value))
     for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
         for text in target:
             if text != _NOWHERE:
-                yield _socket(text) or folder.place_of(
-                    Word(text, is_home=text.startswith("~")), access, is_certain=False
-                )
+                word = Word(text, has_wildcard(text), is_home=text.startswith("~"))
+                touch = folder.place_of(word, access, is_certain=False)
+                yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess)

@@ -21,11 +21,12 @@ from permitry.actions.shell.running import (
     WRAPPERS,
     Inner,
     Wrapper,
+    runs_computed,
     wrapper_of,
 )
 from permitry.core.action import Word
 
-__all__ = ["MOST_WORDS", "Inner", "program_of", "reads_commands", "unfolded"]
+__all__ = ["MOST_WORDS", "Inner", "program_of", "reads_commands", "reads_shell", "unfolded"]
 
 MOST_STARTS = 8
 """How many words of one command line may each begin an inner command."""
@@ -71,13 +72,15 @@ def program_of(words: Words) -> str:
 def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return everything the program of a command line runs besides itself, as far as the words say it."""
     name, words = program_of(words), words[:MOST_WORDS]
-    readers = (_READERS.get(name), _shell_text if name in SHELLS else None, _wrapped, _listed)
-    found: dict[Inner, str] = {}
-    for by, inners in (*((name, reader(words)) for reader in readers if reader), (f"{name}?", guessed(name, words))):
+    readers = [_READERS.get(name), _shell_text if name in SHELLS else None, _wrapped, _listed]
+    given = [(reader(words), reader in _GUESSING) for reader in readers if reader]
+    found: dict[Inner, Inner] = {}
+    for inners, is_guess in given:
         for inner in itertools.islice(inners, MOST_INNER):
-            if inner.words or (inner.text and not inner.text.isspace()):
-                found.setdefault(inner, by)
-    return tuple(attrs.evolve(inner, by=by) for inner, by in found.items())
+            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=is_guess or inner.is_guess))
+    for inner in itertools.islice(guessed(name, words), MOST_INNER):
+        found.setdefault(inner, attrs.evolve(inner, by=f"{name}?", is_guess=True))
+    return tuple(inner for inner in found.values() if inner.words or (inner.text and not inner.text.isspace()))
 
 
 # Programs that take commands from their input ------------------------------------------------------------------------
@@ -159,9 +162,16 @@ def _make_reads(words: Words) -> bool:
     return any(_STREAM.fullmatch(word.text.removeprefix("-f").removeprefix("--file=")) for word in words[1:])
 
 
+def reads_shell(words: Words) -> bool:
+    """Return whether all that a command line takes from its standard input is the text of a shell."""
+    return reads_commands(words) and program_of(words) not in _FED_OTHERWISE
+
+
 def _ssh_reads(words: Words) -> bool:
     return not any(word.text for inner in _ssh(words) for word in inner.words)
 
+
+_FED_OTHERWISE = frozenset({"crontab", "ed", "gmake", "make", "parallel", "red", "sem", "xargs"})
 
 _FED: Mapping[str, Callable[[Words], bool]] = {
     **dict.fromkeys(("at", "batch", "ed", "newgrp", "parallel", "red"), lambda _: True),
@@ -290,8 +300,8 @@ def _shell_text(words: Words) -> Iterator[Inner]:
         text, parameters = words[at + 1 + start], words[at + 2 + start :]
         yield _read(text.text)
         if "$" in text.text:
-            yield _run(parameters)
-            yield _run(parameters[1:])
+            yield attrs.evolve(_run(parameters), is_guess=True)
+            yield attrs.evolve(_run(parameters[1:]), is_guess=True)
 
 
 def _eval(words: Words) -> Iterator[Inner]:
@@ -347,10 +357,12 @@ def _dash_c(words: Words) -> Iterator[Inner]:
 
 
 def _awk(words: Words) -> Iterator[Inner]:
-    """Yield the string literals of a program that has `system` or a pipe."""
+    """Yield the literals of a program that has `system` or a pipe; any command if it runs none."""
     for word in words[1:]:
         if "system" in word.text or "|" in word.text:
             yield from (_read(match[1].replace('\\"', '"')) for match in _LITERAL.finditer(word.text))
+            if runs_computed(word.text):
+                yield _run((Word("{}", is_open=True),))
 
 
 def _each_text(words: Words) -> Iterator[Inner]:
@@ -439,15 +451,20 @@ def _is_option(given: str, option: str) -> bool:
 
 
 def _value(text: str) -> Iterator[Inner]:
-    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`."""
-    for value in (text, text.partition("=")[2]):
-        yield _read(value.lstrip("!|"))
+    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`.
 
+    What stands behind the sign may as well be a value that nothing runs.
+    """
+    yield _read(text.lstrip("!|"))
+    yield attrs.evolve(_read(text.partition("=")[2].lstrip("!|")), is_guess=True)
+
+
+_GUESSING = frozenset({_awk, _evaluated})
+"""What takes for a command whatever may be one."""
 
 _READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "adb": _shell_of_device,
     "alias": _alias,
-    "awk": _awk,
     "bind": _bind,
     "busybox": _applet,
     "command": _command,
@@ -458,12 +475,9 @@ _READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "fdfind": _fd,
     "find": _find,
     "flock": _dash_c,
-    "gawk": _awk,
     "git": git_runs,
     "hash": _hash,
     "kubectl": _after_dashes,
-    "mawk": _awk,
-    "nawk": _awk,
     "oc": _after_dashes,
     "parallel": _parallel,
     "runuser": _dash_c,
@@ -476,6 +490,7 @@ _READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "trap": _trap,
     "watch": _watch,
     "xargs": _xargs,
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),
     **dict.fromkeys(_EVALUATE, _evaluated),
     **dict.fromkeys(("concurrently", "hyperfine", "pee"), _each_text),
     **dict.fromkeys(("powershell", "pwsh"), _powershell),

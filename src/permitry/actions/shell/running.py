@@ -15,6 +15,8 @@ __all__ = [
     "WRAPPERS",
     "Inner",
     "Wrapper",
+    "opens_computed",
+    "runs_computed",
     "wrapper_of",
 ]
 
@@ -23,6 +25,10 @@ SHELLS = frozenset(
 )
 # A literal without an end goes on to the end of the text, so that finding them takes linear time.
 LITERAL = re.compile(r""""((?:[^"\\]|\\.?)*+)(?:"|\Z)|'((?:[^'\\]|\\.?)*+)(?:'|\Z)""", re.DOTALL)
+_COMPUTED = r"""(?!\s*+(?:[0-9]|"[^"\\]*+"\s*+(?:[;})\n]|\Z)))"""
+_RUNS = re.compile(r"(?:(?<!\|)\|(?!\|)&?+|\bsystem\s*\()" + _COMPUTED)
+_OPENS = re.compile(r"(?:>>?+(?!=)|\bgetline\b[^;}\n<]{0,99}<)" + _COMPUTED)
+_READS_TEXT = re.compile(r"""(?:\A|[;{(\n=])\s*+"[^"\\]*+"\s*+\|&?+(?=\s*+getline\b)""")
 _LOADER = re.compile(r"ld(?:64|-linux|-musl|\b)[\w.-]*\.so[\w.]*|ld\.so[\w.]*")
 
 
@@ -30,12 +36,14 @@ _LOADER = re.compile(r"ld(?:64|-linux|-musl|\b)[\w.-]*\.so[\w.]*|ld\.so[\w.]*")
 class Inner:
     """What a program runs: `words`, or a `text` for a shell to read.
 
-    `by` is the name of the program, with a question mark where this is only supposed.
+    `by` is the name of the program, with a question mark where this is only supposed. `is_guess`: whether the program
+    runs it is not known from its words.
     """
 
     by: str
     words: tuple[Word, ...] = ()
     text: str | None = None
+    is_guess: bool = False
 
 
 @attrs.frozen
@@ -143,6 +151,16 @@ WRAPPERS = {
     "tsp": Wrapper(0, "LNDWE", "nfmdB"),
 }
 """Programs all of whose operands, but for the leading ones, are a command."""
+
+
+def runs_computed(program: str) -> bool:
+    """Return whether `awk` may run something else than one text, by the look of its program."""
+    return _RUNS.search(_READS_TEXT.sub("", program)) is not None
+
+
+def opens_computed(program: str) -> bool:
+    """Return whether `awk` may run or open something else than one text, by the look of it."""
+    return runs_computed(program) or _OPENS.search(program) is not None
 
 
 def wrapper_of(name: str) -> Wrapper | None:

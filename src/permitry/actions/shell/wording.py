@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from permitry.actions.shell.words import has_wildcard
 from permitry.core.action import Word
 
 __all__ = ["CLOSES", "Wording", "read_wording"]
@@ -31,7 +32,6 @@ MOST_WORDS = 4000
 """How many words, assignments and redirections of a command are read."""
 
 _ENDS_WORD = frozenset(" \t\n;&|<>()")
-_PATTERN = frozenset("*?[")
 _LARGEST_CODE = 0x10FFFF
 _MOST_BRACES = 16
 _MOST_EXPANDED = 64
@@ -91,8 +91,8 @@ class _Piece:
 
     def word(self) -> Word:
         pairs = tuple(zip(self.text, self.kinds, strict=True))
-        is_glob = any(char in _PATTERN and kind == "p" for char, kind in pairs)
-        return Word(self.text, is_glob, is_home=pairs[:1] == (("~", "p"),), is_open="o" in self.kinds)
+        plain = "".join(char if kind == "p" else "x" for char, kind in pairs)
+        return Word(self.text, has_wildcard(plain), is_home=pairs[:1] == (("~", "p"),), is_open="o" in self.kinds)
 
     def cut(self, begin: int, end: int | None = None) -> "_Piece":
         return _Piece(self.text[begin:end], self.kinds[begin:end])

@@ -13,12 +13,11 @@ import string
 from permitry.core.action import Word
 from permitry.errors import PermitryError
 
-__all__ = ["BLANK", "ENDS_WORD", "UnreadableError", "WordReader"]
+__all__ = ["BLANK", "ENDS_WORD", "UnreadableError", "WordReader", "has_wildcard"]
 
 BLANK = frozenset(" \t")
 ENDS_WORD = frozenset(" \t\n;&|<>()")
 
-_GLOB = frozenset("*?[")
 _LITERAL_AFTER_DOLLAR = frozenset('" |)')
 _ESCAPED_IN_DOUBLE = frozenset('$`"\\')
 
@@ -29,6 +28,14 @@ _PLAIN_IN_DOUBLE = re.compile(r'[^"\\$`]+')
 _UNTOUCHED_BRACE = re.compile(r"\{[A-Za-z0-9_-]*\}")
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _ONE_WORD = frozenset(string.ascii_letters + string.digits + "_-+=.,:/@%")
+
+
+def has_wildcard(plain: str) -> bool:
+    """Return whether the unquoted characters of a word hold a pattern.
+
+    `[` and `[[` are names: to bash a bracket begins a set only where another one ends it.
+    """
+    return "*" in plain or "?" in plain or 0 <= plain.find("[") < plain.rfind("]")
 
 
 class UnreadableError(PermitryError):
@@ -78,18 +85,18 @@ class WordReader:
         """Return the word here and step over it."""
         begin = self.at
         parts: list[str] = []
-        is_glob = False
+        plain_parts: list[str] = []
         while not self.ends_word():
             end = self.scan(_PLAIN)
             if end == self.at:
                 parts.append(self.special(begin, in_assignment=in_assignment))
                 continue
             plain = self.text[self.at : end]
-            is_glob = is_glob or not _GLOB.isdisjoint(plain)
+            plain_parts.append(plain)
             parts.append(plain)
             self.at = end
         self.check_end()
-        return Word("".join(parts), is_glob, is_home=self.text.startswith("~", begin))
+        return Word("".join(parts), has_wildcard("".join(plain_parts)), is_home=self.text.startswith("~", begin))
 
     def check_end(self) -> None:
         """Refuse a word that what follows makes into something else."""

@@ -1,6 +1,7 @@
 """What is odd about rules that load: one check a file, each a generator of findings."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from permitry.config.catalogue import PREFIX
 from permitry.config.lint import (
@@ -8,23 +9,30 @@ from permitry.config.lint import (
     labels,
     never_matches,
     no_anchor,
+    other_types_pass,
     redundant,
     shadowed,
     unanchored_name,
     undeclared_tool,
+    unknown_argument,
     unknown_tool,
     unreachable_example,
     wider_than_restriction,
 )
+from permitry.config.lint._schemas import says_arguments
 from permitry.config.lint._subject import Finding, Subject
 from permitry.config.lint.drafts import Drafts
 from permitry.config.load import RuleSet
 
-__all__ = ["Finding", "lint"]
+__all__ = ["Check", "Finding", "lint"]
 
-_CHECKS = (
+Check: TypeAlias = Callable[[Subject], Iterator[Finding]]
+
+_CHECKS: tuple[Check, ...] = (
     unknown_tool.findings,
     undeclared_tool.findings,
+    unknown_argument.findings,
+    other_types_pass.findings,
     never_matches.findings,
     shadowed.findings,
     redundant.findings,
@@ -37,20 +45,30 @@ _CHECKS = (
 )
 
 
-def lint(rules: RuleSet, *, drafts: Drafts = Drafts(), tools: Collection[str] | None = None) -> tuple[Finding, ...]:  # noqa: B008 -- a frozen value
+def lint(
+    rules: RuleSet,
+    *,
+    drafts: Drafts = Drafts(),  # noqa: B008 -- a frozen value
+    tools: Collection[str] | None = None,
+    watch: Callable[[Sequence[Check]], Iterable[Check]] = iter,
+) -> tuple[Finding, ...]:
     """Return what is odd about `rules`, in the order of their files and lines.
 
     `drafts` are the tables the rules were made from: without them no example and no template is looked at. `tools` are
-    the names of all tools there are; None when they are not known. Shipped sets that other files extend are taken as
-    they are.
+    the names of all tools there are, or a mapping of the names to the JSON Schemas of their arguments, empty where one
+    is not known; None when the tools are not known. Shipped sets that other files extend are taken as they are. `watch`
+    yields the checks it is given, and may show how many are done.
     """
-    subject = Subject(rules, drafts, None if tools is None else frozenset(tools))
-    found = {finding: None for check in _CHECKS for finding in check(subject)}
+    listed = None if tools is None else frozenset(tools)
+    given = tools if isinstance(tools, Mapping) else {}
+    subject = Subject(rules, drafts, listed, {name: each for name, each in given.items() if says_arguments(each)})
+    found = {finding: None for check in watch(_CHECKS) for finding in check(subject)}
     has_own = not all(name.startswith(PREFIX) for name in rules.files)
     shown = [finding for finding in found if not (has_own and finding.source.startswith(PREFIX))]
-    return tuple(sorted(shown, key=lambda finding: _place(finding, rules.files)))
+    files = {name: number for number, name in enumerate(rules.files)}
+    return tuple(sorted(shown, key=lambda finding: _place(finding, files)))
 
 
-def _place(finding: Finding, files: tuple[str, ...]) -> tuple[int, int]:
+def _place(finding: Finding, files: Mapping[str, int]) -> tuple[int, int]:
     name, _, line = finding.source.rpartition(":")
-    return files.index(name) if name in files else len(files), int(line) if line.isdigit() else 0
+    return files.get(name, len(files)), int(line) if line.isdigit() else 0

@@ -4,6 +4,7 @@ Patterns are compared by samples: what stands for a pattern in every length its 
 characters that no rule writes, so that only a wildcard of the other pattern fits it.
 """
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec
-from permitry.rules.conditions._argv import Token, read_tokens
+from permitry.rules.conditions._argv import Token
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.label import LabelCondition
@@ -25,20 +26,29 @@ from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import ToolSelector
 
-__all__ = ["command_samples", "contains", "covers_pattern", "selects_all", "selects_tool"]
+__all__ = [
+    "ONE",
+    "ROOTS",
+    "command_samples",
+    "contains",
+    "covers_pattern",
+    "selects_all",
+    "selects_any",
+    "selects_tool",
+]
 
 Specs: TypeAlias = Mapping[str, ToolSpec]
 
-_ONE, _TWO = "\ue000", "\ue001"
-_ROOTS = Roots(("/w",), ("/h",))
+ONE, _TWO = "\ue000", "\ue001"
+ROOTS = Roots(("/\ue002",), ("/\ue003",))
 
 
 def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
     """Return whether every call in the scope `inner` is surely in the scope `outer`."""
     return (
-        selects_all(outer.selectors, inner.selectors, specs)
+        outer.unless in (None, inner.unless)
+        and selects_all(outer.selectors, inner.selectors, specs)
         and _holds_within(outer.when, inner.when)
-        and outer.unless in (None, inner.unless)
     )
 
 
@@ -47,10 +57,16 @@ def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
 
 def selects_all(outer: Iterable[ToolSelector], inner: tuple[ToolSelector, ...], specs: Specs) -> bool:
     """Return whether what `inner` selects (nothing: every tool) is surely selected by `outer`."""
-    texts = {selector.text for selector in outer}
-    if not texts or "*" in texts or {"@reads", "@writes"} <= texts:
-        return True
-    return bool(inner) and all(any(_selects(ToolSelector(text), each, specs) for text in texts) for each in inner)
+    wide = tuple(outer)
+    return selects_any(wide) or (
+        bool(inner) and all(any(_selects(selector, each, specs) for selector in wide) for each in inner)
+    )
+
+
+def selects_any(selectors: Iterable[ToolSelector]) -> bool:
+    """Return whether every tool there is is selected."""
+    texts = {selector.text for selector in selectors}
+    return not texts or "*" in texts or {"@reads", "@writes"} <= texts
 
 
 def _selects(outer: ToolSelector, inner: ToolSelector, specs: Specs) -> bool:
@@ -73,9 +89,7 @@ def selects_tool(selector: ToolSelector, name: str, specs: Specs) -> bool:
 
 def covers_pattern(outer: Pattern, inner: str) -> bool:
     """Return whether every name that fits the glob `inner` fits `outer`."""
-    return all(
-        outer.matches(inner.replace("?", _ONE).replace("*", fill)) for fill in ("", _TWO * (len(outer.text) + 1))
-    )
+    return all(outer.matches(inner.replace("?", ONE).replace("*", fill)) for fill in ("", _TWO * (len(outer.text) + 1)))
 
 
 # Conditions -------------------------------------------------------------------------------------------------------
@@ -84,6 +98,8 @@ def covers_pattern(outer: Pattern, inner: str) -> bool:
 def _holds_within(outer: Conditions, inner: Conditions) -> bool:
     """Return whether `outer` surely holds wherever `inner` does."""
     if not all(any(_implies(mine, theirs) for mine in inner.plain) for theirs in outer.plain):
+        return False
+    if outer.accesses and not (inner.accesses and inner.accesses <= outer.accesses):
         return False
     kinds: tuple[tuple[tuple[Any, ...], tuple[Any, ...], Callable[[Any, Any], bool]], ...] = (
         (outer.commands, inner.commands, _covers_command),
@@ -111,15 +127,21 @@ def _implies(inner: Condition, outer: Condition) -> bool:
             return inner == outer
 
 
+@functools.lru_cache(maxsize=16_384)
 def _covers_command(outer: ArgvPattern, inner: ArgvPattern) -> bool:
-    return all(map(outer.holds, command_samples(inner)))
+    return outer == inner or all(map(outer.holds, command_samples(inner)))
 
 
-def command_samples(pattern: ArgvPattern) -> Iterator[tuple[Word, ...]]:
-    """Yield command lines that fit the pattern: with each alternative, and with no, one and more further words."""
-    tokens = read_tokens(pattern.text)
+@functools.lru_cache(maxsize=16_384)
+def command_samples(pattern: ArgvPattern) -> tuple[tuple[Word, ...], ...]:
+    """Return command lines that fit the pattern: with each alternative, and with no, one and more further words."""
+    return tuple(_samples(pattern))
+
+
+def _samples(pattern: ArgvPattern) -> Iterator[tuple[Word, ...]]:
+    tokens = pattern.tokens
     for number in range(max(1, *(len(token.alternatives) for token in tokens))):
-        for fill, more in (("", ()), (_ONE + _TWO, (_ONE,)), (_ONE, (f"-{_ONE}", _TWO))):
+        for fill, more in (("", ()), (ONE + _TWO, (ONE,)), (ONE, (f"-{ONE}", _TWO))):
             texts = (text for token in tokens for text in _texts(token, number, fill, more))
             yield tuple(Word(text) for text in texts)
 
@@ -128,26 +150,26 @@ def _texts(token: Token, number: int, fill: str, more: tuple[str, ...]) -> tuple
     if token.is_any:
         return more
     text = token.alternatives[number % len(token.alternatives)].text
-    return (text.replace("?", _ONE).replace("*", fill) or _ONE,)
+    return (text.replace("?", ONE).replace("*", fill) or ONE,)
 
 
 def _covers_path(outer: PathPattern, inner: PathPattern) -> bool:
     if outer == inner:
         return True
     # What stands in a set is not known here.
-    return "[" not in inner.text and all(outer.holds(place, _ROOTS) for place in _places(inner.text))
+    return "[" not in inner.text and all(outer.holds(place, ROOTS) for place in _places(inner.text))
 
 
 def _places(text: str) -> Iterator[Place]:
-    head, names = "", text.replace("?", _ONE).split("/")
+    head, names = "", text.replace("?", ONE).split("/")
     if names[0] == "~":
-        head, names = "/h", names[1:]
+        head, names = ROOTS.home[0], names[1:]
     elif names[0]:
-        head = "/w"
+        head = ROOTS.workspace[0]
     names = [name for name in names if name not in ("", ".")]
-    for deep in ([_ONE], [_ONE, _TWO], []):
-        parts = [deep or [_ONE] * (at == len(names) - 1) if name == "**" else [name] for at, name in enumerate(names)]
-        lexical = "/".join((head, *itertools.chain.from_iterable(parts))).replace("*", _ONE + _TWO)
+    for deep in ([ONE], [ONE, _TWO], []):
+        parts = [deep or [ONE] * (at == len(names) - 1) if name == "**" else [name] for at, name in enumerate(names)]
+        lexical = "/".join((head, *itertools.chain.from_iterable(parts))).replace("*", ONE + _TWO)
         yield Place(lexical, (lexical,), (lexical,))
 
 

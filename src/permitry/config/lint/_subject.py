@@ -1,26 +1,40 @@
 """What every check looks at, and what it yields."""
 
+import bisect
 import functools
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 import attrs
 
+from permitry.config.lint._facts import containing_needs, scope_facts, word_needs
+from permitry.config.lint._index import Index, Key
+from permitry.config.lint._schemas import Schema
+from permitry.config.lint._scopes import selects_tool
 from permitry.config.lint.drafts import Drafts
 from permitry.config.load import RuleSet
 from permitry.core.decision import Verdict
+from permitry.core.pattern import Pattern
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
-from permitry.rules.conditions.scope import Conditions
+from permitry.rules.conditions.scope import Conditions, Scope
+from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
-__all__ = ["Finding", "Subject", "all_conditions", "finding_in", "is_unconditional"]
+__all__ = ["BUILT_IN_TOOLS", "Finding", "Subject", "all_conditions", "finding_in", "is_unconditional"]
+
+
+_MOST_COMPARED = 500
+BUILT_IN_TOOLS = frozenset({"present_plan"})
 
 
 @attrs.frozen
 class Finding:
     """Something odd: the kebab-case id of the check, the rule, its `file:line`, why it is odd, and what to do.
 
-    `rule_id` is None where it is about a template.
+    `rule_id` is None where it is about a template. An error is a rule that cannot do what it says; what a warning is
+    about may be meant.
     """
 
     kind: str
@@ -28,20 +42,30 @@ class Finding:
     source: str
     reason: str
     suggestion: str
+    level: Literal["error", "warning"] = attrs.field(default="warning", kw_only=True)
 
 
 @attrs.frozen
 class Subject:
-    """The rules that are looked at, the tables they were made from, and the names of all tools, if they are known."""
+    """The rules that are looked at, the tables they were made from, and what is known of all tools.
+
+    `listed` are the names of all tools, None when they are not known; `schemas` the JSON Schemas of their arguments.
+    """
 
     rules: RuleSet
     drafts: Drafts = attrs.field(factory=Drafts)
     listed: frozenset[str] | None = None
+    schemas: Mapping[str, Schema] = attrs.field(factory=dict)
 
     @functools.cached_property
     def specs(self) -> Mapping[str, ToolSpec]:
         """What is known about tools, by name; what the files declare comes before what names are known for."""
         return {**WELL_KNOWN, **self.rules.tools}
+
+    @functools.cached_property
+    def fetching(self) -> tuple[str, ...]:
+        """The names of the tools that are known to go wherever an address in their arguments says."""
+        return tuple(spec.name for spec in self.specs.values() if spec.follows_urls)
 
     @functools.cached_property
     def permissions(self) -> tuple[ConfiguredRule, ...]:
@@ -54,11 +78,88 @@ class Subject:
         return tuple(rule for rule in self._in_order if rule.effect is not Verdict.ALLOW)
 
     @functools.cached_property
+    def blocks(self) -> tuple[ConfiguredRule, ...]:
+        """The rules that block, in the order in which they are asked."""
+        return tuple(rule for rule in self.restrictions if rule.effect is Verdict.BLOCK)
+
+    @functools.cached_property
+    def order(self) -> Mapping[str, int]:
+        """The place of each rule, by its id, in the order in which rules are asked."""
+        return {rule.id: number for number, rule in enumerate(self._in_order)}
+
+    @functools.cached_property
+    def scopes(self) -> Mapping[str, Scope]:
+        """What all rules are about, by their ids; also of those that only leave a label."""
+        flows = {flow.id: flow.scope for flow in self.rules.flows}
+        return {rule.id: rule.scope for rule in self.rules.rules} | flows
+
+    @functools.cached_property
+    def compared(self) -> Sequence[str]:
+        """The names of known tools that a misspelt one may stand for; those that are declared, unless they are many."""
+        declared = () if len(self.rules.tools) > _MOST_COMPARED else self.rules.tools
+        return sorted({*BUILT_IN_TOOLS, *WELL_KNOWN, *declared})
+
+    @functools.cached_property
+    def names(self) -> Sequence[str] | None:
+        """The names of all tools in their order, those that are declared included; None when they are not known."""
+        return None if self.listed is None else sorted({*self.listed, *self.rules.tools, *BUILT_IN_TOOLS})
+
+    @functools.cached_property
+    def facts(self) -> Mapping[str, frozenset[Key]]:
+        """What rules may need that contain a rule, by its id."""
+        return {rule.id: frozenset(scope_facts(rule.scope)) for rule in self.rules.rules}
+
+    @functools.cached_property
+    def plain_permissions(self) -> Index:
+        """The permissions without conditions, to find those that contain a scope."""
+        return Index(filter(is_unconditional, self.permissions), containing_needs)
+
+    @functools.cached_property
+    def plain_blocks(self) -> Index:
+        """The blocks without conditions, to find those that contain a scope."""
+        return Index(filter(is_unconditional, self.blocks), containing_needs)
+
+    @functools.cached_property
+    def command_blocks(self) -> Index:
+        """The blocks whose only conditions are on commands, to find those that may apply to a command."""
+        return Index(filter(_is_about_commands_alone, self.blocks), word_needs)
+
+    @functools.cached_property
     def marking(self) -> frozenset[str]:
         """The ids of the rules that leave a label when a call runs."""
         return frozenset(flow.id for flow in self.rules.flows if flow.label is not None)
 
-    @property
+    @functools.cached_property
+    def selected(self) -> Callable[[ToolSelector], tuple[str, ...]]:
+        """A function that returns the known tools that a selector may mean; one of which nothing is known is any."""
+        return functools.cache(self._selected)
+
+    def fitting(self, pattern: Pattern) -> Iterator[str]:
+        """Yield the names of known tools that fit a pattern; those that begin as it does are in a row."""
+        names = self.names or ()
+        head = pattern.text.replace("?", "*").partition("*")[0]
+        near = itertools.islice(names, bisect.bisect_left(names, head), None)
+        return filter(pattern.matches, itertools.takewhile(lambda name: name.startswith(head), near))
+
+    def _selected(self, selector: ToolSelector) -> tuple[str, ...]:
+        if selector.pattern is None:
+            names: Iterable[str] = (name for name in self.names or () if self._may_select(selector, name))
+        else:
+            names = (selector.text,) if selector.pattern.is_exact else self.fitting(selector.pattern)
+        return tuple(name for name in names if name not in BUILT_IN_TOOLS)
+
+    def _may_select(self, selector: ToolSelector, name: str) -> bool:
+        return name not in self.specs or selects_tool(selector, name, self.specs)
+
+    def source_of(self, rule_id: str) -> str:
+        """Return the `file:line` of a rule."""
+        draft = self.drafts.rules.get(rule_id)
+        if draft is not None:
+            return draft.source.source(draft.path)
+        place = self.order.get(rule_id)
+        return (None if place is None else self._in_order[place].source) or "code"
+
+    @functools.cached_property
     def _in_order(self) -> list[ConfiguredRule]:
         return sorted(self.rules.rules, key=lambda rule: rule.priority_number)
 
@@ -71,6 +172,12 @@ def finding_in(rule: ConfiguredRule, kind: str, reason: str, suggestion: str) ->
 def is_unconditional(rule: ConfiguredRule) -> bool:
     """Return whether the rule holds for its tools always."""
     return rule.scope.when == Conditions() and rule.scope.unless is None and rule.budget is None
+
+
+def _is_about_commands_alone(rule: ConfiguredRule) -> bool:
+    when = rule.scope.when
+    has_more = rule.scope.unless is not None or rule.budget is not None
+    return bool(when.commands) and when == Conditions(commands=when.commands) and not has_more
 
 
 def all_conditions(rule: ConfiguredRule) -> Iterator[Conditions]:

@@ -1,5 +1,6 @@
 """The finding `covers-interpreter`."""
 
+import functools
 import itertools
 from collections.abc import Iterator
 
@@ -8,7 +9,6 @@ from permitry.actions.shell.runners import program_of, unfolded
 from permitry.actions.shell.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.action import Word
-from permitry.rules.conditions._argv import read_tokens
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
@@ -48,7 +48,7 @@ def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
     """Return a command line with free code in it that the rule permits, or None."""
     if pattern.text.split() == ["*"]:
         return "every program"
-    for words in _probes(pattern):
+    for words in itertools.chain.from_iterable(map(_probes, _programs(pattern))):
         if pattern.holds(words) and not _is_excepted(words, scope):
             return f"`{_told(words)}`"
     return None
@@ -63,12 +63,12 @@ def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
     return scope.unless is not None and any(each.may_hold(words) for each in scope.unless.commands)
 
 
-def _probes(pattern: ArgvPattern) -> Iterator[tuple[Word, ...]]:
-    """Yield command lines of the programs the pattern names that run what stands at the place of the probe."""
-    for name in _programs(pattern):
-        forms = [tuple(map(Word, (name, *form))) for form in _forms(program_of([Word(name)]))]
-        takes_code = _takes_code(program_of([Word(name)]))
-        yield from (words for words in forms if takes_code or unfolded(words))
+@functools.lru_cache(maxsize=1_024)
+def _probes(name: str) -> tuple[tuple[Word, ...], ...]:
+    """Return command lines of a program that run what stands at the place of the probe."""
+    forms = [tuple(map(Word, (name, *form))) for form in _forms(program_of([Word(name)]))]
+    takes_code = _takes_code(program_of([Word(name)]))
+    return tuple(words for words in forms if takes_code or unfolded(words))
 
 
 def _forms(name: str) -> Iterator[tuple[str, ...]]:
@@ -93,7 +93,7 @@ def _takes_code(name: str) -> bool:
 
 
 def _programs(pattern: ArgvPattern) -> Iterator[str]:
-    for program in read_tokens(pattern.text)[0].alternatives:
+    for program in pattern.tokens[0].alternatives:
         if program.is_exact:
             yield program.text
         else:

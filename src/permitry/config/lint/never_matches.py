@@ -1,8 +1,10 @@
 """The finding `never-matches`."""
 
+import heapq
 from collections.abc import Iterable, Iterator
 
 from permitry.config.lint._arguments import contradiction
+from permitry.config.lint._facts import word_facts
 from permitry.config.lint._scopes import command_samples, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.decision import Verdict
@@ -44,11 +46,20 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for rule in subject.rules.rules:
         for reason, suggestion in (*_in_itself(rule), *_by_tools(rule, subject), *_blocked(rule, subject)):
             yield finding_in(rule, _KIND, reason, suggestion)
+    asked = _asked_templates(subject)
     for name, draft in subject.drafts.templates.items():
         table = draft.table
-        if not (table.allow_tools or table.extends or table.exclusive):
-            told = f"the template `{name}` lists no tools, so it allows nothing"
-            yield Finding(_KIND, None, draft.source.source(draft.path), told, "name tools in `allow_tools`")
+        if not (table.allow_tools or table.extends or table.exclusive or name in asked):
+            told = f"the template `{name}` lists no tools, and no rule asks for it, so it changes nothing"
+            hint = "name tools in `allow_tools`, or ask for it with `when.template`"
+            yield Finding(_KIND, None, draft.source.source(draft.path), told, hint)
+
+
+def _asked_templates(subject: Subject) -> set[str]:
+    """Return the templates that a rule asks for; a template is active as well while one that extends it is."""
+    tables = (draft.table for draft in subject.drafts.rules.values())
+    groups = (group for table in tables for group in (table.when, table.unless) if group is not None)
+    return {name for group in groups for name in group.template or ()}
 
 
 def _in_itself(rule: ConfiguredRule) -> _Why:
@@ -69,7 +80,8 @@ def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
 def _takes_back(unless: Conditions, when: Conditions) -> bool:
     kinds = ((when.commands, unless.commands), (when.paths, unless.paths), (when.hosts, unless.hosts))
     has_same = not unless.are_about_actions or all(set(mine) == set(theirs) for mine, theirs in kinds)
-    return set(unless.plain) <= set(when.plain) and has_same
+    is_narrower = bool(unless.accesses) and unless.accesses != when.accesses
+    return set(unless.plain) <= set(when.plain) and has_same and not is_narrower
 
 
 def _by_tools(rule: ConfiguredRule, subject: Subject) -> _Why:
@@ -104,17 +116,22 @@ def _may_be_at(text: str, condition: ServerCondition) -> bool:
 def _blocked(rule: ConfiguredRule, subject: Subject) -> _Why:
     if rule.effect is not Verdict.ALLOW:
         return
-    for other in subject.restrictions:
-        if other.effect is Verdict.BLOCK and other.scope.unless is None and other.budget is None:
-            is_whole = is_unconditional(other) or _blocks_commands(other, rule)
-            if is_whole and selects_all(other.scope.selectors, rule.scope.selectors, subject.specs):
-                yield f"`{other.id}` ({other.source}) blocks all that it allows", "take one of the two out"
-                return
+    for other in _near(rule, subject):
+        is_whole = is_unconditional(other) or _blocks_commands(other, rule)
+        if is_whole and selects_all(other.scope.selectors, rule.scope.selectors, subject.specs):
+            yield f"`{other.id}` ({other.source}) blocks all that it allows", "take one of the two out"
+            return
+
+
+def _near(rule: ConfiguredRule, subject: Subject) -> Iterator[ConfiguredRule]:
+    """Yield the blocks that may be about all that the rule is about, in their order."""
+    always = subject.plain_blocks.near(subject.facts[rule.id])
+    samples = [words for pattern in rule.scope.when.commands[:1] for words in command_samples(pattern)[:1]]
+    of_commands = subject.command_blocks.near({fact for words in samples for fact in word_facts(words)})
+    return heapq.merge(always, of_commands, key=lambda other: subject.order[other.id])
 
 
 def _blocks_commands(other: ConfiguredRule, rule: ConfiguredRule) -> bool:
     theirs, mine = other.scope.when, rule.scope.when
-    if theirs != Conditions(commands=theirs.commands) or not mine.commands:
-        return False
     samples = [words for pattern in mine.commands for words in command_samples(pattern)]
-    return all(any(pattern.may_hold(words) for pattern in theirs.commands) for words in samples)
+    return bool(samples) and all(any(pattern.may_hold(words) for pattern in theirs.commands) for words in samples)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from permitry.config.lint._facts import containing_needs
+from permitry.config.lint._index import Index
 from permitry.config.lint._scopes import contains, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.config.lint.shadowed import shadow_of
@@ -20,17 +22,21 @@ _READS = (ToolSelector("@reads"),)
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the rules without which every call would be decided as it is with them."""
     for group in (subject.permissions, subject.restrictions):
+        index = Index((rule for rule in group if rule.budget is None), containing_needs)
         for rule in group:
             if rule.id not in subject.marking and shadow_of(rule, subject) is None:
                 yield from _built_in(rule, subject)
-                yield from _repeated(rule, group, subject)
+                yield from _repeated(rule, index, subject)
 
 
 def _built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
     if rule.effect is not Verdict.ALLOW:
         return
-    follows_urls = any(spec.follows_urls for spec in subject.specs.values() if _is_named(rule, spec.name))
-    if rule.scope.selectors and not follows_urls and selects_all(_READS, rule.scope.selectors, subject.specs):
+    if (
+        rule.scope.selectors
+        and selects_all(_READS, rule.scope.selectors, subject.specs)
+        and not _fetches(rule, subject)
+    ):
         reason = "the built-in rule `read-only` already lets tools run that only read"
         yield finding_in(rule, _KIND, reason, "take the rule out")
     if any(isinstance(each, ModeCondition) and set(each.modes) <= {"yolo"} for each in rule.scope.when.plain):
@@ -38,16 +44,17 @@ def _built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
         yield finding_in(rule, _KIND, reason, "take the rule out, or name another mode")
 
 
-def _is_named(rule: ConfiguredRule, name: str) -> bool:
-    return any(Pattern(selector.text).matches(name) for selector in rule.scope.selectors)
+def _fetches(rule: ConfiguredRule, subject: Subject) -> bool:
+    named = (Pattern(selector.text) for selector in rule.scope.selectors)
+    return any(pattern.matches(name) for pattern in named for name in subject.fetching)
 
 
-def _repeated(rule: ConfiguredRule, group: tuple[ConfiguredRule, ...], subject: Subject) -> Iterator[Finding]:
-    for other in group:
+def _repeated(rule: ConfiguredRule, index: Index, subject: Subject) -> Iterator[Finding]:
+    for other in index.near(subject.facts[rule.id]):
         if other is rule or not _stands_for(other, rule, subject):
             continue
         # Of two that say the same, the later one is too many.
-        if group.index(other) > group.index(rule) and _stands_for(rule, other, subject):
+        if subject.order[other.id] > subject.order[rule.id] and _stands_for(rule, other, subject):
             continue
         reason = f"`{other.id}` ({other.source}) already says the same about everything it is about"
         yield finding_in(rule, _KIND, reason, f"take `{rule.id}` out, or narrow `{other.id}`")

@@ -1,9 +1,10 @@
 """The finding `shadowed`."""
 
+import itertools
 from collections.abc import Iterator
 
 from permitry.config.lint._scopes import selects_all
-from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
+from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 
@@ -26,14 +27,18 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 def shadow_of(rule: ConfiguredRule, subject: Subject) -> ConfiguredRule | None:
     """Return a rule that always speaks in place of `rule`, or None."""
+    others = _before(rule, subject)
+    return next(
+        (other for other in others if selects_all(other.scope.selectors, rule.scope.selectors, subject.specs)), None
+    )
+
+
+def _before(rule: ConfiguredRule, subject: Subject) -> Iterator[ConfiguredRule]:
+    """Yield the rules without conditions that outdo `rule` where they are about the same tools."""
+    facts = subject.facts[rule.id]
     if rule.effect is Verdict.ALLOW:
-        others = subject.permissions[: subject.permissions.index(rule)]
+        place = subject.order[rule.id]
+        near = subject.plain_permissions.near(facts)
+        yield from itertools.takewhile(lambda other: subject.order[other.id] < place, near)
     elif rule.effect is Verdict.CONFIRM:
-        others = tuple(other for other in subject.restrictions if other.effect is Verdict.BLOCK)
-    else:
-        others = ()
-    return next((other for other in others if _always_speaks(other, rule, subject)), None)
-
-
-def _always_speaks(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -> bool:
-    return is_unconditional(other) and selects_all(other.scope.selectors, rule.scope.selectors, subject.specs)
+        yield from subject.plain_blocks.near(facts)

@@ -4,14 +4,13 @@ import difflib
 from collections.abc import Iterable, Iterator
 
 from permitry.config.diagnostics import nearest
-from permitry.config.lint._subject import Finding, Subject, finding_in
+from permitry.config.lint._subject import BUILT_IN_TOOLS, Finding, Subject, finding_in
 from permitry.core.pattern import Pattern
 
 __all__ = ["findings"]
 
 _KIND = "unknown-tool"
 _NEAR = 0.8
-_BUILT_IN = frozenset({"present_plan"})
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
@@ -28,26 +27,23 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 def _unknown(texts: Iterable[str], subject: Subject) -> Iterator[tuple[str, str]]:
     for text in texts:
-        if subject.listed is None:
-            yield from _misspelt(text, subject)
-        else:
-            yield from _missing(text, subject.listed | _BUILT_IN | subject.rules.tools.keys())
+        yield from _misspelt(text, subject) if subject.names is None else _missing(text, subject)
 
 
 def _misspelt(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
-    known = _BUILT_IN | subject.specs.keys()
-    if text in known or not Pattern(text).is_exact or text.startswith("mcp:"):
+    if text in BUILT_IN_TOOLS or text in subject.specs or not Pattern(text).is_exact or text.startswith("mcp:"):
         return
-    for near in difflib.get_close_matches(text, sorted(known), n=1, cutoff=_NEAR):
+    for near in difflib.get_close_matches(text, subject.compared, n=1, cutoff=_NEAR):
         told = f"write `{near}`; if `{text}` is a tool of yours, say so with `[tool.{_key(text)}]`"
         yield f"`{text}` is no tool that is known, and looks like `{near}`", told
 
 
-def _missing(text: str, known: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _missing(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
     pattern = Pattern(text)
-    if not any(map(pattern.matches, known)):
+    if next(subject.fitting(pattern), None) is None:
         what = "is none of the tools" if pattern.is_exact else "fits none of the tools"
-        yield f"`{text}` {what}", nearest(text, known, otherwise="take it out, or add the tool to the list")
+        hint = nearest(text, subject.names or (), otherwise="take it out, or add the tool to the list")
+        yield f"`{text}` {what}", hint
 
 
 def _key(name: str) -> str:

@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from permitry.actions.extract import ReadActions
+from permitry.config.lint._facts import call_facts, meeting_needs
+from permitry.config.lint._index import Index, Need
 from permitry.config.lint._subject import Finding, Subject
 from permitry.config.schema import ExampleTable
+from permitry.core.action import Roots
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -12,6 +15,7 @@ from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import UnevaluableError
+from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]
@@ -25,11 +29,13 @@ _USUAL = {"command": "run_shell", "path": "read_file", "host": "web_fetch"}
 
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the `match` examples of permissions for calls that a restriction holds back."""
+    index = Index(subject.restrictions, _needs)
     for rule in subject.permissions:
         draft = subject.drafts.rules.get(rule.id)
         for i, example in enumerate(draft.table.match if draft is not None else ()):
             question = _question(_read(example, rule), rule, subject)
-            other = next((each for each in subject.restrictions if _holds_back(each, question)), None)
+            near = index.near(frozenset(call_facts(question)))
+            other = next((each for each in near if _holds_back(each, question)), None)
             if other is not None and draft is not None:
                 does = "blocks it" if other.effect is Verdict.BLOCK else "asks about it"
                 yield Finding(
@@ -39,6 +45,10 @@ def findings(subject: Subject) -> Iterator[Finding]:
                     f"the example `{_told(example)}` never runs unasked: `{other.id}` ({other.source}) {does}",
                     "show a call that runs, or take what it shows out of the rule",
                 )
+
+
+def _needs(scope: Scope) -> Iterator[Need]:
+    return meeting_needs(scope, Roots((_WORKSPACE,), (_HOME,)))
 
 
 def _holds_back(rule: ConfiguredRule, question: Question) -> bool:

@@ -1,11 +1,17 @@
 """The finding `wider-than-restriction`."""
 
+import functools
+import itertools
 from collections.abc import Iterator
 
+from permitry.config.lint._facts import command_facts, command_needs, name_facts, tool_needs
+from permitry.config.lint._index import Index, Key
 from permitry.config.lint._scopes import command_samples, covers_pattern, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]
@@ -17,10 +23,34 @@ def findings(subject: Subject) -> Iterator[Finding]:
     Only rules of one file are compared: a floor that a file extends is meant to hold under whatever it permits. Paths
     are left out: a path has one real name, which a restriction finds whatever the spelling.
     """
-    for rule in subject.permissions:
-        for other in subject.restrictions:
-            if _file(rule) == _file(other) and not other.scope.when.plain and other.budget is None:
-                yield from _compared(rule, other, subject)
+    of_commands = Index(filter(_is_of_commands, subject.permissions), command_needs)
+    of_tools = Index(filter(_is_of_tools, subject.permissions), tool_needs)
+    pairs = []
+    for other in subject.restrictions:
+        if not other.scope.when.plain and other.budget is None:
+            samples = itertools.chain.from_iterable(map(command_samples, other.scope.when.commands))
+            near = *of_commands.near(set(command_facts(samples))), *of_tools.near(set(_names(other)))
+            pairs += [(rule, other) for rule in near if _file(rule) == _file(other)]
+    for rule, other in sorted(pairs, key=lambda pair: [subject.order[each.id] for each in pair]):
+        yield from _compared(rule, other, subject)
+
+
+def _is_of_commands(rule: ConfiguredRule) -> bool:
+    return bool(rule.scope.when.commands)
+
+
+def _is_of_tools(rule: ConfiguredRule) -> bool:
+    return not rule.scope.when.are_about_actions and any(map(_is_glob, rule.scope.selectors))
+
+
+def _is_glob(selector: ToolSelector) -> bool:
+    return not Pattern(selector.text).is_exact
+
+
+def _names(rule: ConfiguredRule) -> Iterator[Key]:
+    """Yield what permissions need whose globs cover a name of a restriction."""
+    selectors = () if rule.scope.when.are_about_actions else rule.scope.selectors
+    return itertools.chain.from_iterable(name_facts(selector.text) for selector in selectors)
 
 
 def _compared(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
@@ -40,23 +70,30 @@ def _commands(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> 
         return
     for wide in rule.scope.when.commands:
         for narrow in other.scope.when.commands:
-            if any(map(wide.holds, command_samples(narrow))) and not all(map(narrow.may_hold, command_samples(wide))):
+            if _takes_some(narrow, wide):
                 yield str(wide), str(narrow)
                 break
+
+
+@functools.lru_cache(maxsize=16_384)
+def _takes_some(narrow: ArgvPattern, wide: ArgvPattern) -> bool:
+    """Return whether `narrow` is about some of the commands that fit `wide`, and not about all of them."""
+    meets = any(map(wide.holds, command_samples(narrow)))
+    return meets and not all(map(narrow.may_hold, command_samples(wide)))
 
 
 def _tools(rule: ConfiguredRule, other: ConfiguredRule) -> Iterator[tuple[str, str]]:
     if other.scope.when.are_about_actions or rule.scope.when.are_about_actions:
         return
-    for wide in rule.scope.selectors:
+    for wide in filter(_is_glob, rule.scope.selectors):
         for narrow in other.scope.selectors:
-            if wide.text != narrow.text and not narrow.text.startswith("@") and _is_wider(wide.text, narrow.text):
+            if wide.text != narrow.text and not narrow.text.startswith("@") and _covers(wide, narrow):
                 yield wide.text, narrow.text
                 break
 
 
-def _is_wider(wide: str, narrow: str) -> bool:
-    return not Pattern(wide).is_exact and covers_pattern(Pattern(wide), narrow)
+def _covers(wide: ToolSelector, narrow: ToolSelector) -> bool:
+    return covers_pattern(Pattern(wide.text), narrow.text)
 
 
 def _file(rule: ConfiguredRule) -> str:

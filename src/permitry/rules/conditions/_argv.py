@@ -10,7 +10,7 @@ from permitry.core.action import Word
 from permitry.core.pattern import Pattern
 from permitry.errors import RuleError
 
-__all__ = ["Token", "read_tokens"]
+__all__ = ["Token", "base_name", "read_tokens"]
 
 MAX_PATTERN = 1_000
 MAX_WORDS = 32
@@ -38,10 +38,20 @@ class Token:
     def is_any(self) -> bool:
         return not self.alternatives
 
-    def is_met_by(self, flags: frozenset[str] | None) -> bool:
-        """Return whether an alternative is a cluster such as `-rf` of these flags; None for flags that may be any."""
-        clusters = [_flags_in(pattern) for pattern in self.alternatives]
-        return any(cluster and (flags is None or cluster <= flags) for cluster in clusters)
+    @property
+    def may_be_option(self) -> bool:
+        """Whether an alternative begins with a hyphen."""
+        return any(pattern.text.startswith("-") for pattern in self.alternatives)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether any one word fits."""
+        return self == ONE
+
+    @functools.cached_property
+    def clusters(self) -> tuple[frozenset[str], ...]:
+        """The flags of each alternative that is a cluster such as `-rf`."""
+        return tuple(filter(None, map(_flags_in, self.alternatives)))
 
     def matches(self, text: str) -> bool:
         return any(pattern.matches(text.translate(_LITERAL)) for pattern in self.alternatives)
@@ -56,11 +66,11 @@ class Token:
     def may_name(self, word: Word) -> bool:
         """Return whether a word may name this program: with or without its folder, in any case."""
         # The name alone is compared on both sides: `/bin/rm`, `./rm` and `RM` may all be `rm`.
-        return self.may_match(word) or self._bare.may_match(Word(_base_name(word.text), word.is_glob))
+        return self.may_match(word) or self._bare.may_match(Word(base_name(word.text), word.is_glob))
 
     @functools.cached_property
     def _bare(self) -> "Token":
-        return Token(tuple(Pattern(_base_name(pattern.text)) for pattern in self.alternatives))
+        return Token(tuple(Pattern(base_name(pattern.text)) for pattern in self.alternatives))
 
 
 ANY = Token()
@@ -74,7 +84,7 @@ def _flags_in(pattern: Pattern) -> frozenset[str]:
     return frozenset(flags) if is_cluster and len(set(flags)) == len(flags) <= MAX_CLUSTER else frozenset()
 
 
-def _base_name(text: str) -> str:
+def base_name(text: str) -> str:
     return text.replace("\\", "/").rpartition("/")[2].casefold()
 
 
@@ -102,6 +112,7 @@ def _may_meet(pattern: str, head: str, tail: str) -> bool:
 # Reading patterns -------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=16_384)
 def read_tokens(text: str) -> tuple[Token, ...]:
     if len(text) > MAX_PATTERN:
         raise RuleError(f"the pattern of a command has {len(text)} characters; {MAX_PATTERN} are the most")

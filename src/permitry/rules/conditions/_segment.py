@@ -3,6 +3,7 @@
 The cost is at most the product of both lengths. No component ever matches a `/`: there is none in a name.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -34,6 +35,7 @@ Piece: TypeAlias = str | tuple[Unit, ...]
 
 ANY = CharSet()
 
+_SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
 _MOST_PAIRS = 250_000  # beyond any name a disk can hold; whoever writes more is taken to overlap
 
 
@@ -60,18 +62,33 @@ class Segment:
 
     @classmethod
     def guess(cls, text: str) -> "Segment":
-        """Return a pattern that covers whatever a shell may make of `text`: its sets may be any text."""
-        head, opening, rest = text.partition("[")
+        """Return a pattern that covers whatever a shell may make of `text`.
+
+        A set is any one character; what is no plain set, and the sign `[*]`, are any text.
+        """
+        head, opening, rest = (text if text.startswith("[*]") else _SET.sub("?", text)).partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
-        # A shell's wildcard at the beginning of a name stands for no dot.
-        pieces = _pieces(f"{head}*{tail}" if opening else text)
-        return cls(pieces, hides_dots=text[:1] in ("*", "?"), is_wide=text.startswith("[*]"))
+        pieces = _pieces(f"{head}*{tail}" if opening else head)
+        # A shell's wildcard at the beginning of a name stands for no dot, a set not even where it holds one.
+        is_wide = text.startswith("[*]")
+        return cls(pieces, hides_dots=text[:1] in ("*", "?", "[") and not is_wide, is_wide=is_wide)
 
     @property
     def literal(self) -> str | None:
         """The one name that fits, None if there may be more."""
         first = self.pieces[0]
         return first if len(self.pieces) == 1 and isinstance(first, str) else None
+
+    def writes_out(self, name: str, signs: frozenset[str]) -> bool:
+        """Return whether each of the signs in a name stands in a set at its place, as the star of `x*` in `x[*]`."""
+        units = self.pieces[0]
+        if len(self.pieces) > 1 or len(units) != len(name):
+            return False
+        return all(
+            isinstance(unit, CharSet) and not unit.is_negated and char in unit
+            for unit, char in zip(units, name, strict=True)
+            if char in signs
+        )
 
     @cached_property
     def folded(self) -> "Segment":
@@ -91,8 +108,7 @@ class Segment:
 
     def may_match(self, other: "Segment") -> bool:
         """Return whether one name may fit both, compared without case, composition and invisible characters."""
-        first = self.pieces[0]
-        if other.hides_dots and isinstance(first, str) and first.startswith("."):
+        if other.hides_dots and tuple(self.pieces[0][:1]) == (".",):
             return False
         if other.is_wide and self.literal is None:
             return False

@@ -122,14 +122,19 @@ class ArgumentCondition:
         test, passes = all_hold(check.compiled() for check in self.test.checks), self.passes
         name = self.path[0]
         is_nested = len(self.path) > 1
+        # What a missing argument means does not depend on the call.
+        missing = self._answer(self.test.truth(_Absent.ABSENT))
 
         def holds(call: ToolCall, _: AuthContext) -> bool:
             arguments = call.arguments
-            if not is_nested and name in arguments:
-                answer = test(arguments[name])
-                if answer is not None:
-                    return answer
-            return passes(arguments)
+            if is_nested:
+                return passes(arguments)
+            if name not in arguments:
+                if isinstance(missing, str):
+                    raise UnevaluableError(missing)
+                return missing
+            answer = test(arguments[name])
+            return passes(arguments) if answer is None else answer
 
         return holds
 
@@ -144,10 +149,14 @@ class ArgumentCondition:
 
         Raises: `UnevaluableError` as `holds`.
         """
-        truth = self.test.truth(_found(arguments, self.path))
-        if isinstance(truth, str):
-            raise UnevaluableError(f"`{_dotted(self.path)}` {truth}")
-        return truth
+        answer = self._answer(self.test.truth(_found(arguments, self.path)))
+        if isinstance(answer, str):
+            raise UnevaluableError(answer)
+        return answer
+
+    def _answer(self, truth: Truth) -> bool | str:
+        """Return a truth, or what to say where there is none."""
+        return f"`{_dotted(self.path)}` {truth}" if isinstance(truth, str) else truth
 
     def __str__(self) -> str:
         return f"{_dotted(self.path)} {self.test}"

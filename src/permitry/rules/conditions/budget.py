@@ -6,7 +6,8 @@ from typing import Literal, assert_never
 import attrs
 
 from permitry.core.action import Actions
-from permitry.core.history import Ran
+from permitry.core.context import AuthContext
+from permitry.core.history import Whose
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
 
@@ -30,15 +31,15 @@ class Budget:
     def is_spent(self, question: Question) -> bool:
         """Return whether one more call, or a target that is new, would go over the budget.
 
-        Raises: `UnevaluableError` for a window in time when the context has no clock.
+        Raises: `UnevaluableError` for a window in time when the context has no clock; for targets that are not certain;
+        and when the session has forgotten too much to tell.
         """
-        counted = self._counted(question)
+        history, whose, since = question.context.history, self._whose(question), self._since(question.context)
         if self.of == "calls":
-            return len(counted) >= self.most
+            return history.calls(whose, since) >= self.most
         if not _are_countable(question.actions):
             raise UnevaluableError("what the call touches is not certain, so its targets cannot be counted")
-        seen = frozenset[str]().union(*(ran.targets for ran in counted))
-        return len(seen | question.targets) > self.most
+        return history.targets(whose, question.targets, self.most, since) > self.most
 
     def is_always_spent(self, question: Question) -> bool | None:
         """Return `is_spent` for every call of the tool, whatever its arguments; None when it depends on them.
@@ -47,25 +48,21 @@ class Budget:
         """
         return self.is_spent(question) if self.of == "calls" else None
 
-    def _counted(self, question: Question) -> list[Ran]:
-        context = question.context
-        since = float("-inf")
-        if self.seconds is not None:
-            if context.now is None or not math.isfinite(context.now):
-                raise UnevaluableError("the context has no clock, so the budget cannot be counted")
-            since = context.now - self.seconds
-        return [ran for ran in context.history.latest() if ran.at > since and self._is_meant(ran, question)]
+    def _since(self, context: AuthContext) -> float | None:
+        if self.seconds is None:
+            return None
+        if context.now is None or not math.isfinite(context.now):
+            raise UnevaluableError("the context has no clock, so the budget cannot be counted")
+        return context.now - self.seconds
 
-    def _is_meant(self, ran: Ran, question: Question) -> bool:
-        if self.rule_id not in ran.rules:
-            return False
+    def _whose(self, question: Question) -> Whose:
         match self.by:
             case "session":
-                return True
+                return self.rule_id, self.by, ""
             case "agent":
-                return ran.agent == question.context.agent
+                return self.rule_id, self.by, question.context.agent
             case "tool":
-                return ran.tool == question.call.tool
+                return self.rule_id, self.by, question.call.tool
             case _:
                 assert_never(self.by)
 

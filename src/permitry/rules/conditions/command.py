@@ -4,9 +4,11 @@ A pattern is read like the words of a simple command. A lone `*` at the end stan
 included; elsewhere for exactly one argument; `**` for any number. Inside a word `*`, `?` and `{this,that}` are
 wildcards; quotes and backslashes take their meaning away.
 
-A permission asks `holds`, which is sure; a restriction asks `may_hold`, which is generous. What holds also may hold.
+A permission asks `holds`, which is sure and exact. A restriction asks `may_hold`, which is generous, and to be certain
+`must_hold`: generous with the spelling, but guessing nothing. What holds must hold, and what must hold also may hold.
 """
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,6 +18,10 @@ from permitry.core.action import Word
 from permitry.rules.conditions._argv import Token, read_tokens
 
 __all__ = ["ArgvPattern"]
+
+_MOST_FLAGS = 10
+_MOST_OF_NO_WORD = 2
+_VOWELS = frozenset("aeiouAEIOU")
 
 
 @attrs.frozen
@@ -34,6 +40,16 @@ class ArgvPattern:
     def is_any(self) -> bool:
         """Whether every command fits."""
         return self.text.strip() == "*"
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The words of the pattern."""
+        return self._tokens
+
+    @property
+    def literals(self) -> int:
+        """How many of its words are written out."""
+        return sum(not (token.is_any or token.is_one) for token in self._tokens)
 
     def holds(self, words: Sequence[Word]) -> bool:
         """Return whether the words surely fit; the program must be named exactly as in the pattern.
@@ -54,13 +70,31 @@ class ArgvPattern:
         the words of the pattern. Flags such as `-rf` may be split, joined and reordered. A glob may become any number
         of words that fit, and an open word any words at all.
         """
+        return self._fits(words, is_sure=False)
+
+    def must_hold(self, words: Sequence[Word], bare: Sequence[Word] = ()) -> bool:
+        """Return whether the words fit by what is known of them, however they are spelled.
+
+        The spellings are those of `may_hold`, but an expansion stands for one word at most, that is not read, and a
+        glob for any words only where any words do. Where the options of the program itself are known, and `bare` are
+        the words without them, only a pattern with options is compared with the words as they are written.
+        """
+        return self._fits(bare or words, is_sure=True) or (
+            bool(bare) and self._has_option and self._fits(words, is_sure=True)
+        )
+
+    @functools.cached_property
+    def _has_option(self) -> bool:
+        return any(token.may_be_option for token in self._tokens[1:])
+
+    def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
         if not words or self._is_of_another_program(words[0]):
             return False
-        if _Generous(self._tokens).fits(words):
+        if _Generous(self._tokens, is_sure=is_sure).fits(words):
             return True
-        flags = _flags_of(words)
-        rest = (self._tokens[0], *(token for token in self._tokens[1:] if not token.is_met_by(flags)))
-        return len(rest) < len(self._tokens) and _Generous(rest, is_flag_free=True).fits(words)
+        flags = _Flags.of(words)
+        rest = (self._tokens[0], *(token for token in self._tokens[1:] if not flags.meet(token, is_sure=is_sure)))
+        return len(rest) < len(self._tokens) and _Generous(rest, is_flag_free=True, is_sure=is_sure).fits(words)
 
     def _is_of_another_program(self, word: Word) -> bool:
         """Return whether the first word settles it, as it does for most pairs of a pattern and a command."""
@@ -99,10 +133,14 @@ def _closed(tokens: tuple[Token, ...], states: Iterable[int]) -> set[int]:
 
 @attrs.frozen
 class _Generous:
-    """The tokens as a restriction sees them; `is_flag_free` means flags have been compared already."""
+    """The tokens as a restriction sees them; `is_flag_free` means flags have been compared already.
+
+    `is_sure`: a word that the shell may change is not taken for what it may become.
+    """
 
     tokens: tuple[Token, ...]
     is_flag_free: bool = False
+    is_sure: bool = False
 
     def fits(self, words: Sequence[Word]) -> bool:
         # A state is a place in the pattern, and whether the next word may be the value of an option that was skipped.
@@ -116,11 +154,14 @@ class _Generous:
             yield start, False
         for at in _closed(self.tokens, [start]):
             yield from ((place, False) for place in self._consumed(word, at))
-            if at > 0 and word.may_be_option and (at < len(self.tokens) or self._is_flag(word)):
+            is_option = word.text.startswith("-") if self.is_sure else word.may_be_option
+            if at > 0 and is_option and (at < len(self.tokens) or self._is_flag(word)):
                 yield at, at < len(self.tokens)
 
     def _consumed(self, word: Word, at: int) -> Iterable[int]:
         """Return the places after `word` was taken for what stands at `at`."""
+        if self.is_sure and (word.is_open or word.is_glob):
+            return self._taken(at)
         if word.is_open:
             return range(at, len(self.tokens) + 1)
         end = at
@@ -134,19 +175,56 @@ class _Generous:
             return ()
         return (at if self.tokens[at].is_any else end,)
 
+    def _taken(self, at: int) -> Iterable[int]:
+        """Return the places after a word that nobody reads: only what takes any word takes it."""
+        if at == len(self.tokens):
+            return ()
+        token = self.tokens[at]
+        return (at,) if token.is_any else (at + 1,) if token.is_one else ()
+
     def _may_match(self, at: int, word: Word) -> bool:
+        word = attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word
         return self.tokens[at].may_name(word) if at == 0 else self.tokens[at].may_match(word)
 
     def _is_flag(self, word: Word) -> bool:
         return self.is_flag_free and not word.text.startswith("--")
 
 
-def _flags_of(words: Sequence[Word]) -> frozenset[str] | None:
-    """Return the flags of one letter among the words, or None when a word may become any."""
-    flags: set[str] = set()
-    for word in words:
-        if word.may_be_option and (word.is_open or word.is_glob):
-            return None
-        if word.text.startswith("-") and not word.text.startswith("--"):
-            flags.update(itertools.takewhile(str.isalnum, word.text[1:]))
-    return frozenset(flags)
+@attrs.frozen
+class _Flags:
+    """The flags of one letter that the words of a command hold: `clusters` are the letters of each word."""
+
+    clusters: tuple[str, ...] = ()
+    may_be_any: bool = False
+
+    @classmethod
+    def of(cls, words: Sequence[Word]) -> "_Flags":
+        options = [word for word in words if word.may_be_option]
+        clusters = tuple(_cluster(word) for word in options if word.text.startswith("-"))
+        return cls(clusters, any(word.is_open or word.is_glob for word in options))
+
+    def meet(self, token: Token, *, is_sure: bool) -> bool:
+        """Return whether an alternative of the token is a cluster such as `-rf` of these flags.
+
+        One that reads as a word, as `-set` does, may be an option of its own: to be sure, no other
+        letter may stand among its letters.
+        """
+        return any(self._hold(cluster, is_sure=is_sure) for cluster in token.clusters)
+
+    def _hold(self, cluster: frozenset[str], *, is_sure: bool) -> bool:
+        if self.may_be_any and not is_sure:
+            return True
+        given = self.clusters
+        if is_sure and _is_word(cluster):
+            given = tuple(each for each in given if len(each) <= len(cluster.intersection(each)))
+        return cluster <= frozenset("".join(given))
+
+
+def _cluster(word: Word) -> str:
+    """Return the letters of a word such as `-rf`; none for a long option, and for more letters than a cluster has."""
+    letters = "" if word.text.startswith("--") else "".join(itertools.takewhile(str.isalnum, word.text[1:]))
+    return letters if len(frozenset(letters)) <= _MOST_FLAGS else ""
+
+
+def _is_word(cluster: frozenset[str]) -> bool:
+    return len(cluster) > _MOST_OF_NO_WORD and not cluster.isdisjoint(_VOWELS)

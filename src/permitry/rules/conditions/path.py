@@ -53,6 +53,11 @@ class PathPattern:
         object.__setattr__(self, "_anchor", anchor)
         object.__setattr__(self, "_parts", parts)
 
+    @property
+    def literals(self) -> int:
+        """How many of its components are written out."""
+        return sum(part is not None and part.literal is not None for part in self._parts)
+
     def holds(self, place: Place, roots: Roots) -> bool:
         """Return whether the place surely lies within the pattern: what a permission needs.
 
@@ -73,8 +78,7 @@ class PathPattern:
         Any name will do, without regard to case and composition; a glob fires when it may become a name that fits,
         and a tree when it surely holds what the pattern names. Without a workspace a relative pattern may be anywhere.
         """
-        has_wildcards = not place.is_certain and not _WILDCARDS.isdisjoint(place.text)
-        may_fit = has_wildcards or self._needle in place.folded
+        may_fit = _has_wildcards(place) or self._needle in place.folded
         if not (may_fit or place.is_tree):
             return False
         bases = [_literal(base) for base in self._bases(roots)] or [(None,)]
@@ -84,6 +88,20 @@ class PathPattern:
             for name in _names(place)
             for base in bases
         )
+
+    def must_hold(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place itself lies within the pattern by a name that is known.
+
+        That much a restriction is sure of. For a wildcard of the shell stands only a star or `**`
+        of the pattern, or the same sign in a set: `/[*]` is what `rm /*` writes. What a walk
+        meets below a folder is a guess.
+        """
+        if place.is_open or self._needle not in place.folded:
+            return False
+        bases = [_literal(base) for base in self._bases(roots)] or [(None,)]
+        meets = _must_meet if _has_wildcards(place) else Segment.may_match
+        names = map(_literal, place.names)
+        return any(align((*base, *self._parts), name, meets) for name in names for base in bases)
 
     def _bases(self, roots: Roots) -> tuple[str, ...]:
         match self._anchor:
@@ -188,10 +206,23 @@ def _literal(name: str) -> _Parts:
     return tuple(Segment((part,)) for part in _split(name))
 
 
+def _has_wildcards(place: Place) -> bool:
+    return place.is_glob and not _WILDCARDS.isdisjoint(place.text)
+
+
+def _must_meet(ours: Segment, theirs: Segment) -> bool:
+    """Return whether whatever the shell makes of a component fits: where a wildcard stands, our star does as well."""
+    text = theirs.literal or ""
+    if ours.pieces == _STAR.pieces or _WILDCARDS.isdisjoint(text) or ours.writes_out(text, _WILDCARDS):
+        return ours.may_match(theirs)
+    has_stars_alone = all(isinstance(piece, str) for piece in ours.pieces)
+    return has_stars_alone and "[" not in text and ours.may_match(theirs)
+
+
 def _names(place: Place) -> Iterator[_Parts]:
     """Yield every name of the place, once as written and once as the glob it may be."""
     names: Iterable[str] = dict.fromkeys((*place.lexical, *place.passed, *place.real))
     for name in names:
         yield _literal(name)
-        if not place.is_certain and not _WILDCARDS.isdisjoint(place.text):
+        if _has_wildcards(place):
             yield tuple(None if part == "**" else Segment.guess(part) for part in _split(name))

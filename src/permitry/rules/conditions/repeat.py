@@ -19,8 +19,11 @@ class RepeatCondition:
 
     times: int
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the history is always known
-        """Return whether the call repeats itself often enough."""
+    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
+        """Return whether the call repeats itself often enough.
+
+        Raises: `UnevaluableError` when the session has forgotten too much to tell.
+        """
         return _count(question.call, question.context) >= self.times
 
     def compiled(self, question: Question, *, is_generous: bool) -> Test:  # noqa: ARG002 -- it asks call and history
@@ -38,4 +41,4 @@ class RepeatCondition:
 
 
 def _count(call: ToolCall, context: AuthContext) -> int:
-    return 1 + sum(ran.digest == call.digest for ran in context.history.latest())
+    return 1 + context.history.count(call.digest)

@@ -1,27 +1,41 @@
 """The condition `server`."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 import attrs
 
+from permitry.core.names import NamePattern, servers
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 
 __all__ = ["ServerCondition"]
 
 
+def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
+    return tuple(NamePattern(pattern.text) for pattern in patterns)
+
+
 @attrs.frozen
 class ServerCondition:
-    """Holds when the tool belongs to an MCP server whose name fits one of the patterns."""
+    """Holds when the tool belongs to an MCP server whose name fits one of the patterns.
+
+    Asked generously, it looks at every server that the name of the tool may name.
+    """
 
     is_about_call: ClassVar[bool] = False
 
-    servers: tuple[Pattern, ...]
+    servers: tuple[NamePattern, ...] = attrs.field(converter=_name_patterns)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the server is always known
+    def holds(self, question: Question, *, is_generous: bool) -> bool:
         """Return whether the call goes to one of the servers; a tool of the agent itself goes to none."""
-        server = question.call.server
-        return server is not None and any(pattern.matches(server) for pattern in self.servers)
+        call = question.call
+        if call.server is not None and any(pattern.matches(call.server) for pattern in self.servers):
+            return True
+        if not is_generous:
+            return False
+        found = servers(call.tool, call.server)
+        return any(pattern.may_mean(found) for pattern in self.servers)
 
     def compiled(self, question: Question, *, is_generous: bool) -> bool:
         """Return `holds`: calls of one tool go to one server."""

@@ -2,7 +2,7 @@
 
 import attrs
 
-from permitry.core.pattern import Pattern
+from permitry.core.names import NamePattern
 from permitry.core.rule import Question
 from permitry.errors import RuleError
 
@@ -25,18 +25,19 @@ class ToolSelector:
 
     `@reads` selects calls known to change nothing, `@writes` all others; `@shell` tools that take a command; `@network`
     tools that reach the world outside, `@agent` those that start agents: there, a tool of which it is not known is
-    selected by a restriction and not by a permission.
+    selected by a restriction and not by a permission. A permission selects by the very name, a restriction by every
+    reading of it.
     """
 
     text: str = attrs.field(validator=_known_selector)
-    _pattern: Pattern = attrs.field(init=False, repr=False, eq=False)
+    _pattern: NamePattern = attrs.field(init=False, repr=False, eq=False)
 
     @_pattern.default
-    def _compiled(self) -> Pattern:
-        return Pattern(self.text)
+    def _compiled(self) -> NamePattern:
+        return NamePattern(self.text)
 
     @property
-    def pattern(self) -> Pattern | None:
+    def pattern(self) -> NamePattern | None:
         """The pattern of names; None for a trait selector."""
         return None if self.text.startswith("@") else self._pattern
 
@@ -60,7 +61,8 @@ class ToolSelector:
                 spawns = None if question.tool is None else question.tool.traits.spawns_agent
                 return _trait(spawns, is_generous=is_generous)
             case _:
-                return self._pattern.matches(question.call.tool)
+                call = question.call
+                return self._pattern.matches(call.tool) or (is_generous and self._pattern.may_mean(call.readings))
 
 
 def _may_read(question: Question) -> bool:

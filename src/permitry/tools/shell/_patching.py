@@ -42,5 +42,5 @@ def _judged(command: str | Sequence[str], folder: Path) -> Iterator[tuple[Access
     """Yield the paths, and what is done to each, that a policy is told of for a command."""
     here = Folder((str(folder),), None)
     reading = read_command(command, here) if isinstance(command, str) else read_argv(command, here)
-    for touch in Actions(reading.certain, reading.possible).touches():
+    for touch in Actions(reading.certain, (*reading.possible, *reading.guessed)).touches():
         yield from ((touch.access, name) for name in touch.place.names)

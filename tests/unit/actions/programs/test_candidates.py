@@ -14,10 +14,42 @@ def test_the_home_folder_stays_in_front_of_a_colon() -> None:
     assert (found["~/a"], found["~/b"]) == (True, False)
 
 
+def test_a_module_of_jq_is_a_file_with_an_ending() -> None:
+    """Of a name that `import` and `include` give without one."""
+    found = {word.text for word in paths_in(Word('import "a/keys" as $k; $k'), "jq")}
+    assert {"a/keys", "a/keys.jq", "a/keys.json"} <= found
+
+
 def test_too_many_parts_are_a_name_nobody_has_seen() -> None:
     """What is not looked at is not nothing."""
     assert UNSEEN in set(hosts_in(Word("--x=" + "a.b," * 1000), is_network=True))
     assert UNSEEN in set(paths_in(Word("'a'" * 1000), "awk"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{print > $1}", "{print >> x}", '{print > "/home/u/.ss" "h/x"}', '{print > "\\057home"}', "{print | x}",
+        '{print > ENVIRON["HOME"] "/.ssh/x"}', "{system($0)}", "{system (x)}", "{getline x < y}", "{x | getline}",
+        'BEGIN{for(;;print "x" > f);}', '{print > ("a" b)}', "{while ((getline line < f) > 0) n++}",
+    ],
+)  # fmt: skip
+def test_a_computed_name_is_one_nobody_has_seen(text: str) -> None:
+    """What a program of `awk` opens or runs by it may be anything."""
+    assert UNSEEN in set(paths_in(Word(text), "awk"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{print > "out"}', '{print $1 >> "a b" }', '{print | "sort"; x}', '{system("ls")}', "{print > 2}",
+        "a || b", "a >= b", '{getline x < "f"}', "{getline}", '{print |& "cat"}',
+        'BEGIN{"date" | getline d}', '{while ("ls" | getline x) n++}',
+    ],
+)  # fmt: skip
+def test_a_whole_name_is_the_one_that_is_named(text: str) -> None:
+    """And nothing else is opened."""
+    assert UNSEEN not in set(paths_in(Word(text), "awk"))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +84,9 @@ def test_a_repository_may_be_on_any_machine() -> None:
     assert [word.text for word in hosts_of_git(tuple(map(Word, ("git", "fetch", "host:a", "b:c"))))] == ["host"]
 
 
-@pytest.mark.parametrize("text", ['"\\' * 30_000, "{" * 60_000, "[a-" * 20_000, "w" * 60_000, "a@" * 30_000])
+@pytest.mark.parametrize(
+    "text", ['"\\' * 30_000, "{" * 60_000, "[a-" * 20_000, "w" * 60_000, "a@" * 30_000, "getline " * 8_000]
+)
 def test_long_words_take_no_time(text: str) -> None:
     """The processor is measured, as the machine may be busy."""
     begin = time.process_time()

@@ -383,6 +383,9 @@ NO_COLOR=1 rg foo
 COLUMNS=80 ls
 xxd -c16 -s0x10 file.bin
 GIT_PAGER=cat git log -3
+GIT_NO_LAZY_FETCH=1 git show HEAD
+git --no-lazy-fetch show HEAD
+original-awk '{print $1}' f
 bash -c 'ls -la'
 sh -c 'cat a.txt | wc -l'
 bash -lc "git status"
@@ -1013,6 +1016,9 @@ LD_LIBRARY_PATH=. git status
 GIT_DIR=x git status
 GIT_EXTERNAL_DIFF=./x git diff
 GIT_PAGER=./x git log
+GIT_NO_LAZY_FETCH=0 git show
+awk --assign 'BEGIN{system("x")}' 1
+sed 'w out' -e p f
 PAGER=./x git log
 GIT_SSH_COMMAND=x git log
 GIT_CONFIG_COUNT=1 git status

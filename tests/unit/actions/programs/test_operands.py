@@ -7,14 +7,21 @@ from pathlib import Path
 import attrs
 import pytest
 
+from permitry.actions.programs.candidates import code_of
 from permitry.actions.programs.catalogue import Entry, Shape, catalogue
 from permitry.actions.programs.judge import Judged, judged, why_not_reading
-from permitry.actions.programs.operands import Operands, touches_of
+from permitry.actions.programs.named import Operands
+from permitry.actions.programs.operands import touches_of
 from permitry.actions.shell.strict import Command, read_strictly
 from permitry.actions.shell.words import UnreadableError
 from permitry.core.action import Access, Word
 
 LISTED = {
+    # Scripts that name files.
+    "sed 'w x' a": "r:a w:x",
+    "sed -n 's/a/b/w x' a b": "r:a r:b w:x",
+    "sed -i 'w x' a": "r:a w:a w:x",
+    "sed -n 'w x\nr y' a": "r:a w:x r:y",
     # Programs that read what they are given.
     "cat a b": "r:a r:b",
     "cat -n -- -a": "r:-a",
@@ -65,6 +72,7 @@ LISTED = {
     "find src -name '*.py'": "r:src+",
     "find . \\( -name a -o -newer b \\)": "r:b r:.+",
     "find a -name b -delete": "r:a+ d:a+",
+    "find -name b -delete": "r:.+ d:.+",
     "find a -fprint b": "w:b r:a+",
     "test -f a": "r:a",
     "[ -d a -o -s b ]": "r:a r:b",
@@ -82,14 +90,18 @@ LISTED = {
     "echo src/*": "r:src/*",
     "grep a* b c": None,
     # Programs that write, copy, move and delete.
-    "cp a b": "r:a w:b+",
-    "cp -r a b c": "r:a+ r:b+ w:c+",
-    "cp -t d a b": "w:d+ r:a r:b",
-    "cp -td a": "w:d+ r:a",
-    "cp src/* d": "r:src/* w:d+",
-    "mv a b": "r:a+ d:a+ w:b+",
-    "ln -s a b": "r:a w:b+",
-    "install -m 644 a b": "r:a w:b+",
+    "cp a b": "r:a i:b",
+    "cp -r a b c": "r:a+ r:b+ i:c+",
+    "cp -t d a b": "i:d r:a r:b",
+    "cp -td a": "i:d r:a",
+    "cp src/* d": "r:src/* i:d",
+    "mv a b": "r:a+ d:a+ i:b+",
+    "ln -s a b": "i:b",
+    "ln -sr a b": "r:a i:b",
+    "ln a b": "r:a w:a i:b",
+    "link a b": "r:a w:a i:b",
+    "cp -s a b": "i:b",
+    "install -m 644 a b": "r:a i:b",
     "install -d a b": "w:a w:b",
     "rm a b": "d:a d:b",
     "rm -rf a": "d:a+",
@@ -132,7 +144,8 @@ LISTED = {
     "dig +short example.com": "h:example.com",
     "nc -z example.com 80": "h:example.com",
 }
-"""Commands whose operands are all known, and what they are: `+` for a tree; None if they must not be known."""
+"""Commands whose operands are all known, and what they are: `+` for a tree, `i` for what copies are made into or of;
+None if they must not be known."""
 
 TOLD = {
     "git add a b": "r:a+ r:b+",
@@ -140,7 +153,7 @@ TOLD = {
     "git rm -r a": "d:a+",
     "git diff --no-index a ~/b": "r:diff+ r:--no-index+ r:a+ r:~/b+",
     "git -P a": "r:-P+ w:-P+ r:a+ w:a+",
-    "git mv a b": "r:a+ d:a+ w:b+",
+    "git mv a b": "r:a+ d:a+ i:b+",
     "git clone https://example.com/a": "h:https://example.com/a w:.+",
     "git clone git@example.com:a b": "h:example.com w:b+",
     "git clone a b": "r:a+ w:b+",
@@ -164,7 +177,7 @@ UNLISTED = (
     *(
         "sed -i.bak p a",
         "sed -f x a",
-        "sed 'w x' a",
+        "sed 'w x\ne y' a",
         "awk -f x a",
         "awk '{print > \"x\"}' a",
         "jq 'import \"a\" as b; .'",
@@ -210,10 +223,23 @@ def operands(text: str) -> Operands:
     return touches_of(command.words)
 
 
+def words_of(found: Operands) -> set[Word]:
+    """Return every word that is a path, or that a copy is made of or into."""
+    copied = {word for each in found.copies for word in (*each.sources, each.target)}
+    return copied | {each.word for each in found.paths}
+
+
 def named(found: Operands) -> set[str]:
-    """Return paths and hosts in the notation of the list."""
-    paths = {f"{SIGNS[access]}:{word.text}{'+' * is_tree}" for access, word, is_tree in found.paths}
-    return paths | {f"h:{host.text}" for host in found.hosts}
+    """Return paths and hosts in the notation of the list, the guesses among them."""
+    both = (*found.paths, *found.guessed)
+    paths = {f"{SIGNS[each.access]}:{each.word.text}{'+' * each.is_tree}" for each in both}
+    copies = {f"i:{each.target.text}{'+' * each.is_tree}" for each in found.copies}
+    return paths | copies | {f"h:{host.text}" for host in (*found.hosts, *found.guessed_hosts)}
+
+
+def seen(found: Operands) -> set[str]:
+    """Return the texts that are a path, or may be one."""
+    return {each.word.text for each in (*found.paths, *found.guessed)}
 
 
 @pytest.mark.parametrize(("text", "expected"), LISTED.items())
@@ -237,16 +263,45 @@ def test_operands_that_are_not_known(text: str) -> None:
     """What is not known about a command makes every word of it a possible path, and no permission may rely on it."""
     found = operands(text)
     assert not found.is_listed
-    words = read_strictly(text)[0].words[1:]
-    assert {word.text for word in words} <= {word.text for _, word, _ in found.paths} | {""}
+    words = read_strictly(text)[0].words
+    texts = {word.text for word in frozenset(words[1:]) - code_of(words)}
+    assert texts <= seen(found) | {""}
 
 
 def test_everything_an_unknown_program_is_given_may_be_a_path() -> None:
     """A word may be read and written, and so may what is attached to an option or stands behind a sign."""
     found = operands("unknown -f/etc/a --file=b if=c me@d -- e")
     for text in ("-f/etc/a", "/etc/a", "b", "c", "d", "if=c", "e"):
-        assert {access for access, word, _ in found.paths if word.text == text} == {Access.READ, Access.WRITE}
-    assert "--" not in {word.text for _, word, _ in found.paths}
+        accesses = {each.access for each in (*found.paths, *found.guessed) if each.word.text == text}
+        assert accesses == {Access.READ, Access.WRITE}
+    assert "--" not in seen(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "guessed"),
+    [
+        ("unknown a/b -f/etc/a --file=b c=d", "a/b c=d", "-f/etc/a /etc/a --file=b b d"),
+        ("unknown 'fix a/b' x", "x", "fix a/b"),
+        ("python -c 'open(\"a/b\")' c", "c", "-c a/b"),
+        ("python3.12 -m x -c a=b", "x", "-m"),
+        ("perl -pe s/a/b/ c", "c", "-pe"),
+        ("node -e a/b c", "c", "-e"),
+        ("ruby --eval \"p 'a/b'\"", "", "a/b"),
+        ("sed --unknown 'w x' c", "c", "w x"),
+        ("sed -e 'w x' -e a/b c", "c", "a/b"),
+        ("gawk --unknown '{print > \"x\"}' c", "c", "x"),
+        ("jq --unknown .a/b c", "c", ".a/b"),
+        ("grep --unknown a/b c", "c", "a/b"),
+        ("rg --unknown -e a/b c", "c", "a/b"),
+    ],
+)
+def test_a_script_and_a_part_of_a_word_are_guesses(text: str, named: str, guessed: str) -> None:
+    """Only a whole operand that has the look of a path is one."""
+    found = operands(text)
+    paths, guesses = ({each.word.text for each in group} for group in (found.paths, found.guessed))
+    assert paths == set(named.split())
+    assert guesses >= set([guessed] if "fix" in guessed or "w x" in guessed else guessed.split())
+    assert not paths & guesses
 
 
 @pytest.mark.parametrize(
@@ -261,7 +316,8 @@ def test_everything_an_unknown_program_is_given_may_be_a_path() -> None:
 )
 def test_every_part_of_a_word_may_be_a_host(text: str, hosts: set[str]) -> None:
     """To a program of the network; it may be more than these."""
-    assert hosts <= {host.text for host in operands(text).hosts}
+    found = operands(text)
+    assert hosts <= {host.text for host in (*found.hosts, *found.guessed_hosts)}
 
 
 @pytest.mark.parametrize(
@@ -273,24 +329,27 @@ def test_every_part_of_a_word_may_be_a_host(text: str, hosts: set[str]) -> None:
             "sed -n 'r ~/.ssh' x",
         ),
         *("sed '1w ~/.ssh' x", "sed 's/a/b/gw ~/.ssh' x", "awk 'BEGIN{while((getline l < \"~/.ssh\")>0) print l}'"),
-        *("vim -c 'e ~/.ssh'",),
+        *("vim -c 'e ~/.ssh'", "awk 'BEGIN{for(print x > \"~/.ssh\";0;);}'", "awk '{print | \"~/.ssh\"}'"),
+        *("original-awk '{print > \"~/.ssh\"}'", "awk '{print $1 > \"~/.ssh\"; close(x)}'"),
+        *("jq -n 'import \"~/.ssh\" as $x; $x'", 'jq -n \'include "a" {"search": "~/.ssh"}; .\''),
+        *("gawk 'BEGIN{system(\"~/.ssh\")}'", "mawk '{getline < \"~/.ssh\"}'"),
     ],
 )
 def test_a_path_within_a_word_is_seen(text: str) -> None:
     """In a pair with a colon, in a list, and in a script."""
-    assert "~/.ssh" in {word.text for _, word, _ in operands(text).paths}
+    assert "~/.ssh" in seen(operands(text))
 
 
 def test_a_message_names_no_path() -> None:
     """A text with blanks is one operand."""
-    assert ".env" not in {word.text for _, word, _ in operands("git commit -m 'update .env handling'").paths}
+    assert ".env" not in seen(operands("git commit -m 'update .env handling'"))
 
 
 def test_of_too_many_names_some_are_told() -> None:
     """The rest is a name that nobody has seen, and no permission may rely on the list."""
     found = operands("cat " + " ".join(map(str, range(9000))))
     assert not found.is_listed
-    assert found.paths[-1][1] == Word("", is_open=True)
+    assert found.paths[-1].word == Word("", is_open=True)
 
 
 @pytest.mark.parametrize("text", ["curl", "curl --unknown"])
@@ -305,7 +364,8 @@ def test_of_too_many_hosts_some_are_told(text: str) -> None:
 def test_a_command_that_only_reads_writes_nothing() -> None:
     """Where operands are not known, a command that certainly only reads is no possible writer."""
     for text in ("cat *.py", "git diff -- a", "git show HEAD:a", "xargs cat"):
-        assert {access for access, _, _ in operands(text).paths} == {Access.READ}
+        found = operands(text)
+        assert {each.access for each in (*found.paths, *found.guessed)} == {Access.READ}
     assert "r:a" in named(operands("git show HEAD:a"))
     assert operands("xargs grep https://example.com").hosts == ()
 
@@ -313,6 +373,14 @@ def test_a_command_that_only_reads_writes_nothing() -> None:
 def test_a_program_that_deletes_may_delete() -> None:
     """Of a program that deletes, every word may be deleted when an option is not known, and what lies below it."""
     assert {"d:a+", "w:a+", "r:a+"} <= named(operands("rm --unknown a"))
+
+
+@pytest.mark.parametrize("program", ["/bin/rm", "./rm", "/usr/bin/RM"])
+def test_a_program_that_deletes_may_be_named_with_a_folder(program: str) -> None:
+    """`/bin/rm -r a` deletes as `rm -r a` does, although no permission relies on it."""
+    found = operands(f"{program} -r a")
+    assert {"d:a+", "w:a+", "r:a+"} <= named(found)
+    assert not found.is_listed
 
 
 @pytest.mark.parametrize(
@@ -341,9 +409,10 @@ def test_hosts_of_programs_that_are_not_known(text: str, hosts: list[str]) -> No
 
 def test_words_keep_what_the_shell_may_make_of_them() -> None:
     """A home folder stays one as an operand or the next word, and is none where it is attached."""
-    assert [word.is_home for _, word, _ in operands("sort -o ~/a ~/b").paths] == [True, True]
-    assert [word.is_home for _, word, _ in operands("sort -o~/a").paths] == [False]
-    assert [word.is_glob for _, word, _ in operands("cp a/* b").paths] == [True, False]
+    assert [each.word.is_home for each in operands("sort -o ~/a ~/b").paths] == [True, True]
+    assert [each.word.is_home for each in operands("sort -o~/a").paths] == [False]
+    assert [each.word.is_glob for each in operands("cp a/* b").paths] == [True]
+    assert [each.sources[0].is_glob for each in operands("cp a/* b").copies] == [True]
 
 
 @pytest.mark.parametrize("text", ["cat", "cp a", "grep x", "sed p", "sort -k", "curl", "git", "find -newer", "test -f"])
@@ -351,7 +420,7 @@ def test_an_open_word_is_never_known(text: str) -> None:
     """An expansion may become an option or several words: nothing may rely on what stands there."""
     words = (*read_strictly(text)[0].words, Word("$x", is_open=True))
     assert not touches_of(words).is_listed
-    assert words[-1] in {word for _, word, _ in touches_of(words).paths}
+    assert words[-1] in words_of(touches_of(words))
 
 
 def stored(name: str) -> Iterator[tuple[str, Command]]:
@@ -368,7 +437,7 @@ def test_what_only_reads_names_nothing_else() -> None:
     """A command that only reads writes nothing, deletes nothing and connects to nothing, whatever its words are."""
     for line, command in stored("commands_reading.txt"):
         found = touches_of(command.words)
-        assert {access for access, _, _ in found.paths} <= {Access.READ}, line
+        assert {each.access for each in found.paths} <= {Access.READ}, line
         assert found.hosts == (), line
 
 
@@ -376,7 +445,7 @@ def test_what_does_more_than_read_says_so_or_is_not_listed() -> None:
     """A permission over paths and hosts never covers a doubt that is neither."""
     for line, command in stored("commands_dangerous.txt"):
         found = touches_of(command.words)
-        does = found.hosts or {access for access, _, _ in found.paths} - {Access.READ}
+        does = found.hosts or {each.access for each in found.paths} - {Access.READ}
         assert does or not found.is_listed or why_not_reading(attrs.evolve(command, redirections=())) is None, line
 
 
@@ -401,7 +470,7 @@ def test_the_data_says_what_most_operands_are() -> None:
 
 def test_shapes_name_options_that_are_known() -> None:
     """Every option that has a meaning stands in the lists of the program, and every role is one."""
-    fields = ("when", "instead", "reads", "writes", "at", "folders", "connects", "trees", "unsure")
+    fields = ("when", "instead", "reads", "writes", "at", "folders", "connects", "trees", "keeps", "exact", "unsure")
     for name, entry in entries():
         kinds = attrs.astuple(entry.known, recurse=False)
         known = frozenset().union(*(kind for kind in kinds if isinstance(kind, frozenset)), ("*", "if", "of"))
@@ -413,7 +482,8 @@ def test_shapes_name_options_that_are_known() -> None:
 
 def roles(shape: Shape) -> Iterator[bool]:
     """Yield whether each role of a shape is known."""
-    known = {"read", "write", "delete", "any", "into", "host", "text", "pair", "none"}
+    known = {"read", "kept", "write", "replace", "delete", "any", "below", "into", "link", "linked"}
+    known |= {"host", "text", "pair", "none"}
     for role in shape.operands:
         yield set(role.rstrip("*+?").split("/")) <= known
     yield shape.here in ("", "read", "write", "trees")

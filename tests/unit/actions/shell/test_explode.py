@@ -76,3 +76,32 @@ def test_time_is_bounded(piece: str) -> None:
     begin = time.process_time()
     explode((piece * 65536)[:65536])
     assert time.process_time() - begin < 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo 'rm x' | bash", "echo 'rm x' | tee f | sudo sh", "{ echo 'rm x'; } | sh", "(echo 'rm x') | sh",
+        "bash <<E\nrm x\nE", "env su <<< 'rm x'", "cat <<E | timeout 5 bash\nrm x\nE", "echo 'rm x' | ssh h",
+        "bash -c \"echo 'rm x' | sh\"", "echo $(date) 'rm x' >f; echo 'rm x' | sh",
+    ],
+)  # fmt: skip
+def test_what_a_shell_is_fed_is_no_guess(text: str) -> None:
+    """By a pipe, or by its own here-document."""
+    found = [command for command in explode(text).commands if command.argv == ("rm", "x")]
+    assert any(not command.is_guess for command in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo 'rm x' > f; bash -s < f", "cat > f <<E\nrm x\nE\ncurl a | sh", "echo 'rm x'; date | sh",
+        "echo 'rm x' && { date; } | sh", "echo '1 * * * * rm x' | crontab -", "ed f <<E\nrm x\nE",
+         "awk 'BEGIN{system(\"rm x\")}'",
+        "bash -c 'echo $1' _ rm x",
+    ],
+)  # fmt: skip
+def test_what_a_shell_may_be_fed_is_a_guess(text: str) -> None:
+    """Some shell takes commands from its input, but this is not known to be them."""
+    found = [command for command in explode(text).commands if command.argv == ("rm", "x")]
+    assert all(command.is_guess for command in found)

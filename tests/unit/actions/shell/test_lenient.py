@@ -84,3 +84,34 @@ def test_time_is_bounded(piece: str) -> None:
     begin = time.process_time()
     read_leniently((piece * LONGEST)[:LONGEST])
     assert time.process_time() - begin < 8
+
+
+MERE_GUESSES = frozenset([
+    "ls\rrm x", "rm\rx", "`echo \\`rm x\\``", "for f in; rm x", "((rm x))", "cat <<E; rm x\nE",
+])  # fmt: skip
+"""Where the grammar sees no command, and readings of a text that are not those of bash."""
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_a_command_where_it_runs_is_no_guess(text: str) -> None:
+    """A restriction is certain of it, through every nesting."""
+    found = [command for command in read_leniently(text).commands if command.argv == ("rm", "x")]
+    assert any(not command.is_guess for command in found) is (text not in MERE_GUESSES)
+
+
+@pytest.mark.parametrize(
+    ("text", "piped"),
+    [
+        ("a | b", ["b"]),
+        ("a |& b", ["b"]),
+        ("a |\n b", ["b"]),
+        ("a || b", []),
+        ("a && b; c\nd & e", []),
+        ("cat <<E | b\nx\nE", ["b"]),
+        ("(a | b) | c", ["b", "c"]),
+    ],
+)
+def test_what_stands_behind_a_pipe_is_marked(text: str, piped: list[str]) -> None:
+    """Its input is what the command before it prints."""
+    commands = read_leniently(text).commands
+    assert sorted({each.argv[0] for each in commands if each.is_piped and not each.is_guess}) == piped

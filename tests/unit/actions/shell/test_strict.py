@@ -460,3 +460,10 @@ def test_twice_the_text_takes_about_twice_the_time(before: str, piece: str) -> N
     """Time grows with the length of the text, whatever is repeated; four times would be its square."""
     half, whole = (before + piece * (length // len(piece)) for length in (4_000, 8_000))
     assert any(spent(whole) < 4 * spent(half) + 0.002 for _ in range(3))
+
+
+@pytest.mark.parametrize("text", ["[", "a[", "]a[", "'['a]", "[a']'", "\\[a]"])
+def test_a_bracket_that_nothing_closes_is_a_letter(text: str) -> None:
+    """As to bash: `[ -f x ]` names its program."""
+    assert not only(f"echo {text}").words[1].is_glob
+    assert only("echo a[b]c").words[1].is_glob

@@ -49,3 +49,15 @@ def test_assignments_stand_before_the_words() -> None:
     wording = read_wording("A=1 b+=2 env C=3")
     assert wording.assignments == (("A", "1"), ("b", "2"))
     assert [word.text for word in wording.words] == ["env", "C=3"]
+
+
+@pytest.mark.parametrize("text", ["[", "[[", "]", "a[", "]a[", "'['a]", "[a']'", "\\[a]", "a]b"])
+def test_a_bracket_that_nothing_closes_is_a_letter(text: str) -> None:
+    """`[` and `[[` are names of commands."""
+    assert not read_wording(text).words[0].is_glob
+
+
+@pytest.mark.parametrize("text", ["[a]", "[]", "[[]", "a[b]c", "[!a]", "['a']", "[$x]", "[a]'b'"])
+def test_a_closed_bracket_is_a_wildcard(text: str) -> None:
+    """Whatever stands in it."""
+    assert read_wording(text).words[0].is_glob

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import attrs
 import pytest
 
-from permitry.config.lint import Finding
+from permitry.config.lint import Finding, lint
+from permitry.config.lint.drafts import drafts_of
+from permitry.config.load import Origin, load_rules
 
 Linted = Callable[..., tuple[Finding, ...]]
 Kinds = Callable[..., list[tuple[str, str | None]]]
@@ -63,6 +66,12 @@ def test_what_is_always_answered_is_taken_back_for_good(kinds: Kinds, rule: Rule
 def test_unless_that_leaves_something(kinds: Kinds, rule: Rule, lines: tuple[str, ...]) -> None:
     """An exception is there to be narrower."""
     assert kinds(rule("a", "block", 'tools = ["write_file"]', *lines)) == []
+
+
+def test_an_exception_for_one_access_leaves_the_others(kinds: Kinds, rule: Rule) -> None:
+    """A permission for a path, but not to delete it, still permits to write."""
+    lines = ('when.path = ["x"]', 'unless.path = ["x"]', 'unless.access = "delete"')
+    assert kinds(rule("a", "allow", 'tools = ["write_file"]', *lines)) == []
 
 
 @pytest.mark.parametrize(
@@ -135,6 +144,55 @@ def test_a_template_that_lists_nothing(linted: Linted) -> None:
     """Activating it changes nothing; an exclusive one blocks everything, which may be meant."""
     (found,) = linted("[template.t]\n\n[template.none]\nexclusive = true\n\n[template.heir]\nextends = ['t']\n")
     assert (found.kind, found.rule_id, found.source) == ("never-matches", None, "rules.toml:2")
+
+
+ASKING = 'tools = ["send_mail"]'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("allow", ASKING, 'when.template = "t"'),
+        ("block", ASKING, 'when.template = ["other", "t"]'),
+        ("confirm", ASKING, 'unless.template = "t"'),
+        ("allow", ASKING, 'when.agent = "x"', 'unless.template = "t"'),
+        ("confirm", ASKING, 'taint = "mail"', 'when.template = "t"'),
+    ],
+)
+def test_a_template_that_a_rule_asks_for(kinds: Kinds, rule: Rule, lines: tuple[str, ...]) -> None:
+    """It need not list a tool: that it is active is what counts."""
+    templates = '[template.t]\n[template.other]\nallow_tools = ["x"]\n'
+    found = kinds(templates + rule("a", *lines))
+    assert [kind for kind, _ in found if kind == "never-matches"] == []
+
+
+def test_a_template_that_only_labels_ask_for(kinds: Kinds) -> None:
+    """A rule without an effect is a rule."""
+    labelling = '[[rule]]\nid = "a"\ntools = ["x"]\ntaint = "mail"\nwhen.template = "t"\n'
+    assert "never-matches" not in dict(kinds("[template.t]\n" + labelling))
+
+
+def test_a_template_is_asked_for_by_an_heir_of_its_own(kinds: Kinds, rule: Rule) -> None:
+    """While `heir` is active so is `t`, and the rule holds."""
+    templates = '[template.t]\n[template.heir]\nextends = ["t"]\nallow_tools = ["x"]\n'
+    assert kinds(templates + rule("a", "allow", ASKING, 'when.template = "t"')) == []
+    assert kinds(templates + rule("a", "allow", ASKING, 'when.template = "heir"')) == [("never-matches", None)]
+
+
+def test_a_template_that_another_file_asks_for(write: Callable[[str, str], Origin], rule: Rule) -> None:
+    """The file that extends it is where its rules are, or the other way round."""
+    write("base.toml", "schema = 1\n[template.t]\n")
+    asking = rule("a", "allow", ASKING, 'when.template = "t"')
+    rules = load_rules([write("rules.toml", f'schema = 1\nextends = ["base.toml"]\n{asking}')])
+    assert lint(rules, drafts=drafts_of(rules)) == ()
+
+
+def test_a_rule_that_is_dropped_asks_all_the_same(write: Callable[[str, str], Origin], rule: Rule) -> None:
+    """The permissions of a project that is not trusted yet are no reason to find fault with its template."""
+    text = "schema = 1\n[template.t]\n" + rule("a", "allow", ASKING, 'when.template = "t"')
+    origin = attrs.evolve(write("rules.toml", text), is_trusted=False)
+    rules = load_rules([origin])
+    assert (rules.rules, lint(rules, drafts=drafts_of(rules))) == ((), ())
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ def test_a_rule_within_another(linted: Linted, rule: Rule) -> None:
     [
         (COMMANDS + '["git {log,show} *"]', COMMANDS + '["git show *"]'),
         ('when.path = ["src/**"]', 'when.path = ["src/*.py", "./src/a/**"]'),
+        ('when.path = ["src/**"]', 'when.path = ["src/a"]\nwhen.access = "read"'),
+        ('when.path = ["src/**"]\nwhen.access = ["read", "write"]', 'when.path = ["src/a"]\nwhen.access = "read"'),
         ('when.host = ["*.example.com"]', 'when.host = ["a.example.com"]'),
         ('tools = ["send_*"]\nwhen.mode = ["a", "b"]', 'tools = ["send_mail"]\nwhen.mode = "a"'),
         ('tools = ["send_*"]\nwhen.agent = "x"', 'tools = ["send_mail"]\nwhen.agent = "x"\nwhen.mode = "a"'),
@@ -47,6 +49,8 @@ def test_what_lies_within(kinds: Kinds, rule: Rule, wide: str, narrow: str) -> N
         (COMMANDS + '["git log *"]', COMMANDS + '["git *log"]'),
         (COMMANDS + '["git log"]', COMMANDS + '["git log *"]\nwhen.agent = "x"'),
         ('when.path = ["src/**"]', 'when.path = ["src"]'),
+        ('when.path = ["src/**"]\nwhen.access = "read"', 'when.path = ["src/a"]'),
+        ('when.path = ["src/**"]\nwhen.access = "read"', 'when.path = ["src/a"]\nwhen.access = "write"'),
         ('when.path = ["src/*"]', 'when.path = ["src/[ab]/c"]'),
         ('when.path = ["/w/src/**"]', 'when.path = ["~/src/a"]'),
         ('when.host = ["*.example.com"]', 'when.host = ["example.com"]'),

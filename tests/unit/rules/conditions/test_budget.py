@@ -1,5 +1,6 @@
 """Budgets: so many calls or targets, in a window, of the session, an agent or a tool."""
 
+import sys
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ from permitry.core.action import Access, Action, Actions, Connect, Operands, Pla
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.history import History, Ran
+from permitry.core.history import History, Log, Ran
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
@@ -18,6 +19,7 @@ from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope
 from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
+from permitry.rules.flow import FlowRule
 
 CALL = ToolCall("fetch_url", {"url": "https://a"})
 A, B = (Actions((Connect(host, host=host),)) for host in ("a", "b"))
@@ -181,6 +183,42 @@ def test_a_restriction_whose_budget_cannot_be_counted_applies() -> None:
         (Budget("web", 9, seconds=60), _question(now=float("nan"))),
         (Budget("web", 9, "targets"), _question(actions=Actions((_run(is_listed=False),)))),
     ):
-        policy = AuthorizationPolicy([ConfiguredRule("web", Verdict.BLOCK, 150, scope, budget)])
-        policy = attrs.evolve(policy, reader=question.reader)
+        rule, flow = ConfiguredRule("web", Verdict.BLOCK, 150, scope, budget), FlowRule("web", scope, counts=True)
+        policy = AuthorizationPolicy([rule], flows=[flow], reader=question.reader)
         assert policy.decide(question.call, question.context).verdict is Verdict.BLOCK
+
+
+# However long the session -----------------------------------------------------------------------------------------
+
+
+def _work(question: Question, budget: Budget) -> int:
+    """Return how many functions are called to say whether a budget is spent."""
+    count = 0
+
+    def note(_: object, event: str, __: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        budget.is_spent(question)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("of", ["calls", "targets"])
+@pytest.mark.parametrize("seconds", [None, 3600.0])
+def test_a_budget_costs_the_same_after_many_calls(of: Literal["calls", "targets"], seconds: float | None) -> None:
+    """Nothing looks at what ran call by call."""
+    costs = []
+    for count in (100, 5_000):
+        log = Log()
+        for at in range(count):
+            log.add(attrs.evolve(RAN, at=float(at), digest=str(at), targets=frozenset({f"host:{at % 40}"})))
+        context = AuthContext(history=log.history, now=float(count))
+        question = Question(CALL, context, reader=lambda *_: A)
+        costs.append(_work(question, Budget("web", 50, of, seconds)))
+    # The first of all caches a little more.
+    assert costs[1] <= costs[0] < 150

@@ -129,6 +129,83 @@ def test_a_pattern_may_hold(pattern: str, command: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "command"),
     [
+        ("rm *", "/bin/rm x"),
+        ("rm *", "RM $x…"),
+        ("rm *", "rm *.py ~/x"),
+        ("rm *", "~/bin/rm x"),
+        ("*", "$x… y"),
+        ("docker * ls", "docker $x… ls"),
+        ("git push *", "git -C $x… push"),
+        ("git push *", "git --no-pager push $x…"),
+        ("rm -rf *", "rm -f -r -- $x…"),
+        ("rm -rf *", "rm -rfv x"),
+        ("tar -xzf *", "tar -zvxf x"),
+        ("networksetup -set *", "networksetup -set x"),
+        ("docker run -itd *", "docker run -dit x"),
+        ("docker run -itd *", "docker run -i -t -d x"),
+    ],
+)
+def test_a_pattern_must_hold(pattern: str, command: str) -> None:
+    """However the words are spelled, and whatever an expansion adds where any words may stand."""
+    assert ArgvPattern(pattern).must_hold(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm *", "/bin/r* x"),
+        ("rm *", "$x… y"),
+        ("rm a", "rm $x…"),
+        ("rm a.py", "rm *.py"),
+        ("rm -rf *", "rm -* x"),
+        ("rm -rf *", "rm $x… y"),
+        ("cat /home/me/.ssh/id", "cat ~/.ssh/id"),
+        ("kubectl *prod* *", "kubectl $prod…"),
+        ("networksetup -set *", "networksetup -reset x"),
+        ("networksetup -set *", "networksetup -test x"),
+        ("docker run -itd *", "docker run -itdP x"),
+    ],
+)
+def test_a_pattern_holds_by_a_guess(pattern: str, command: str) -> None:
+    """What a word may become is not what it is, and letters of another option may be no flags."""
+    assert not ArgvPattern(pattern).must_hold(words(command))
+    assert ArgvPattern(pattern).may_hold(words(command))
+
+
+def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
+    """The value of such an option is no sub-command; a pattern with options is about them."""
+    written, bare = words("git -C push status"), words("git status")
+    assert not ArgvPattern("git push *").must_hold(written, bare)
+    assert ArgvPattern("git status *").must_hold(written, bare)
+    assert ArgvPattern("git -C * status").must_hold(written, bare)
+    assert ArgvPattern("git -C *").must_hold(written, bare)
+    assert ArgvPattern("git -C *").holds(written)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-listallhardwareports", "-listnetworkserviceorder", "-getairportnetworkstatus", "-detectnewhardware-x",
+        "-createnetworkservice", "-ordernetworkservices", "-listpreferredwirelessnetworks", "-removeallbypass",
+        "--set", "--offset", "-listallnetworkservices", "-setter",
+    ],
+)  # fmt: skip
+def test_a_long_option_is_no_cluster(option: str) -> None:
+    """Only where its letters are few may it be flags of one letter; and it is never certain."""
+    pattern, made = ArgvPattern("networksetup -set *"), words(f"networksetup {option} x")
+    assert not pattern.must_hold(made)
+    assert pattern.may_hold(made) is (option == "-setter")
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("*", 0), ("rm *", 1), ("git push ** -f *", 3), ("a * b", 2)])
+def test_a_pattern_counts_what_is_written_out(pattern: str, count: int) -> None:
+    """The more of it there is, the narrower it is."""
+    assert ArgvPattern(pattern).literals == count
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
         ("rm", "rm x"),
         ("rm *", "rmdir x"),
         ("rm *", "echo rm x"),

@@ -1,5 +1,6 @@
 """Patterns of paths: sure for a permission, generous for a restriction."""
 
+import attrs
 import pytest
 
 from permitry.core.action import Place, Roots
@@ -9,9 +10,9 @@ from permitry.rules.conditions.path import PathPattern
 ROOTS = Roots(("/w",), ("/home/me",))
 
 
-def at(*names: str, text: str = "/", is_certain: bool = True, is_tree: bool = False) -> Place:
+def at(*names: str, text: str = "/", is_certain: bool = True, is_tree: bool = False, is_glob: bool = False) -> Place:
     """Return a place without links."""
-    return Place(text, names, names, is_certain, is_tree)
+    return Place(text, names, names, is_certain, is_tree, is_glob=is_glob)
 
 
 MATCHES = [
@@ -250,6 +251,8 @@ def test_a_restriction_fires_on_any_name(pattern: str, place: Place) -> None:
         ("/**", Place("", is_certain=False)),
         (".env", at("/w")),
         ("sec*", at("/w/a[s]ec", text="a[s]ec")),
+        (".git[. ]*", at("/w/*", text="*", is_certain=False)),
+        ("a/.git[.]/x", at("/w/*/?git/x", text="*/?git/x", is_certain=False)),
     ],
 )
 def test_a_restriction_is_silent_elsewhere(pattern: str, place: Place) -> None:
@@ -274,13 +277,69 @@ def test_a_restriction_is_silent_elsewhere(pattern: str, place: Place) -> None:
         ("~/.ssh/id", "/home/me/.ssh/*.pub", False),
         ("*.env", "/w/*.txt", False),
         ("~/.ssh/id", "/home/*/id", False),
+        ("secret/**", "/w/[:blank:]", False),
+        ("secret/**", "/w/[[:lower:]]ecre[t]", True),
+        ("secret/**", "/w/[!a]?cret", True),
+        ("secret/**", "/w/s[]e]cret", True),
+        ("secret/**", "/w/[0-9]*", True),
+        ("secret/**", "/w/a[0]", False),
+        ("secret/**", "/w/[[=s=]]ecret", True),
     ],
 )
 def test_a_glob_fires_when_it_may_become_a_name_that_fits(pattern: str, glob: str, *, fires: bool) -> None:
     """Which files there are nobody knows, so what both could be counts."""
     pattern = pattern.replace("/a[b", "/a[[]b")
-    place = at(glob, text=glob, is_certain=False)
+    place = at(glob, text=glob, is_certain=False, is_glob=True)
     assert PathPattern(pattern).may_hold(place, ROOTS) is fires
+
+
+@pytest.mark.parametrize(
+    ("pattern", "place", "is_sure"),
+    [
+        ("~/.ssh/**", at("/home/me/.ssh/id"), True),
+        ("~/.ssh/**", at("/HOME/me/.SSH"), True),
+        ("secret", at("/out/x", "/w/secret", is_certain=False), True),
+        (".env", at("/any/where/.env", is_certain=False), False),
+        ("~/.ssh/**", at("/home/me/.ssh/*", text="~/.ssh/*", is_certain=False, is_glob=True), True),
+        ("src/*", at("/w/src/*.py", text="src/*.py", is_certain=False, is_glob=True), True),
+        ("src/a*", at("/w/src/a*", text="src/a*", is_certain=False, is_glob=True), True),
+        ("src/*.py", at("/w/src/a?.py", text="src/a?.py", is_certain=False, is_glob=True), True),
+        ("src/a?c", at("/w/src/a*c", text="src/a*c", is_certain=False, is_glob=True), False),
+        ("src/*.py", at("/w/src/*", text="src/*", is_certain=False, is_glob=True), False),
+        ("src/*.py*", at("/w/src/a[.py]c", text="src/a[.py]c", is_certain=False, is_glob=True), False),
+        ("src/?", at("/w/src/*", text="src/*", is_certain=False, is_glob=True), False),
+        ("~/.ssh/**", at("/home/me/.ss?/id", text="/home/me/.ss?/id", is_certain=False, is_glob=True), False),
+        ("~/.ssh/**", at("/home/me", is_tree=True), False),
+        ("~/.ssh/**", at("/home/me/.ssh", is_tree=True), True),
+        ("a[0]", at("/w/a[0]", text="a[0]"), False),
+        ("a[[]0]", at("/w/a[0]", text="a[0]"), True),
+        ("$x", attrs.evolve(at("/w/$x"), is_open=True), False),
+    ],
+)
+def test_a_restriction_is_sure_of_a_name_that_is_known(pattern: str, place: Place, *, is_sure: bool) -> None:
+    """Not of what a wildcard may become, of what lies below a folder, or of an expansion."""
+    assert PathPattern(pattern).must_hold(place, ROOTS) is is_sure
+    assert PathPattern(pattern).may_hold(place, ROOTS) or not is_sure
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[0-9]*", "[a-z]+", "[[:space:]]*$", "[^.]*", "[.]py", "s/[.]x*/y/", "(a|b)[0-9]{48}", "[:lower:]", "[opt]",
+        "*", "?ermitry", "[.]permitry", "a[0]", "x = a[0]",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("is_glob", [True, False])
+def test_brackets_and_stars_name_no_hidden_folder(text: str, *, is_glob: bool) -> None:
+    """Quoted they are letters, and unquoted they stand for no name that begins with a dot."""
+    place = at(f"/w/{text}", text=text, is_certain=False, is_glob=is_glob)
+    assert not PathPattern("/**/.permitry/**").may_hold(place, ROOTS)
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("**", 0), ("~/.ssh/**", 1), ("/etc/*/x", 2), ("src/main.py", 2)])
+def test_a_pattern_counts_what_is_written_out(pattern: str, count: int) -> None:
+    """The more of it there is, the narrower it is."""
+    assert PathPattern(pattern).literals == count
 
 
 def test_a_certain_star_is_a_letter() -> None:
@@ -320,7 +379,7 @@ def test_walking_a_folder_fires_where_the_pattern_names_something_below(
 @pytest.mark.parametrize(("glob", "fires"), [("/home/*", True), ("/home/**", True), ("/home/x*", False)])
 def test_a_glob_may_be_a_tree(glob: str, *, fires: bool) -> None:
     """`grep -r x /home/*` walks every home."""
-    place = at(glob, text=glob, is_certain=False, is_tree=True)
+    place = at(glob, text=glob, is_certain=False, is_glob=True, is_tree=True)
     assert PathPattern("~/.ssh/id").may_hold(place, ROOTS) is fires
 
 
@@ -344,7 +403,7 @@ def test_without_its_root_a_restriction_is_about_the_tail(pattern: str, place: P
 def test_a_glob_too_long_to_compare_fires() -> None:
     """No disk holds such a name, so nothing is lost."""
     glob = "/w/" + "*a" * 2000
-    place = at(glob, text=glob, is_certain=False)
+    place = at(glob, text=glob, is_certain=False, is_glob=True)
     assert PathPattern("?b" * 1000).may_hold(place, ROOTS)
 
 

@@ -4,9 +4,15 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.history import History, Ran
+from permitry.core.decision import Verdict
+from permitry.core.history import Bounds, History, Log, Ran
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
+from permitry.errors import UnevaluableError
 from permitry.rules.conditions.repeat import RepeatCondition
+from permitry.rules.conditions.scope import Conditions, Scope
+from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
 
 CALL, OTHER = ToolCall("bash", {"command": "ls"}), ToolCall("bash", {"command": "pwd"})
 
@@ -29,3 +35,18 @@ def test_it_holds_from_the_third_time_on(*, ran: tuple[ToolCall, ...], holds: bo
 def test_its_fact_is_how_often_the_call_would_have_run() -> None:
     """The call that is asked about included."""
     assert RepeatCondition(9).fact(_question(CALL, OTHER, CALL)) == "repeat = 3"
+
+
+def test_a_count_that_is_not_known_any_more_is_a_failure() -> None:
+    """Law 2: a restriction then applies, and a permission does not."""
+    log = Log(Bounds(calls=1, digests=1))
+    for at, call in enumerate((OTHER, CALL, ToolCall("bash"))):
+        log.add(Ran(float(at), call.tool, "main", call.digest))
+    question = Question(CALL, AuthContext(history=log.history))
+    with pytest.raises(UnevaluableError, match="so many calls"):
+        RepeatCondition(2).holds(question, is_generous=True)
+    for effect, priority, verdict in ((Verdict.BLOCK, 150, Verdict.BLOCK), (Verdict.ALLOW, 250, Verdict.CONFIRM)):
+        scope = Scope((ToolSelector("bash"),), Conditions((RepeatCondition(2),)))
+        policy = AuthorizationPolicy([ConfiguredRule("again", effect, priority, scope)])
+        decision = policy.decide(CALL, question.context)
+        assert (decision.verdict, [each.rule_id for each in decision.errors]) == (verdict, ["again"])

@@ -34,6 +34,13 @@ def test_one_pattern_must_fit_the_server(
     assert condition.holds(_question(tool), is_generous=is_generous) is holds
 
 
+@pytest.mark.parametrize("tool", ["mcp__docs__search", "docs.search", "mcp:DOCS/search", "Mcp_docs_search", "docs:x"])
+def test_a_server_that_a_name_may_mean_is_met_by_restrictions(tool: str) -> None:
+    """A permission, and what lifts a restriction, needs the very server."""
+    condition = ServerCondition((Pattern("docs"),))
+    assert [condition.holds(_question(tool), is_generous=each) for each in (True, False)] == [True, False]
+
+
 @pytest.mark.parametrize(("tool", "fact"), [("search", "no server"), ("mcp:docs/search", "server = docs")])
 def test_its_fact_is_the_server_of_the_tool(tool: str, fact: str) -> None:
     """A near miss names it, or says that there is none."""

@@ -47,6 +47,18 @@ def test_a_selector_selects_nothing_else(selector: str, tool: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("selector", "tool"),
+    [
+        ("mcp:bank/*", "mcp__bank__pay_invoice"), ("send_money", "Send_Money"), ("permitry_*", "Permitry_trust"),
+        ("mcp:bank/pay", "MCP:bank/pay"), ("Send_Money", "send_money"), ("mcp:permitry/*", "mcp_permitry_trust"),
+    ],
+)  # fmt: skip
+def test_a_restriction_selects_by_any_reading_of_a_name(selector: str, tool: str) -> None:
+    """A permission, and what lifts a restriction, by the very name alone."""
+    assert _both(selector, _question(tool)) == (False, True)
+
+
+@pytest.mark.parametrize(
     ("call", "spec", "reads"),
     [
         (ToolCall("read_file"), None, True),

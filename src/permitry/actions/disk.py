@@ -1,0 +1,131 @@
+"""What one decision asks of the disk: where links lead, what is a folder, and which links are below a folder.
+
+Every answer is kept for as long as the decision takes, and there is a limit to what is asked: a repository of links to
+links, or a folder of a million files, costs milliseconds. Beyond the limit nothing is certain.
+"""
+
+import enum
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import attrs
+
+__all__ = ["Disk", "Links"]
+
+MOST_LOOKS = 100_000
+"""How many names of paths are looked at for one decision."""
+MOST_ENTRIES = 5_000
+"""How many entries of folders are listed for one decision."""
+
+_Link: TypeAlias = tuple[str | None, bool]
+
+
+class Links(enum.IntEnum):
+    """Which links are below a folder: none, only such as stay below it wherever it is moved, or others as well."""
+
+    NONE = 0
+    INSIDE = 1
+    OPEN = 2
+
+
+@attrs.define(eq=False)
+class Disk:
+    """Answers from the disk, for one decision; `is_there` False is for what must mean the same on every machine."""
+
+    is_there: bool = True
+    looks: int = MOST_LOOKS
+    entries: int = MOST_ENTRIES
+    _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
+    _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
+
+    def spend(self, looks: int = 1) -> bool:
+        """Take from what may still be asked; returns whether that was enough."""
+        self.looks -= looks
+        return self.looks >= 0
+
+    @property
+    def can_look(self) -> bool:
+        """Whether something may still be asked."""
+        return self.looks >= 0
+
+    def link_at(self, name: str) -> _Link:
+        """Return the target of a link, None if it is none, and whether this is known."""
+        # The links of /proc are about the process that asks, and here that is us.
+        if not self.is_there or f"{name}/".startswith("/proc/"):
+            return None, True
+        if not self.spend():
+            return None, False
+        found = self._links.get(name)
+        if found is None:
+            found = self._links[name] = _read_link(name)
+        return found
+
+    def is_folder(self, name: str) -> bool:
+        """Return whether a folder of this name certainly exists; a link to a folder is none."""
+        if not self.is_there or not self.spend():
+            return False
+        try:
+            return stat.S_ISDIR(os.lstat(name).st_mode)
+        except (OSError, ValueError):
+            return False
+
+    def links_below(self, top: str) -> Links:
+        """Return which links are below a folder; `OPEN` as well where there is too much to look at."""
+        if not self.is_there:
+            return Links.NONE
+        if top not in self._below:
+            self._below[top] = self._walk(top)
+        return self._below[top]
+
+    def _walk(self, top: str) -> Links:
+        found = Links.NONE
+        waiting = [(top, 0)]
+        while waiting:
+            folder, depth = waiting.pop()
+            try:
+                for entry in self._listed(folder):
+                    if entry.is_symlink():
+                        found = max(found, _kind(os.readlink(entry.path), depth))  # noqa: PTH115 -- as below
+                    elif entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, depth + 1))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except (OSError, ValueError):
+                return Links.OPEN
+            if found is Links.OPEN or self.entries < 0:
+                return Links.OPEN
+        return found
+
+    def _listed(self, folder: str) -> Iterator["os.DirEntry[str]"]:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                self.entries -= 1
+                if self.entries < 0:
+                    return
+                yield entry
+
+
+def _kind(target: str, depth: int) -> Links:
+    """Return what kind a link is that is `depth` folders below the top one.
+
+    Inside are relative links that climb no higher than the top one, and only at the beginning: behind another link,
+    `..` leads elsewhere.
+    """
+    names = [name for name in target.split("/") if name not in ("", ".")]
+    climbs = next((at for at, name in enumerate(names) if name != ".."), len(names))
+    stays = target[:1] != "/" and climbs <= depth and ".." not in names[climbs:]
+    return Links.INSIDE if stays else Links.OPEN
+
+
+def _read_link(name: str) -> _Link:
+    try:
+        return os.readlink(name), True  # noqa: PTH115 -- a Path would cost ten times the call
+    except (FileNotFoundError, NotADirectoryError):
+        return None, True
+    except OSError as error:
+        return None, error.errno == errno.EINVAL
+    except ValueError:
+        return None, False

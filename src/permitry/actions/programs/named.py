@@ -1,0 +1,185 @@
+"""What operands and options name, by the roles that `programs.toml` gives them."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from permitry.actions.programs.candidates import machine_of
+from permitry.actions.programs.catalogue import RefusedError, Shape
+from permitry.core.action import Access, Word
+
+__all__ = ["Collector", "Copy", "Named", "Operands"]
+
+_HERE = Word(".")
+_ACCESSES = {access.value: (access,) for access in Access} | {
+    "any": (Access.READ, Access.WRITE),
+    "kept": (Access.READ,),
+    "linked": (Access.READ,),
+    "replace": (Access.WRITE,),
+    "below": (Access.WRITE,),
+}
+_ENTRIES = frozenset({"below", "delete", "kept", "replace"})
+_FILLED = frozenset({"below", "kept"})
+
+
+@attrs.frozen
+class Named:
+    """An operand, or the value of an option, that is a path.
+
+    `is_tree`: the program goes on below it if it is a folder. `is_entry`: it makes, replaces or removes the entry of
+    this name; otherwise it goes where the entry leads. `is_filled`: it puts there what nobody has seen, or copies from
+    there what it finds; either may be links.
+    """
+
+    access: Access
+    word: Word
+    is_tree: bool = False
+    is_entry: bool = False
+    is_filled: bool = False
+
+
+@attrs.frozen
+class Copy:
+    """Names that a program makes from others: of `target` itself, or below it if that is a folder.
+
+    `is_below` says which, None if that depends on the disk. `sources` are the originals, or the texts of new links if
+    they `are_texts`. `keeps_links`: the copy of a link is a link; `makes_links`: it is one anyway. `is_tree`: folders
+    are copied with all below them.
+    """
+
+    sources: tuple[Word, ...]
+    target: Word
+    is_below: bool | None = None
+    are_texts: bool = False
+    keeps_links: bool = False
+    makes_links: bool = False
+    is_tree: bool = False
+
+
+@attrs.frozen
+class Operands:
+    """The paths and hosts a program names, and the copies it makes of the paths.
+
+    `is_listed`: these are all, and the program does nothing else; otherwise they are what it may touch, as far as its
+    words tell. `guessed` and `guessed_hosts` are in words that may be something else to the program, or are only a part
+    of one.
+    """
+
+    paths: tuple[Named, ...] = ()
+    hosts: tuple[Word, ...] = ()
+    is_listed: bool = False
+    copies: tuple[Copy, ...] = ()
+    guessed: tuple[Named, ...] = ()
+    guessed_hosts: tuple[Word, ...] = ()
+
+
+@attrs.define
+class Collector:
+    """Gathers what operands and options name, by their roles."""
+
+    shape: Shape
+    names: frozenset[str]
+    paths: list[Named] = attrs.field(factory=list)
+    hosts: list[Word] = attrs.field(factory=list)
+    sources: list[Word] = attrs.field(factory=list)
+    texts: list[Word] = attrs.field(factory=list)
+    target: Word | None = None
+    has_operand: bool = False
+    has_folder: bool = False
+
+    def is_set(self, options: frozenset[str]) -> bool:
+        """Return whether one of these options is given, or nothing needs to be (`*`)."""
+        return "*" in options or bool(options & self.names)
+
+    def option(self, name: str, value: Word | None) -> None:
+        """Take the value of an option."""
+        if value is None:
+            return
+        if name in self.shape.connects:
+            self.host(value)
+        elif name in self.shape.folders:
+            self.path("into" if "into" in self.shape.operands else "below", value)
+        elif name in self.shape.at and value.text.startswith("@"):
+            self.path("read", attrs.evolve(value, text=value.text[1:]))
+        else:
+            for role, names in (("read", self.shape.reads), ("write", self.shape.writes)):
+                if name in names:
+                    self.path(role, value, is_tree=False)
+
+    def operand(self, role: str, word: Word) -> None:
+        """Take an operand that is what `role` says."""
+        match role:
+            case "text":
+                pass
+            case "host":
+                self.host(word)
+            case "pair":
+                self.pair(word)
+            case _ if self.shape.remote and ":" in word.text.partition("/")[0]:
+                self.host(word if "://" in word.text else machine_of(word))
+            case _:
+                self.has_operand = True
+                self.path(role, word)
+
+    def pair(self, word: Word) -> None:
+        """Take an operand `NAME=value` as an option and its value."""
+        name, equals, value = word.text.partition("=")
+        if not equals:
+            raise RefusedError("an operand that is no pair")
+        self.option(name, attrs.evolve(word, text=value))
+
+    def host(self, word: Word) -> None:
+        """Take an operand that is a host."""
+        if word.text.lower().startswith("file:"):
+            raise RefusedError("an address that is a file")
+        if not word.text.startswith("+"):
+            address = word if "://" in word.text else attrs.evolve(word, text=word.text.rpartition("@")[2])
+            self.hosts.append(address)
+
+    def path(self, role: str, word: Word, *, is_tree: bool | None = None) -> None:
+        """Take an operand that is a path."""
+        if role == "into":
+            self.target = word
+            return
+        (self.texts if role == "link" else self.sources).append(word)
+        if role == "link" or (word.text == "-" and role == "read"):
+            return
+        goes_on = self.is_set(self.shape.trees) if is_tree is None else is_tree
+        for name in role.split("/"):
+            is_below, is_entry = name == "below", name in _ENTRIES
+            self.has_folder = self.has_folder or is_below
+            for access in _ACCESSES[name]:
+                self.paths.append(Named(access, word, goes_on or is_below, is_entry, is_filled=name in _FILLED))
+
+    def here(self) -> None:
+        """Take the current folder where none is named."""
+        match self.shape.here:
+            case "write" if not self.has_folder:
+                self.path("below", _HERE)
+            case "read" if not self.has_operand:
+                # As its operands are: `find -delete` deletes.
+                roles = (role.rstrip("*+?") for role in self.shape.operands)
+                self.path(next((role for role in roles if "read" in role.split("/")), "read"), _HERE)
+            case "trees" if not self.has_operand and self.is_set(self.shape.trees):
+                self.path("read", _HERE)
+
+    def copies(self) -> Iterator[Copy]:
+        """Yield what is copied, moved or linked."""
+        shape = self.shape
+        if self.target is None:
+            return
+        sources = tuple(self.texts or self.sources)
+        is_below = True if shape.folders & self.names or len(sources) > 1 else None
+        yield Copy(
+            sources,
+            self.target,
+            is_below=False if self.is_set(shape.exact) else is_below,
+            are_texts=bool(self.texts),
+            keeps_links=self.is_set(shape.keeps),
+            makes_links=bool(self.texts) or any("linked" in role for role in shape.operands),
+            is_tree=self.is_set(shape.trees),
+        )
+
+    def words(self) -> list[Word]:
+        """Return every word that is known to be a path, or the text of a link."""
+        return [*self.texts, *(each.word for each in self.paths), *([self.target] if self.target else [])]

@@ -1,0 +1,111 @@
+"""From what the operands of a program name to what is touched, with the disk as it is."""
+
+from collections.abc import Iterator
+from posixpath import basename, dirname, join
+
+import attrs
+
+from permitry.actions.disk import Links
+from permitry.actions.folders import Folder
+from permitry.actions.programs.named import Copy, Named, Operands
+from permitry.core.action import Access, Place, Touch, Word
+
+__all__ = ["touched"]
+
+
+def touched(operands: Operands, folder: Folder) -> Iterator[Touch]:
+    """Yield what is touched: the operands, the names of copies, and where the links lead that are made."""
+    for named in operands.paths:
+        yield _named(named, folder)
+    for copy in operands.copies:
+        yield from dict.fromkeys(_copied(copy, folder))
+
+
+def _named(named: Named, folder: Folder) -> Touch:
+    word = named.word
+    touch = folder.place_of(word, named.access, is_tree=named.is_tree, is_entry=named.is_entry)
+    if word.text.startswith("~") and not word.is_home:
+        # A tilde that is quoted stays one for the shell, and for most programs.
+        touch = attrs.evolve(touch, is_guess=True)
+    if not named.is_filled:
+        return touch
+    is_closed = _links(touch.place, folder) is not Links.OPEN
+    if named.access is Access.READ:
+        is_closed = is_closed and not any(_texts_of(touch.place, folder))
+    return attrs.evolve(_sure(touch, is_closed), makes_links=named.access is Access.WRITE)
+
+
+def _sure(touch: Touch, is_sure: bool) -> Touch:  # noqa: FBT001 -- its one condition
+    """Return what is touched, certain only on a condition."""
+    if is_sure or not touch.place.is_certain:
+        return touch
+    return attrs.evolve(touch, place=attrs.evolve(touch.place, is_certain=False))
+
+
+def _links(place: Place, folder: Folder) -> Links:
+    """Return which links are below a place; `OPEN` if that is not known."""
+    if not place.is_certain or any(map(folder.earlier().has_linked_below, place.real)):
+        return Links.OPEN
+    return max(map(folder.disk.links_below, place.real), default=Links.OPEN)
+
+
+def _texts_of(place: Place, folder: Folder) -> Iterator[str]:
+    """Yield what the links say that stand at a place."""
+    yield from filter(None, (folder.disk.link_at(name)[0] for name in place.real))
+
+
+# Copies --------------------------------------------------------------------------------------------------------------
+
+
+def _copied(copy: Copy, folder: Folder) -> Iterator[Touch]:
+    is_below = copy.is_below
+    if is_below is None and folder.has_folder(copy.target):
+        is_below = True
+    for source in copy.sources:
+        if copy.makes_links and not copy.are_texts:
+            yield from _linked(folder.place_of(source, Access.READ))
+        if is_below is not True:
+            yield from _made(copy, source, copy.target, folder)
+        if is_below is not False:
+            is_guess = is_below is None and not folder.leads_to_folder(copy.target)
+            made = _made(copy, source, _below(copy.target, source), folder)
+            yield from (attrs.evolve(touch, is_guess=True) if is_guess else touch for touch in made)
+
+
+def _below(target: Word, source: Word) -> Word:
+    """Return the name that a copy has below a folder; that of `.` is the folder itself."""
+    name = basename(source.text.rstrip("/"))
+    is_open = target.is_open or source.is_open or (source.is_home and name == source.text.rstrip("/"))
+    text = join(target.text, name) if name not in ("", ".", "..") else target.text
+    return Word(text, target.is_glob or source.is_glob, is_home=target.is_home, is_open=is_open)
+
+
+def _made(copy: Copy, source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
+    """Yield the name that is made, and where it leads if it is a link."""
+    touch = folder.place_of(target, Access.WRITE, is_tree=copy.is_tree, is_entry=True)
+    texts: tuple[Word, ...] = (source,) if copy.are_texts else ()
+    inside = Links.NONE
+    if copy.keeps_links:
+        original = folder.place_of(source, Access.READ, is_entry=True).place
+        texts = tuple(map(Word, _texts_of(original, folder)))
+        inside = _links(original, folder) if copy.is_tree or not original.is_certain else Links.NONE
+    is_closed = inside is not Links.OPEN and not (copy.is_tree and _links(touch.place, folder) is Links.OPEN)
+    makes_links = copy.makes_links or bool(texts) or inside is not Links.NONE
+    yield attrs.evolve(_sure(touch, is_closed), makes_links=makes_links)
+    for text in texts:
+        yield from _led(text, target, folder)
+
+
+def _led(text: Word, link: Word, folder: Folder) -> Iterator[Touch]:
+    """Yield where the text of a link leads: on from the folder that the link is in."""
+    name = dirname(link.text.rstrip("/")) or ("/" if link.text.startswith("/") else ".")
+    place = folder.place_of(attrs.evolve(link, text=name), Access.READ).place
+    for top in place.real or ("",):
+        full = text if text.is_home else attrs.evolve(text, text=join(top, text.text))
+        yield from _linked(folder.place_of(full, Access.READ, is_certain=place.is_certain, origin=text.text))
+
+
+def _linked(touch: Touch) -> Iterator[Touch]:
+    """Yield what a new link leads to: whatever is done through the link, later, is done to it."""
+    yield touch
+    yield attrs.evolve(touch, access=Access.WRITE, is_guess=True)

@@ -1,0 +1,235 @@
+"""The keys by which rules find each other: what a scope needs, and what a scope or a call is known for.
+
+There are two kinds. What surely *contains* a scope begins with the same words, folders or letters. What may *meet* a
+call names its program without its folder and in any case, and has a word of it anywhere.
+"""
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from permitry.config.lint._index import Key, Need
+from permitry.config.lint._scopes import ONE, ROOTS, command_samples, selects_any
+from permitry.core.action import Place, Roots, Run, Touch, Word
+from permitry.core.names import name_forms
+from permitry.core.pattern import Pattern, fold
+from permitry.core.rule import Question
+from permitry.rules.conditions._argv import MAX_ALTERNATIVES, Token, base_name
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.label import LabelCondition
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.tool_digest import ToolDigestCondition
+from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+
+__all__ = [
+    "call_facts",
+    "command_facts",
+    "command_needs",
+    "containing_needs",
+    "meeting_needs",
+    "name_facts",
+    "scope_facts",
+    "tool_needs",
+    "word_facts",
+    "word_needs",
+]
+
+_ANY_TOOL: Key = ("tool-any",)
+# Each of these may hold within another one; all others only within an equal one.
+_COMPARED = (ModeCondition, LabelCondition, TemplateCondition, ToolDigestCondition)
+
+
+# What contains a scope --------------------------------------------------------------------------------------------
+
+
+def containing_needs(scope: Scope) -> Iterator[Need]:
+    """Yield what any scope within this one has."""
+    when = scope.when
+    if when.commands:
+        yield from command_needs(scope)
+    if when.paths:
+        yield Need(tuple(_folder_key(path.text) for path in when.paths))
+    if when.hosts:
+        yield Need(tuple(("host", host.host) for host in when.hosts))
+    yield from (Need((("plain", each),)) for each in when.plain if not isinstance(each, _COMPARED))
+    yield from tool_needs(scope)
+
+
+def command_needs(scope: Scope) -> Iterator[Need]:
+    """Yield what any command has that one of the patterns of the scope surely fits."""
+    yield Need(tuple(key for pattern in scope.when.commands for key in _heads(pattern)))
+    yield from word_needs(scope)
+
+
+def scope_facts(scope: Scope) -> Iterator[Key]:
+    """Yield what a scope that contains this one may need."""
+    when = scope.when
+    yield from (("plain", each) for each in when.plain)
+    if when.commands:
+        yield from command_facts(command_samples(when.commands[0])[:1])
+    if when.paths:
+        yield from _beginnings("folder", _literal_head(when.paths[0].text, ROOTS))
+    if when.hosts:
+        yield from _host_facts(when.hosts[0])
+    yield from _selector_facts(scope.selectors)
+
+
+def command_facts(samples: Iterable[Sequence[Word]]) -> Iterator[Key]:
+    """Yield what patterns need that surely fit one of the commands."""
+    for words in samples:
+        yield from _beginnings("command", [word.text for word in words])
+        yield from word_facts(words)
+
+
+def _heads(pattern: ArgvPattern) -> list[Key]:
+    """Return the words that whatever fits the pattern begins with, for each of their alternatives."""
+    heads: list[Key] = [("command",)]
+    for token in pattern.tokens:
+        texts = _literals(token)
+        if not texts or len(heads) * len(texts) > MAX_ALTERNATIVES:
+            break
+        heads = [(*head, text) for head in heads for text in texts]
+    return heads
+
+
+def _literals(token: Token) -> list[str]:
+    """Return the alternatives of a word, none where one of them has a wildcard."""
+    is_plain = all(pattern.is_exact and pattern.text.isprintable() for pattern in token.alternatives)
+    return [pattern.text for pattern in token.alternatives] if is_plain else []
+
+
+def _folder_key(text: str) -> Key:
+    return ("folder", *_literal_head(text, ROOTS))
+
+
+def _literal_head(text: str, roots: Roots) -> list[str]:
+    """Return the names from the top that whatever fits a pattern of paths begins with."""
+    anchor, _, below = text.partition("/")
+    base = {"": "", "~": roots.home[0]}.get(anchor, roots.workspace[0])
+    names = f"{base}/{below if anchor in ('', '~') else text}".split("/")
+    kept = (name for name in names if name not in ("", "."))
+    return list(itertools.takewhile(lambda name: set(name).isdisjoint("*?["), kept))
+
+
+def _host_facts(pattern: HostPattern) -> Iterator[Key]:
+    yield from (("host", "*"), ("host", pattern.host))
+    labels = pattern.host.split(".")
+    yield from (("host", "*." + ".".join(labels[at:])) for at in range(1, len(labels)))
+
+
+def _beginnings(kind: str, parts: Sequence[str]) -> Iterator[Key]:
+    for end in range(len(parts) + 1):
+        yield (kind, *parts[:end])
+
+
+# Tools ------------------------------------------------------------------------------------------------------------
+
+
+def tool_needs(scope: Scope, forms: Callable[[str], Iterable[str]] = lambda text: (text,)) -> Iterator[Need]:
+    """Yield what any tool has that the scope selects; `forms` are the patterns that stand for one."""
+    patterns = (form for selector in scope.selectors for form in forms(selector.text))
+    yield Need((_ANY_TOOL,) if selects_any(scope.selectors) else tuple(map(_name_key, patterns)))
+
+
+def name_facts(name: str) -> Iterator[Key]:
+    """Yield what globs need that fit a name, or cover a glob."""
+    sample = name.replace("?", ONE).replace("*", "")
+    yield from (("tool", name), _ANY_TOOL)
+    yield from (("tool-head", sample[:end]) for end in range(1, len(sample) + 1))
+    yield from (("tool-tail", sample[start:]) for start in range(len(sample)))
+
+
+def _name_key(text: str) -> Key:
+    if Pattern(text).is_exact:
+        return ("tool", text)
+    pieces = text.replace("?", "*").split("*")
+    if pieces[0]:
+        return ("tool-head", pieces[0])
+    return ("tool-tail", pieces[-1]) if pieces[-1] else _ANY_TOOL
+
+
+def _selector_facts(selectors: Sequence[ToolSelector]) -> Iterator[Key]:
+    yield _ANY_TOOL
+    if selectors:
+        text = selectors[0].text
+        yield from [("tool", text)] if text.startswith("@") else (*name_facts(text), *_TRAITS)
+
+
+_TRAITS: tuple[Key, ...] = tuple(("tool", text) for text in TRAIT_SELECTORS)
+
+
+# What meets a call ------------------------------------------------------------------------------------------------
+
+
+def meeting_needs(scope: Scope, roots: Roots) -> Iterator[Need]:
+    """Yield what any call has that a restriction with this scope surely applies to."""
+    when = scope.when
+    if when.commands:
+        yield from word_needs(scope)
+    if when.paths:
+        heads = (_literal_head(path.text, roots) for path in when.paths)
+        yield Need(tuple(("below", *map(fold, head)) for head in heads), (("anywhere",),))
+    yield from tool_needs(scope, name_forms)
+
+
+def word_needs(scope: Scope) -> Iterator[Need]:
+    """Yield what any command has that one of the patterns of the scope may fit."""
+    for at in (0, -1):
+        keys = tuple(key for pattern in scope.when.commands for key in _word_keys(pattern, at))
+        yield Need(keys, tuple(key[:end] for key in keys for end in (1, 2)))
+
+
+def call_facts(question: Question) -> Iterator[Key]:
+    """Yield what restrictions may need that apply to the call."""
+    yield from (*_TRAITS, *(fact for reading in question.call.readings for fact in name_facts(reading)))
+    for action in (*question.actions.certain, *question.actions.possible):
+        if isinstance(action, Run):
+            yield from word_facts(action.words)
+        touches = action.operands.touches if isinstance(action, Run) else (action,)
+        for touch in touches:
+            yield from _place_facts(touch.place) if isinstance(touch, Touch) else ()
+
+
+def word_facts(words: Sequence[Word]) -> Iterator[Key]:
+    """Yield what patterns need that may fit a command."""
+    if not words:
+        return
+    first, *rest = words
+    if not _is_fixed(first):
+        yield ("words",)
+    for program in (base_name(first.text), ""):
+        if all(map(_is_fixed, rest)):
+            yield from (("words", program, text) for text in ("", *(word.text.casefold() for word in rest)))
+        else:
+            yield ("words", program)
+
+
+def _is_fixed(word: Word) -> bool:
+    return not (word.is_glob or word.is_home or word.is_open)
+
+
+def _word_keys(pattern: ArgvPattern, at: int) -> Iterator[Key]:
+    """Yield the program with one word that cannot be left out, the first or the last.
+
+    An option can: there are other ways to write it.
+    """
+    first, *rest = pattern.tokens
+    needed = [texts for token in rest if (texts := _literals(token)) and not any(t.startswith("-") for t in texts)]
+    words = needed[at] if needed else [""]
+    for program in _literals(first) or [""]:
+        yield from (("words", base_name(program), word.casefold()) for word in words)
+
+
+def _place_facts(place: Place) -> Iterator[Key]:
+    if not place.is_certain or place.is_tree or place.is_open:
+        yield ("anywhere",)
+    for name in place.names:
+        yield from _beginnings("below", [fold(part) for part in _parts(name)])
+
+
+@functools.lru_cache(maxsize=512)
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part for part in name.split("/") if part)

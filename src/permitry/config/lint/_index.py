@@ -1,0 +1,48 @@
+"""Rules filed under what they need, so that each is compared only with the few it can have to do with.
+
+A *need* of a rule is a set of keys; whatever it has to do with has one of them among its *facts*. What the keys are,
+`_facts` says; that nothing is lost by them, the tests say, where every rule is compared with every other.
+"""
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple, TypeAlias
+
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["Index", "Key", "Need"]
+
+Key: TypeAlias = tuple[object, ...]
+
+
+class Need(NamedTuple):
+    """Keys of which one must be among the facts; `wide` are those of facts that are less exactly known."""
+
+    keys: tuple[Key, ...]
+    wide: tuple[Key, ...] = ()
+
+
+class Index:
+    """Rules in their order, each filed under the need that is shared with the fewest others."""
+
+    __slots__ = ("_filed", "rules")
+
+    def __init__(self, rules: Iterable[ConfiguredRule], needs: Callable[[Scope], Iterable[Need]]) -> None:
+        self.rules = tuple(rules)
+        self._filed: dict[Key, list[int]] = {}
+        for number, rule in enumerate(self.rules):
+            need = min(needs(rule.scope), key=self._crowd)
+            for key in {*need.keys, *need.wide}:
+                self._filed.setdefault(key, []).append(number)
+
+    def near(self, facts: AbstractSet[Key]) -> Iterator[ConfiguredRule]:
+        """Yield the rules that have to do with such facts, and perhaps some more, in their order and as needed."""
+        found = [self._filed[key] for key in self._filed.keys() & facts]
+        for number, _ in itertools.groupby(heapq.merge(*found)):
+            yield self.rules[number]
+
+    def _crowd(self, need: Need) -> int:
+        return max(len(self._filed.get(key, ())) for key in need.keys)

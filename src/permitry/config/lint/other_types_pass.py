@@ -1,0 +1,87 @@
+"""The finding `other-types-pass`."""
+
+import collections
+from collections.abc import Iterator, Mapping
+
+from permitry.config.lint._subject import Finding, Subject, finding_in
+from permitry.rules.conditions.arguments import ArgumentCondition, ArgumentTest
+from permitry.rules.conditions.scope import Conditions
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["findings"]
+
+_KIND = "other-types-pass"
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the exceptions of permissions, and the restrictions, that `type` keeps from values of other types.
+
+    Without `type` such a value has no answer, and what has no answer is restricted. A restriction on a type alone may
+    be meant; beside other operators, `type` only takes away.
+    """
+    for rule in subject.permissions:
+        for condition, table in _typed(rule.scope.unless):
+            if not any(_judges(each, condition.path) for each in rule.scope.when.plain):
+                yield _finding(rule, "unless", condition, table)
+    kinds = _restricted_kinds(subject)
+    for rule in subject.restrictions:
+        for condition, table in _typed(rule.scope.when):
+            is_alone = all(len(kinds[text, condition.path]) == 1 for text in _texts(rule))
+            if is_alone and _asks_more(table):
+                yield _finding(rule, "when", condition, table)
+
+
+def _finding(rule: ConfiguredRule, part: str, condition: ArgumentCondition, table: ArgumentTest) -> Finding:
+    path = ".".join(("args", *condition.path))
+    reason = (
+        f"`{part}.{path}` is about values of the type `{_kind(table)}` alone, so those of other types are let through"
+    )
+    hint = "take `type` out: where the other operators have no answer, nothing is let through"
+    if not _asks_more(table):
+        hint = f"say what may pass, as in `when.{path} = {{ type = ... }}`"
+    return finding_in(rule, _KIND, reason, hint)
+
+
+def _typed(conditions: Conditions | None) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:
+    """Yield the conditions on arguments with each table of theirs that asks for a type."""
+    for condition in () if conditions is None else conditions.plain:
+        if isinstance(condition, ArgumentCondition):
+            yield from ((condition, table) for table in _tables(condition.test) if _kind(table) is not None)
+
+
+def _tables(test: ArgumentTest) -> Iterator[ArgumentTest]:
+    """Yield a test, and those of elements in it."""
+    yield test
+    for check in test.checks:
+        if isinstance(check.operand, ArgumentTest):
+            yield from _tables(check.operand)
+
+
+def _kind(table: ArgumentTest) -> str | None:
+    return next((check.operand for check in table.checks if check.name == "type"), None)
+
+
+def _asks_more(table: ArgumentTest) -> bool:
+    return any(check.name not in ("type", "exists") for check in table.checks)
+
+
+def _judges(condition: object, path: tuple[str, ...]) -> bool:
+    """Return whether a condition of `when` already has no answer, or no, for a value of a type not meant."""
+    if not isinstance(condition, ArgumentCondition) or condition.path != path:
+        return False
+    return any(check.name != "exists" for check in condition.test.checks)
+
+
+def _restricted_kinds(subject: Subject) -> Mapping[tuple[str, tuple[str, ...]], set[str]]:
+    """Return of each argument of each tool the types that restrictions look at."""
+    kinds: dict[tuple[str, tuple[str, ...]], set[str]] = collections.defaultdict(set)
+    for rule in subject.restrictions:
+        for part, conditions in (("", rule.scope.when), ("not ", rule.scope.unless)):
+            for condition, table in _typed(conditions):
+                for text in _texts(rule):
+                    kinds[text, condition.path].add(f"{part}{_kind(table)}")
+    return kinds
+
+
+def _texts(rule: ConfiguredRule) -> list[str]:
+    return [selector.text for selector in rule.scope.selectors] or ["*"]

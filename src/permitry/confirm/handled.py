@@ -1,0 +1,73 @@
+"""What became of calls: kept for the latest of them, and of all others that they were handled."""
+
+from collections import OrderedDict
+from typing import Generic, TypeAlias, TypeVar
+
+import attrs
+
+from permitry.core._fingerprints import Fingerprints
+from permitry.core.call import ToolCall
+
+__all__ = ["HandledCalls"]
+
+Outcome = TypeVar("Outcome")
+_Key: TypeAlias = tuple[str | None, str]
+
+
+@attrs.define(eq=False)
+class HandledCalls(Generic[Outcome]):
+    """Outcomes by call: the same call is one with the same id, tool and arguments. Not thread-safe.
+
+    Those of open questions are all kept, as there is a bound on these; of the others the last `calls`, and no more than
+    go with `size` bytes of arguments. Of what is not kept, `ids` are remembered in 24 bytes each; past that every id
+    that the handler did not make up itself counts as used.
+    """
+
+    calls: int = attrs.field(default=1_000, validator=attrs.validators.ge(0))
+    size: int = attrs.field(default=16 * 1024 * 1024, validator=attrs.validators.ge(0))
+    ids: int = attrs.field(default=500_000, validator=attrs.validators.ge(0))
+    _open: dict[_Key, Outcome] = attrs.field(factory=dict, init=False, repr=False)
+    _settled: "OrderedDict[_Key, tuple[Outcome, int]]" = attrs.field(factory=OrderedDict, init=False, repr=False)
+    _taken: int = attrs.field(default=0, init=False, repr=False)
+    _forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
+    _is_full: bool = attrs.field(default=False, init=False, repr=False)
+
+    def find(self, call: ToolCall) -> Outcome | None:
+        """Return what became of a call, or None where that is not kept."""
+        key = call.call_id, call.digest
+        settled = self._settled.get(key)
+        return settled[0] if settled is not None else self._open.get(key)
+
+    def keep(self, call: ToolCall, outcome: Outcome, *, is_open: bool) -> None:
+        """Keep what became of a call, in place of what was kept before; `is_open` while it waits for an answer."""
+        key = call.call_id, call.digest
+        if self._open:
+            self._open.pop(key, None)
+        if key in self._settled:
+            self._taken -= self._settled.pop(key)[1]
+        if is_open:
+            self._open[key] = outcome
+            return
+        size = len(call.canonical)
+        self._settled[key] = outcome, size
+        self._taken += size
+        while len(self._settled) > self.calls or self._taken > self.size:
+            self._forget()
+
+    def is_used(self, call: ToolCall, *, is_given: bool) -> bool:
+        """Return whether a call may have been handled whose outcome is not kept.
+
+        `is_given` says that its id comes from outside: when too many have been used to remember them all, none of these
+        is known to be new.
+        """
+        if self._forgotten is None:
+            return False
+        return (is_given and self._is_full) or self._forgotten.count(hash((call.call_id, call.digest))) > 0
+
+    def _forget(self) -> None:
+        # INVARIANT: law 4. What is forgotten of a call is what became of it, never that it was handled.
+        key, (_, size) = self._settled.popitem(last=False)
+        self._taken -= size
+        if self._forgotten is None:
+            self._forgotten = Fingerprints(self.ids)
+        self._is_full = not self._forgotten.add(hash(key)) or self._is_full

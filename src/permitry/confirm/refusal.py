@@ -1,0 +1,52 @@
+"""Blocks of calls that no rule is about: they could not be run, or asked about, as they are."""
+
+import difflib
+from collections.abc import Iterable
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.spec import ToolSpec
+
+__all__ = ["changed_tool", "no_such_tool", "too_many_questions", "used_id"]
+
+
+def no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision: Decision) -> Decision:
+    """Return the block of a call whose tool is not there; `lack` says why, `tools` are those that are."""
+    names = sorted(spec.name for spec in tools)
+    near = difflib.get_close_matches(call.tool, names, n=1)
+    hint = f"Did you mean `{near[0]}`? " if near else ""
+    message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
+    return _refused(decision, f"the tool `{call.tool}` {lack}", message)
+
+
+def changed_tool(call: ToolCall, decision: Decision) -> Decision:
+    """Return the block of a call whose tool is not any more the one that was decided on, or asked about."""
+    message = (
+        f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
+        "Look at what the tool takes now, and make the call again if you still need it."
+    )
+    return _refused(decision, f"the tool `{call.tool}` was replaced after the call was decided on", message)
+
+
+def too_many_questions(decision: Decision, most: str) -> Decision:
+    """Return the block of a call that cannot be asked about now; `most` says how much may be open."""
+    message = (
+        "It needs the user's confirmation, and too many calls wait for one already; it did not run. "
+        "Go on without it, or stop until the user has answered."
+    )
+    return _refused(decision, f"no room for one more open question: {most}", message)
+
+
+def used_id(call: ToolCall, version: str) -> Decision:
+    """Return the block of a call that may have been handled before; `version` is that of the policy."""
+    reason = f"the call id `{call.call_id}` may have been used for this call before"
+    message = f"The call `{call.call_id}` has already been handled; give every call an id of its own."
+    return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, message, policy_version=version)
+
+
+def _refused(decision: Decision, reason: str, message: str) -> Decision:
+    return attrs.evolve(
+        decision, verdict=Verdict.BLOCK, rule_id=None, phase=Phase.INPUT, reason=reason, message=message, source=None
+    )

@@ -1,0 +1,108 @@
+"""What has been spent on one account: how many calls, and how many targets, also of late."""
+
+import math
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Collection
+
+import attrs
+
+__all__ = ["Account"]
+
+
+def _doubles() -> "array[float]":
+    return array("d")
+
+
+def _numbers() -> "array[int]":
+    return array("Q")
+
+
+@attrs.define
+class Account:
+    """Calls with their times, and targets with the time each was last seen; times in seconds, in any order.
+
+    The times of the last `exact` calls are kept, and of those before one in so many that a count is at most a part in
+    `exact` too high; of targets the last `most`. What was forgotten is never free again too early: a count may be too
+    high, and is never too low.
+    """
+
+    exact: int
+    most: int
+    calls: int = 0
+    _times: "array[float]" = attrs.field(factory=_doubles)
+    # How many calls came no later than each of the times.
+    _until: "array[int]" = attrs.field(factory=_numbers)
+    _room: int = attrs.field()
+    # By the order in which they were last seen.
+    _seen: "OrderedDict[str, float]" = attrs.field(factory=OrderedDict)
+    _lost: int = 0
+    _lost_at: float = -math.inf
+    _is_ordered: bool = True
+
+    @_room.default
+    def _room_to_begin_with(self) -> int:
+        return 4 * self.exact
+
+    def add(self, at: float, targets: Collection[str]) -> None:
+        """Put a call on the account, with what it touched."""
+        self.calls += 1
+        if math.isfinite(at):
+            self._add_time(at)
+        else:
+            # A call at no known time is never free again.
+            at, self._is_ordered = math.inf, False
+        for target in targets:
+            self._see(target, at)
+
+    def calls_since(self, since: float | None) -> int:
+        """Return how many calls came after `since`; None for all of them."""
+        if since is None:
+            return self.calls
+        place = bisect_right(self._times, since)
+        return self.calls - (self._until[place - 1] if place else 0)
+
+    def targets_since(self, since: float | None, others: Collection[str], most: int) -> int:
+        """Return how many targets were seen after `since`, or are among `others`; past `most` it counts no further."""
+        if since is None:
+            return self._lost + len(self._seen) + sum(target not in self._seen for target in others)
+        count = len(others) + (self._lost if self._lost_at > since else 0)
+        for target in reversed(self._seen):
+            is_seen = self._seen[target] > since
+            if count > most or (self._is_ordered and not is_seen):
+                break
+            count += is_seen and target not in others
+        return count
+
+    def _add_time(self, at: float) -> None:
+        times, until = self._times, self._until
+        place = len(times) if not times or at >= times[-1] else bisect_right(times, at)
+        self._is_ordered = self._is_ordered and place == len(times)
+        until.insert(place, until[place - 1] if place else 0)
+        times.insert(place, at)
+        for later in range(place, len(until)):
+            until[later] += 1
+        if len(times) > self._room:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Keep the fewer times the longer ago they are."""
+        # INVARIANT: law 4. Without a time, calls are free only once the next time that is kept has passed.
+        kept, wanted = [], 0
+        for place in range(len(self._until) - 1, -1, -1):
+            depth = self._until[-1] - self._until[place]
+            if depth >= wanted:
+                kept.append(place)
+                wanted = depth + 1 + depth // self.exact
+        kept.reverse()
+        self._times = array("d", (self._times[place] for place in kept))
+        self._until = array("Q", (self._until[place] for place in kept))
+        self._room = 2 * len(kept) + 2 * self.exact
+
+    def _see(self, target: str, at: float) -> None:
+        self._seen[target] = max(at, self._seen.get(target, at))
+        self._seen.move_to_end(target)
+        if len(self._seen) > self.most:
+            self._lost += 1
+            self._lost_at = max(self._lost_at, self._seen.popitem(last=False)[1])

@@ -1,0 +1,88 @@
+"""The version of a policy, and what is decided under it: made once, and the same object again."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.errors import UnevaluableError, told
+
+__all__ = ["CONFIRM_MESSAGE", "Version", "with_errors"]
+
+CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
+_MOST = 4_096
+"""So many failures, and decisions with failures, are kept: texts may depend on what a model writes."""
+
+
+def with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decision:
+    """Return the decision with the rules that failed on the way to it."""
+    return Decision(
+        decision.verdict,
+        decision.rule_id,
+        decision.phase,
+        decision.reason,
+        decision.message,
+        tuple(failures),
+        decision.source,
+        decision.policy_version,
+    )
+
+
+class Version:
+    """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
+
+    `decisions` are those made so far under this version, by the ids of their rules. A thread that makes one takes what
+    `setdefault` gives it, so that there is never a second one: whether a rule is sure is told by its very decision.
+    What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
+    """
+
+    __slots__ = ("_failed", "_failures", "_make", "_text", "decisions")
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+        self._text: str | None = None
+        self.decisions: dict[str | None, Decision] = {}
+        self._failures: dict[tuple[str, str], RuleFailure] = {}
+        # By identity, which is theirs as long as they are kept here.
+        self._failed: dict[tuple[int, ...], tuple[Decision, Decision]] = {}
+
+    @property
+    def text(self) -> str:
+        """The version itself."""
+        if self._text is None:
+            self._text = self._make()
+        return self._text
+
+    @property
+    def default(self) -> Decision:
+        """The decision when no rule speaks, made once."""
+        decision = self.decisions.get(None)
+        if decision is None:
+            told, text = "no rule speaks", self.text
+            made = Decision(Verdict.CONFIRM, None, Phase.DEFAULT, told, CONFIRM_MESSAGE, policy_version=text)
+            decision = self.decisions.setdefault(None, made)
+        return decision
+
+    def failure(self, rule_id: str, error: Exception) -> RuleFailure:
+        """Return the record of a rule that failed with an exception; the same object for the same failure."""
+        text = error.args[0] if type(error) is UnevaluableError and len(error.args) == 1 else None
+        if type(text) is not str:
+            return RuleFailure(rule_id, f"{type(error).__name__}: {told(error)}")
+        kept = self._failures.get((rule_id, text))
+        if kept is not None:
+            return kept
+        made = RuleFailure(rule_id, f"{UnevaluableError.__name__}: {text}")
+        return self._failures.setdefault((rule_id, text), made) if len(self._failures) < _MOST else made
+
+    def failed(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
+        """Return the decision with the rules that failed on the way to it; the same object for the same of both."""
+        key = (id(decision), *map(id, failures))
+        kept = self._failed.get(key)
+        if kept is not None:
+            return kept[1]
+        made = with_errors(decision, failures)
+        return self._failed.setdefault(key, (decision, made))[1] if len(self._failed) < _MOST else made
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Version) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)

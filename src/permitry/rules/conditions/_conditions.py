@@ -1,0 +1,234 @@
+"""The conditions of one `when` or `unless`, and how they are asked of one part of a call.
+
+A permission asks `fit`, which is sure and exact; a restriction asks `may_fit`, and to be certain `must_fit`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import attrs
+
+from permitry.core.action import Access, Action, Actions, Connect, Run, Touch
+from permitry.core.rule import Question
+from permitry.errors import UnevaluableError
+from permitry.rules.conditions._compiled import Compiled, compile_all
+from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.path import PathPattern
+
+__all__ = ["Condition", "Conditions", "Part"]
+
+_MOST_SHOWN = 1
+
+
+class Condition(Protocol):
+    """A condition on the call and its context, as opposed to one on the actions of the call."""
+
+    @property
+    def is_about_call(self) -> bool:
+        """Whether it may hold for one call of a tool and not for another in the same context."""
+        ...
+
+    def holds(self, question: Question, *, is_generous: bool) -> bool:
+        """Return whether it holds.
+
+        Raises: `UnevaluableError` when the call gives no answer.
+
+        A condition may also have `compiled(question, is_generous=...)`: what is left of `holds` once the tool is known,
+        True, False, a `Test`, or None for "ask me". The question has no arguments and no context to look at.
+        """
+        ...
+
+    def fact(self, question: Question) -> str:
+        """Return what is the case instead, as in `mode = default`."""
+        ...
+
+
+@attrs.frozen
+class Part:
+    """One thing a condition on actions looks at, and the program it belongs to, if any."""
+
+    subject: Action
+    run: Run | None = None
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it is a command, or of one, that need not run, or a path that need not be touched."""
+        if isinstance(self.subject, Touch) and self.subject.is_guess:
+            return True
+        run = self.subject if isinstance(self.subject, Run) else self.run
+        return run is not None and run.is_guess
+
+
+@attrs.frozen
+class Conditions:
+    """The conditions of one `when` or `unless`; all that are given must hold.
+
+    `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions: of each, one pattern
+    must fit. `accesses` narrows `paths` to what happens to them; empty for anything.
+    """
+
+    plain: tuple[Condition, ...] = ()
+    commands: tuple[ArgvPattern, ...] = ()
+    paths: tuple[PathPattern, ...] = ()
+    hosts: tuple[HostPattern, ...] = ()
+    accesses: frozenset[Access] = frozenset()
+
+    @property
+    def are_about_actions(self) -> bool:
+        """Whether something of it is about actions."""
+        return bool(self.commands or self.paths or self.hosts)
+
+    @property
+    def does(self) -> str:
+        """What an action does that meets conditions of one kind, for a human."""
+        to_paths = " or ".join(each.value for each in Access if each in self.accesses) or "touch"
+        doing = (("run", self.commands), (to_paths, self.paths), ("connect to", self.hosts))
+        return " or ".join(f"{verb} {_listed(patterns)}" for verb, patterns in doing if patterns)
+
+    def are_about(self, what: str) -> bool:
+        """Return whether an unknown action could be one they look at; `what` is empty when it could be anything."""
+        return not what or (what == "path" and bool(self.paths)) or (what == "host" and bool(self.hosts))
+
+    def plain_hold(self, question: Question, *, is_generous: bool) -> bool:
+        """Return whether every plain condition holds; one that does not hold outweighs one that cannot be evaluated.
+
+        Raises: `UnevaluableError`.
+        """
+        trouble: UnevaluableError | None = None
+        for condition in self.plain:
+            try:
+                if not condition.holds(question, is_generous=is_generous):
+                    return False
+            except UnevaluableError as error:
+                trouble = trouble or error
+        if trouble is not None:
+            raise trouble
+        return True
+
+    def always_hold(self, question: Question, *, is_generous: bool) -> bool | None:
+        """Return whether they hold for every call of the tool, whatever its arguments; None when it depends on them.
+
+        Raises: `UnevaluableError`.
+        """
+        ahead = attrs.evolve(self, plain=tuple(condition for condition in self.plain if not condition.is_about_call))
+        if not ahead.plain_hold(question, is_generous=is_generous):
+            return False
+        return None if self.are_about_actions or len(ahead.plain) < len(self.plain) else True
+
+    def compiled(self, question: Question, *, is_generous: bool) -> Compiled | bool | None:
+        """Return what is left of `plain_hold` once the tool is known; None when a condition has to be asked itself."""
+        return compile_all(self.plain, question, is_generous=is_generous)
+
+    def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
+        """Yield what is the case instead of each plain condition that does not hold."""
+        for condition in self.plain:
+            try:
+                if not condition.holds(question, is_generous=is_generous):
+                    yield condition.fact(question)
+            except UnevaluableError as error:
+                yield str(error)
+
+    def fit(self, part: Part, actions: Actions) -> bool:
+        """Return whether the conditions on actions surely hold for one part of a call."""
+        match part.subject:
+            case Run() as run:
+                return self._fits_run(run, actions)
+            case Touch() as touch:
+                # A redirection is an action of its own: a condition on commands alone says nothing about its file.
+                fits = self._fits_path(touch, actions) if self.paths else part.run is not None
+                return fits and not self.hosts and self._fits_program(part)
+            case Connect() as connect:
+                fits = not self.hosts or self._fits_host(connect)
+                return fits and not self.paths and self._fits_program(part)
+            case _:
+                return False
+
+    def may_fit(self, part: Part, actions: Actions) -> bool:
+        """Return whether one of the conditions on actions may hold for one part of a call."""
+        match part.subject:
+            case Run() as run:
+                # What a wrapper runs is an action of its own, and any text could be some command: only a pattern that
+                # names a program is about these.
+                is_named = run.is_wrapper or run.is_guess
+                patterns = [each for each in self.commands if not (is_named and each.is_any)]
+                return any(each.may_hold(words) for each in patterns for words in (run.words, run.bare) if words)
+            case Touch() as touch:
+                is_meant = self.is_meant(touch)
+                fits = is_meant and any(pattern.may_hold(touch.place, actions.roots) for pattern in self.paths)
+                return fits or self._is_done_by_shell(part, touch)
+            case Connect() as connect:
+                return any(pattern.may_hold(connect) for pattern in self.hosts) or self._is_done_by_shell(part, connect)
+            case _:
+                return False
+
+    def _is_done_by_shell(self, part: Part, subject: Touch | Connect) -> bool:
+        """Return whether a condition on any command is about what the shell does itself: it writes, or connects.
+
+        `echo` may be an exception of such a condition; what `echo x > f` writes is none of it.
+        """
+        if isinstance(subject, Touch):
+            does = bool(subject.words) and subject.access is not Access.READ
+        else:
+            does = subject.text.startswith(("/dev/tcp/", "/dev/udp/"))
+        return does and part.run is None and any(pattern.is_any for pattern in self.commands)
+
+    def of(self, part: Part, actions: Actions) -> "Conditions":
+        """Return the patterns that may fit a part."""
+        alone = (
+            *(Conditions(commands=(each,)) for each in self.commands),
+            *(Conditions(paths=(each,), accesses=self.accesses) for each in self.paths),
+            *(Conditions(hosts=(each,)) for each in self.hosts),
+        )
+        fitting = [each for each in alone if each.may_fit(part, actions)]
+        return Conditions(
+            commands=tuple(pattern for each in fitting for pattern in each.commands),
+            paths=tuple(pattern for each in fitting for pattern in each.paths),
+            hosts=tuple(pattern for each in fitting for pattern in each.hosts),
+            accesses=self.accesses,
+        )
+
+    def must_fit(self, part: Part, actions: Actions) -> bool:
+        """Return whether one of the conditions on actions holds for a part that may fit, without a guess."""
+        if part.is_guess:
+            return False
+        match part.subject:
+            case Run() as run:
+                return any(pattern.must_hold(run.words, run.bare) for pattern in self.commands)
+            case Touch() as touch:
+                fits = any(pattern.must_hold(touch.place, actions.roots) for pattern in self.paths)
+                return fits or self._is_done_by_shell(part, touch)
+            case _:
+                return True
+
+    def _fits_run(self, run: Run, actions: Actions) -> bool:
+        if not any(pattern.holds(run.words) for pattern in self.commands):
+            return False
+        # What the program's operands name must be known, before a condition on it can hold.
+        is_known = run.operands.is_listed or not (self.paths or self.hosts)
+        return (
+            is_known
+            and (not self.paths or all(self._fits_path(touch, actions) for touch in run.operands.touches))
+            and (not self.hosts or all(self._fits_host(connect) for connect in run.operands.connects))
+        )
+
+    def _fits_program(self, part: Part) -> bool:
+        """Return whether a condition on commands, if there is one, holds for the program the part belongs to."""
+        words = part.run.words if part.run is not None else getattr(part.subject, "words", ())
+        return not self.commands or (bool(words) and any(each.holds(words) for each in self.commands))
+
+    def is_meant(self, touch: Touch) -> bool:
+        """Return whether what happens to a path is what the conditions are about."""
+        return not self.accesses or touch.access in self.accesses
+
+    def _fits_path(self, touch: Touch, actions: Actions) -> bool:
+        return self.is_meant(touch) and any(pattern.holds(touch.place, actions.roots) for pattern in self.paths)
+
+    def _fits_host(self, connect: Connect) -> bool:
+        return any(pattern.holds(connect) for pattern in self.hosts)
+
+
+def _listed(patterns: Sequence[ArgvPattern | PathPattern | HostPattern]) -> str:
+    """Return a few patterns for a human."""
+    shown = ", ".join(f"`{pattern.text}`" for pattern in patterns[:_MOST_SHOWN])
+    return f"{shown}, ..." if len(patterns) > _MOST_SHOWN else shown

@@ -1,0 +1,131 @@
+"""What `permitry:base` asks about and blocks, whatever else is permitted; the calls are in `base.toml`."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.actions.extract import ReadActions
+from permitry.config.load import load_policy, load_rules
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Unsure
+from permitry.rules.configured import ConfiguredRule
+
+_CALLS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("base.toml").read_text(encoding="utf-8"))
+_READER = ReadActions("/home/ann", has_disk=False)
+_CONTEXT = AuthContext(workspace="/home/ann/project", yolo_mode=True)
+
+
+@pytest.fixture(scope="module")
+def base() -> AuthorizationPolicy:
+    """Return the set alone; in YOLO mode what is not restricted runs."""
+    return attrs.evolve(load_policy("permitry:base"), reader=_READER)
+
+
+def _verdict(policy: AuthorizationPolicy, name: str, **arguments: object) -> Verdict:
+    return policy.decide(ToolCall(name, arguments), _CONTEXT).verdict
+
+
+def _answer(policy: AuthorizationPolicy, rule_id: str, command: str) -> bool | Unsure:
+    """Return what one rule alone says about a command."""
+    rule = next(rule for rule in policy.rules if isinstance(rule, ConfiguredRule) and rule.id == rule_id)
+    return rule.matches(policy.question(ToolCall("run_shell", {"command": command}), _CONTEXT))
+
+
+def _pairs(kind: str) -> list[tuple[str, str]]:
+    return [(rule, command) for rule, commands in _CALLS[kind].items() for command in commands]
+
+
+@pytest.mark.parametrize("path", _CALLS["edits"])
+@pytest.mark.parametrize("tool", ["write_file", "edit_file"])
+def test_the_template_edit_does_not_edit_what_runs(path: str, tool: str) -> None:
+    """`git status`, which runs unasked, would run `core.fsmonitor` of a `.git/config` that was written unasked."""
+    rules = load_rules(["permitry:coding-agent"])
+    policy = attrs.evolve(rules.policy(), reader=_READER)
+    context = AuthContext(workspace="/home/ann/project", active_template=rules.templates["edit"])
+    decision = policy.decide(ToolCall(tool, {"path": path, "content": "x"}), context)
+    assert (decision.verdict, decision.phase.value) == (Verdict.CONFIRM, "restriction")
+    plain = policy.decide(ToolCall(tool, {"path": "src/a.py", "content": "x"}), context)
+    assert plain.verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("command", _CALLS["git"])
+def test_git_itself_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
+    """Git keeps its own files, and may."""
+    assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("name", ["read_file", "list_files", "grep"])
+@pytest.mark.parametrize("path", [".git/config", ".vscode/settings.json", "~/.bashrc", ".mcp.json"])
+def test_reading_what_runs_is_not_asked_about(base: AuthorizationPolicy, name: str, path: str) -> None:
+    """What is read runs nothing."""
+    assert _verdict(base, name, path=path) is Verdict.ALLOW
+
+
+def test_a_link_to_what_runs_is_seen(tmp_path: Path) -> None:
+    """Writing through a link writes what it leads to."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "notes").symlink_to(".git/config")
+    context = AuthContext(workspace=str(tmp_path), yolo_mode=True)
+    decision = load_policy("permitry:base").decide(ToolCall("write_file", {"path": "notes", "content": "x"}), context)
+    assert (decision.verdict, decision.phase.value) == (Verdict.CONFIRM, "restriction")
+
+
+@pytest.mark.parametrize(("rule", "command"), _pairs("blocks"))
+def test_what_destroys_a_machine_is_blocked(base: AuthorizationPolicy, rule: str, command: str) -> None:
+    """No ordinary work needs it, so the user is not asked either."""
+    assert _verdict(base, "run_shell", command=command) is Verdict.BLOCK
+    assert _answer(base, rule, command) is True
+
+
+@pytest.mark.parametrize(("rule", "command"), _pairs("asks"))
+def test_what_loses_work_is_asked_about(base: AuthorizationPolicy, rule: str, command: str) -> None:
+    """The user may want it."""
+    assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
+    assert _answer(base, rule, command) is not False
+
+
+@pytest.mark.parametrize("command", _CALLS["guesses"])
+def test_what_may_destroy_is_asked_about(base: AuthorizationPolicy, command: str) -> None:
+    """An expansion may be anything: a guess, and a guess is no block."""
+    assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize("command", _CALLS["free"])
+def test_what_an_exception_names_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
+    """Reading a setting, and settings that run nothing, need no human."""
+    assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("command", _CALLS["walks"])
+def test_what_a_walk_may_meet_is_no_block(base: AuthorizationPolicy, command: str) -> None:
+    """`find` deletes what fits its tests, which need not be a rule file."""
+    assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("rm -rf /", "block-delete-root"),
+        ("sudo rm -rf /usr", "block-delete-root"),
+        ("rm -rf ~", "block-delete-home"),
+        ("cd .. && rm -rf ..", "block-delete-root"),
+        ("chmod -R 777 /", "block-change-root-access"),
+    ],
+)
+def test_the_reason_is_that_of_what_is_destroyed(base: AuthorizationPolicy, command: str, rule: str) -> None:
+    """Not that the rules of permitry lie somewhere below."""
+    decision = base.decide(ToolCall("run_shell", {"command": command}), _CONTEXT)
+    assert (decision.verdict, decision.rule_id) == (Verdict.BLOCK, rule)
+
+
+def test_every_reason_and_message_is_given() -> None:
+    """The user sees why, and the model what it may do instead."""
+    rules = [rule for rule in load_rules(["permitry:base"]).rules if rule.id.startswith(("block-", "ask-before-"))]
+    assert len(rules) > 15
+    assert all(rule.reason != "the rule gives no reason" and rule.message for rule in rules)

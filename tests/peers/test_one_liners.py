@@ -1,0 +1,57 @@
+"""Commands that people wrote and published: no guess blocks one of them."""
+
+from pathlib import Path
+
+import pytest
+
+from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
+from permitry.core.policy import AuthorizationPolicy
+
+FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "nl2bash.txt"
+RULES = """
+schema = 1
+[[rule]]
+id = "all"
+effect = "allow"
+tools = ["*"]
+[[rule]]
+id = "no-push"
+effect = "block"
+when.command = "git push *"
+"""
+
+
+@pytest.fixture(scope="module")
+def one_liners() -> list[str]:
+    """Return the commands."""
+    if not FILE.exists():
+        pytest.skip("the shared cases are not here")
+    return FILE.read_text(encoding="utf-8").splitlines()
+
+
+def _restricted(policy: AuthorizationPolicy, lines: list[str]) -> dict[str, Decision]:
+    context = AuthContext(workspace="/home/u/project")
+    decisions = {line: policy.decide(ToolCall("run_shell", {"command": line}), context) for line in lines}
+    return {line: decision for line, decision in decisions.items() if decision.verdict is not Verdict.ALLOW}
+
+
+def test_the_base_accuses_nobody_of_tampering(one_liners: list[str]) -> None:
+    """None of the commands is about permitry, so its rules about that ask at most, and give the doubt as the reason."""
+    assert len(one_liners) > 5000
+    decisions = _restricted(load_policy("permitry:base"), one_liners)
+    guards = {line: each for line, each in decisions.items() if (each.rule_id or "").startswith("guard-")}
+    assert [line for line, each in guards.items() if each.verdict is Verdict.BLOCK] == []
+    assert {each.reason.partition(":")[0] for each in guards.values()} == {"not certain"}
+
+
+def test_only_a_push_is_a_push(one_liners: list[str], tmp_path: Path) -> None:
+    """Under a rule that blocks one command, no other command is blocked."""
+    rules = tmp_path / "rules.toml"
+    rules.write_text(RULES, encoding="utf-8")
+    decisions = _restricted(load_policy(rules), one_liners)
+    blocked = [line for line, decision in decisions.items() if decision.verdict is Verdict.BLOCK]
+    assert [line for line in blocked if "push" not in line] == []
+    assert len(decisions) / len(one_liners) < 0.26

@@ -1,0 +1,196 @@
+"""Law 3 over whole calls: a block is certain, a guess asks and gives its own grounds, and what is neither runs."""
+
+from pathlib import Path
+
+import pytest
+
+from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
+from permitry.core.policy import AuthorizationPolicy
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+EVERYTHING = 'schema = 1\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
+PUSH = '[[rule]]\nid = "no-push"\neffect = "block"\nwhen.command = "git push *"\nreason = "publishing"\n'
+OWN = (
+    '[[rule]]\nid = "own"\neffect = "block"\nreason = "tampering"\nmessage = "Leave the rules alone."\n'
+    'when.path = ["/**/.permitry/**", "~/.config/permitry/**"]\n'
+)
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
+    """Return a policy that allows everything but what two restrictions block."""
+    rules = tmp_path_factory.mktemp("rules") / "rules.toml"
+    rules.write_text(EVERYTHING + PUSH + OWN, encoding="utf-8")
+    return load_policy(rules)
+
+
+def decide(policy: AuthorizationPolicy, text: str) -> Decision:
+    """Return the decision about a shell command in a workspace."""
+    return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/w"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git push", "/usr/bin/git push origin main", "GIT push", "'git' pu\"sh\"", "git pu\\\nsh", "{git,push}",
+        "git -C d push", 'git -C "$dir" push', "git --no-pager -c a=b push --force", "git push $REMOTE",
+        "x=$(date); git push", "if true; then git push; fi", "if [ $x = 1 ]; then git push; fi",
+        "if false; then :; else git push; fi", "while true; do git push; done", "until git push; do :; done",
+        'for f in $x; do git push origin "$f"; done', "case x in a) git push;; esac", "f() { git push; }; f",
+        "bash -c 'git push'", 'bash -c "git push $x"', "sh -lc 'cd x && git push'", "eval git push",
+        "echo $(git push)", "echo `git push`", "out=$(git push 2>&1)", "cat <(git push)", "(git push)",
+        "echo ${x:-$(git push)}", "arr=(a b); git push", "[ -f x ] && git push", "[[ -f x ]] && git push",
+        "! git push", "time git push", "nohup git push &", "env A=b git push", "sudo -u root git push",
+        "timeout 5 git push", "echo a | xargs git push", "find . -exec git push \\;", "watch -n 5 'git push'",
+        "echo 'git push' | bash", "echo git push | tee log | sudo sh", "{ echo 'git push'; } | bash",
+        "bash <<< 'git push'", "bash <<E\ngit push\nE", "timeout 5 bash <<'E'\ngit push\nE",
+        "cat <<E | git push\nx\nE", "cat <<'E' | sh\ngit push\nE", "ssh host 'git push'", "su -c 'git push'",
+        "trap 'git push' EXIT", "git -c alias.p=push p", "git submodule foreach 'git push'", "\\git push",
+        "function f { git push; }", "coproc git push", 'git push > "$log" 2>&1', "GIT_DIR=$x git push",
+    ],
+)  # fmt: skip
+def test_a_command_that_is_written_out_where_it_runs_is_certain(policy: AuthorizationPolicy, text: str) -> None:
+    """However it is wrapped, quoted or nested, and whatever stands around it."""
+    decision = decide(policy, text)
+    assert (decision.verdict, decision.rule_id, decision.reason) == (BLOCK, "no-push", "publishing")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$x push", 'git "$x"', "git $x push", "$(echo git) push", "g?t push", "git pu*", 'bash -c "$x"',
+        "git -C push status",
+        "bash -c 'echo $1' _ git push", "awk 'BEGIN{system(\"git push\")}'", "vim -c ':!git push' f",
+        "cat <<'E' > a.sh\ngit push\nE\nbash -s < other", "sed '1e git push' f", "git -c user.name='git push' log",
+        '[ "$x" = push ]', "[[ $x == push ]]",
+    ],
+)  # fmt: skip
+def test_a_command_that_is_a_guess_asks(policy: AuthorizationPolicy, text: str) -> None:
+    """An expansion, a glob, a script of another language, a text that may be fed to a shell."""
+    decision = decide(policy, text)
+    assert (decision.verdict, decision.rule_id) == (CONFIRM, "no-push")
+    assert decision.reason.startswith("not certain: it may run `git push *` (")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "grep 'git push' README.md", "echo 'git push'", "git commit -m 'git push'", "rg 'git push' .",
+        "cat <<E > notes\ngit push\nE", "cat > R.md <<'EOF'\nRun `git push`, or\ngit push\nEOF",
+        "tee a.sh <<'E'\ngit push\nE", "python - <<'E'\nimport os; os.system('git push')\nE",
+        "python -c \"print('git push')\"", "perl -e 'print \"git push\"'", "awk '{print \"git push\"}' x",
+        "sed 's/git push/x/' f", "git log --grep='git push'", "find . -name 'git push'", "jq '.x | \"git push\"' f",
+        "git stash push", "git help push", "man git-push", "git push-all", "gitpush", "echo x # git push",
+        "[ -f push ]", "[ push = push ] && ls",
+    ],
+)  # fmt: skip
+def test_a_command_that_is_data_runs(policy: AuthorizationPolicy, text: str) -> None:
+    """A pattern, a message, a here-document that no shell reads."""
+    assert decide(policy, text).verdict is ALLOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm .permitry/rules.toml", "rm -r .permitry", "cat x > .permitry/rules.toml", "rm .permitry/*",
+        "sed -i s/block/allow/ .permitry/rules.toml", "vim ~/.config/permitry/rules.toml",
+        "cp x sub/.PERMITRY/rules.toml", "cd sub && rm .permitry/rules.toml", "tee .permitry/x <<< a",
+        "if true; then echo x > .permitry/rules.toml; fi", 'mv "$x" .permitry/rules.toml',
+        "unknown .permitry/rules.toml", "sed 'w .permitry/x' f", "bash -c 'rm .permitry/x'", "x=$(rm .permitry/x)",
+    ],
+)  # fmt: skip
+def test_a_path_that_is_written_out_is_certain(policy: AuthorizationPolicy, text: str) -> None:
+    """As an operand or the target of a redirection, in any spelling."""
+    decision = decide(policy, text)
+    assert (decision.verdict, decision.rule_id, decision.reason) == (BLOCK, "own", "tampering")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find ~ -name x -exec cat {} ;", "grep -r x ~", "rm -rf ~/.config", "ls -R ~", "tar czf a.tgz ~",
+        "rm .p*/rules.toml",
+        "chmod g+w .[^.]*", "find . -name '*.o' -print0 | xargs -0 rm", "cp a ~/.config/perm?try/x",
+        "python -c 'f' --out=.permitry/x", "docker run --mount source=.permitry/x a",
+        "awk 'BEGIN { while ((getline l < \".permitry/x\") > 0) print l }'",
+        "python3 -c 'open(\".permitry/rules.toml\", \"w\")'", "node -e 'rm(\".permitry/x\")'",
+    ],
+)  # fmt: skip
+def test_a_path_that_is_a_guess_asks_and_blames_nobody(policy: AuthorizationPolicy, text: str) -> None:
+    """A walk, a glob, an expansion, a part of a word, a script: the texts are those of the doubt."""
+    decision = decide(policy, text)
+    assert (decision.verdict, decision.rule_id) == (CONFIRM, "own")
+    assert decision.reason.startswith("not certain: it may touch `")
+    assert "tampering" not in decision.reason
+    assert decision.message is not None
+    assert "rules" not in decision.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'grep -rE "(sk-[a-zA-Z0-9]{48}|AKIA[0-9A-Z]{16})" .', "grep -o '[0-9]*' f", "egrep '^[.][a-z]+' f",
+        "rg '[./]permitry' src", "sed -i 's/a\\[0\\]/b/' f", "sed -i 's/[[:space:]]*$//' f", "sed -i '/^[.]/d' f",
+        "sed 's/.permitry/x/' f", "perl -pi -e 's/[.]x*/y/' f", "perl -pe s/.permitry/x/ f",
+        "python -c 'print([i for i in [1, 2]][0])'", "python3 -c 'x = {}; print(x[\"a\"])'", "node -e 'a[0]'",
+        "awk '/[.]py$/ {print $1}' f", "jq '.[] | .a[0]' f", "find . -name '[.]*' -type f", "find . -name '*.py'",
+        "tr '[:lower:]' '[:upper:]' < f", "tr [:lower:] [:upper:] < f", "grep -o [0-9]* f", "[ -f x ] && ls",
+        "cat > f.py <<'E'\nx = a[0]\ny = {b: [c]}\nprint(x[1:], '.permitry/x')\nE",
+        "git commit -m 'fix a[0] in .permitry/rules.toml'", "echo '[0]' > a", "rm src/*", "ls *.py", "cp a[0-9] b",
+        "expr match x '.*[0-9]'", "git log --format='[%h]*'", "test -f 'a[0]'",
+    ],
+)  # fmt: skip
+def test_a_guess_without_a_reason_is_none(policy: AuthorizationPolicy, text: str) -> None:
+    """Brackets and stars in quotes, in patterns and in scripts name no folder."""
+    assert decide(policy, text).verdict is ALLOW, decide(policy, text).reason
+
+
+# All but these -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["confirm", "block"])
+def all_but(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[AuthorizationPolicy, Verdict]:
+    """Return a policy that restricts every command but a few, and its verdict."""
+    rules = tmp_path / "rules.toml"
+    rule = (
+        f'[[rule]]\nid = "rest"\neffect = "{request.param}"\nwhen.command = "*"\n'
+        'unless.command = ["ls *", "git -C *", "git status *", "make test"]\n'
+    )
+    rules.write_text(EVERYTHING + rule, encoding="utf-8")
+    return load_policy(rules), Verdict(request.param)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls", "ls -la src", "ls | ls -l", "ls && git status; make test", "timeout 5 make test", "nice ls", "(ls; ls)",
+        "bash -c 'ls && git status'", "env CI=1 make test", "git -C sub status", "for f in a b; do ls $f; done",
+        "ls > /dev/null",
+    ],
+)  # fmt: skip
+def test_an_exception_of_commands_lifts(all_but: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
+    """Everything but a few commands can be restricted; pipelines and wrappers are seen through."""
+    assert decide(all_but[0], text).verdict is ALLOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm x", "ls | rm x", "ls && make deploy", "timeout 5 rm x", "bash -c 'ls; rm x'", "git log", "make test all",
+        "./ls", "find . -exec rm {} +", "for f in a b; do rm $f; done",
+        "ls > f", "ls >> ~/.bashrc", "ls > /dev/tcp/a.example/80", "{ ls; } > f", "ls | ls 2> f",
+    ],
+)  # fmt: skip
+def test_one_command_that_is_no_exception_is_enough(all_but: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
+    """Whatever else the call runs."""
+    decision = decide(all_but[0], text)
+    assert (decision.verdict, decision.rule_id) == (all_but[1], "rest")
+
+
+@pytest.mark.parametrize("text", ["ls $x", 'ls "$(date)"', "make test &&", "ls <(ls)", "bash script", "eval ls"])
+def test_what_cannot_be_read_is_no_exception(all_but: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
+    """It asks at least, or leads to what the rule says where something else surely runs."""
+    assert decide(all_but[0], text).verdict in (CONFIRM, all_but[1])

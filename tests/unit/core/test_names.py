@@ -1,0 +1,116 @@
+"""The names of tools: as providers take them, and all that one of them may stand for."""
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.names import NamePattern, name_forms, readings, servers, wire_name
+
+
+@pytest.mark.parametrize(
+    ("name", "wire"), [("look", "look"), ("mcp:bees/hives", "mcp__bees__hives"), ("my tool", "my_tool")]
+)
+def test_a_name_becomes_one_that_providers_take(name: str, wire: str) -> None:
+    """One that is taken already stays as it is."""
+    assert wire_name(name) == wire
+
+
+def test_long_names_stay_different() -> None:
+    """They end in digits of a digest."""
+    one, other = wire_name("n" * 80), wire_name("n" * 81)
+    assert (len(one), len(other), one == other) == (64, 64, False)
+
+
+@pytest.mark.parametrize("name", ["send_money", "a", "read_file_2", "mcp:docs/get_all", "mcp:a_b/c"])
+def test_a_plain_name_has_one_reading(name: str) -> None:
+    """Nothing else is looked up for it."""
+    assert readings(name) == {name} == name_forms(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mcp__bank__pay_invoice", "bank__pay_invoice", "mcp_bank_pay_invoice", "mcp.bank.pay_invoice",
+        "bank/pay_invoice", "bank.pay_invoice", "bank:pay_invoice", "MCP:bank/pay_invoice", "mcp:bank/Pay_Invoice",
+        "mcp:BANK/pay_invoice", "Mcp__Bank__Pay_Invoice", "mcp/bank/pay_invoice", "mcp:bank/mcp__bank__pay_invoice",
+        "functions.mcp__bank__pay_invoice", "default_api:bank.pay_invoice", "mcp-bank-pay-invoice",
+        "bank__pay-invoice", "bank::pay_invoice", "\N{FULLWIDTH LATIN SMALL LETTER M}cp__bank__pay_invoice",
+        "mcp__bánk__pay_invoice", "mcp__ban\N{KELVIN SIGN}__pay_invoice", "functions.mcp__bank__pay_invoice:0",
+        "mcp:bank/bank__pay_invoice", "MCP_BANK_PAY_INVOICE", "mcp:bank/pay-invoice",
+        "mcp:bank/payInvoice", "mcp__bank__PayInvoice", "bank.payInvoice", "mcp_bank/pay_invoice",
+    ],
+)  # fmt: skip
+def test_every_form_of_the_name_of_a_servers_tool_is_read(name: str) -> None:
+    """Whatever a host, a provider or a model made of it, a pattern of the one name may mean it."""
+    call = ToolCall(name)
+    assert NamePattern("mcp:bank/pay_invoice").may_mean(call.readings)
+    assert NamePattern("mcp:bank/*").may_mean(call.readings)
+    assert NamePattern("bank").may_mean(servers(call.tool, call.server))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Send_Money", "SEND_MONEY", "send-money", "functions.send_money", "functions:send_money", "api.Send-Money",
+        "default_api.send_money", "functions.send_money:0", "tools__send_money", "functions/default_api/send_money",
+        "\N{FULLWIDTH LATIN SMALL LETTER S}end_money", "s\N{LATIN SMALL LETTER E WITH ACUTE}nd_money",
+        "send_money\N{VARIATION SELECTOR-16}", "\N{LATIN SMALL LETTER LONG S}end_money", "__send_money",
+        "sendMoney", "SendMoney", "functions.sendMoney", "SENDMoney",
+    ],
+)  # fmt: skip
+def test_every_form_of_the_name_of_an_own_tool_is_read(name: str) -> None:
+    """Case, accents, width, joining characters, and what providers put before it."""
+    assert NamePattern("send_money").may_mean(readings(name))
+    assert NamePattern("Send_*").may_mean(readings(name))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("mcp:a/b__c", "mcp__a__b__c"),
+        ("mcp:a__b/c", "mcp__a__b__c"),
+        ("mcp:a/*", "mcp__a__b__c"),
+        ("mcp:a__b/*", "a__b__c"),
+        ("mcp:my_bank/pay", "mcp_my_bank_pay"),
+        ("mcp:my/bank_pay", "mcp_my_bank_pay"),
+        ("mcp:docs.v2/search", "mcp__docs_v2__search"),
+        ("mcp:docs.v2/*", "mcp__docs_v2__search"),
+        ("mcp:my server/search", "mcp__my_server__search"),
+        ("fs.read", "fs_read"),
+        ("mcp:*", "bank__pay"),
+        ("mcp:*/pay", "BANK.pay"),
+        ("bank__pay", "mcp:bank/pay"),
+        ("mcp__bank__pay", "mcp:bank/pay"),
+        ("mcp:" + "s" * 40 + "/" + "t" * 40, wire_name("mcp:" + "s" * 40 + "/" + "t" * 40)),
+    ],
+)
+def test_a_name_is_split_in_every_way(pattern: str, name: str) -> None:
+    """Which part is the server's and which the tool's, the name alone does not say."""
+    assert NamePattern(pattern).may_mean(ToolCall(name).readings)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("mcp:git/*", "git_status"),
+        ("mcp:bank/*", "mcp:bank_demo/pay"),
+        ("mcp:bank/*", "mcp:bank__demo/pay"),
+        ("mcp:bank/*", "mcp__bank_demo__pay"),
+        ("mcp:*", "send_money"),
+        ("mcp:mcp/*", "mcp__bank__pay"),
+        ("send*", "mcp:sendgrid/mail"),
+        ("pay", "mcp:bank/pay"),
+        ("__*", "send_money"),
+        ("functions.*", "send_money"),
+        ("send_money", "send_money2"),
+        ("send_money", "sendmoney"),
+    ],
+)
+def test_a_name_is_not_taken_for_another(pattern: str, name: str) -> None:
+    """An agent that is stopped for nothing is a defect as well."""
+    assert not NamePattern(pattern).may_mean(ToolCall(name).readings)
+
+
+def test_a_known_server_is_the_only_one() -> None:
+    """Where the host names it, its letters are open and nothing else."""
+    assert servers("mcp:a__b/c", "a__b") == {"a__b"}
+    assert servers("a__b__c", None) == {"a", "a/b", "a__b"}
