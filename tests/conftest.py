@@ -13,9 +13,12 @@ from permitry.core.action import Word
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C arrive: a shell ignores it for what it starts in the background, and children inherit that."""
+    """Let signals arrive: shells and `nohup` ignore some for what they start, and children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 Environment: TypeAlias = dict[str, str]

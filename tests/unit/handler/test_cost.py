@@ -25,13 +25,14 @@ def _calls(handler: ToolHandler, call: ToolCall) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    gc.collect()
     before = sys.getprofile()
+    gc.disable()  # what is collected in the middle would be counted
     sys.setprofile(note)
     try:
         handler.handle(call)
     finally:
         sys.setprofile(before)
+        gc.enable()
     return count
 
 
