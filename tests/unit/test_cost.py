@@ -126,13 +126,38 @@ def test_a_decision_allocates_next_to_nothing() -> None:
 
 
 def test_a_call_that_fails_a_rule_costs_little_more() -> None:
-    """A missing argument is the usual failure: it is told without asking all rules again."""
+    """A missing argument is the usual failure: it is recorded without asking all rules again."""
     call = ToolCall("limited")
     decision = LOTS.decide(call, CONTEXT)
     assert [error.rule_id for error in decision.errors] == ["not-by-argument", "by-argument"][: len(decision.errors)]
     names = _counted(lambda: LOTS.decide(call, CONTEXT))
-    assert len(names) <= 18
+    assert len(names) <= 16
     assert not {"__init__", "join"} & set(names)
+
+
+@pytest.mark.parametrize(("effect", "answered"), [(Verdict.ALLOW, None), (Verdict.BLOCK, "r0")])
+def test_a_missing_argument_raises_nothing_and_builds_nothing(
+    monkeypatch: pytest.MonkeyPatch, effect: Verdict, answered: str | None
+) -> None:
+    """Each rule that lacks one, at whatever depth, makes four calls, and the decision is the one made before."""
+    counts = []
+    for many in (3, 10):
+        paths = [f"a{n}.b" if n % 2 else f"a{n}" for n in range(many)]
+        rules = [_rule(f"r{n}", "tool", argument_condition(path, 1), effect=effect) for n, path in enumerate(paths)]
+        policy, call = AuthorizationPolicy(rules), ToolCall("tool", {"other": 1})
+        decision = policy.decide(call, CONTEXT)
+        told = [(f"r{n}", f"UnevaluableError: `args.{path}` is missing") for n, path in enumerate(paths)]
+        assert [(error.rule_id, error.error) for error in decision.errors] == told
+        assert decision.rule_id == answered
+        assert policy.explain(call, CONTEXT).decision == decision
+        with monkeypatch.context() as patch:
+            # None of these can be made now.
+            patch.setattr("permitry.rules.conditions.arguments.UnevaluableError", None)
+            patch.setattr("permitry.core._version.RuleFailure", None)
+            patch.setattr("permitry.core._version.Decision", None)
+            assert policy.decide(call, CONTEXT) is decision
+        counts.append(len(_counted(lambda policy=policy, call=call: policy.decide(call, CONTEXT))))  # type: ignore[misc]  # bound at once
+    assert counts[1] - counts[0] <= 7 * 4
 
 
 def test_a_decision_with_failures_is_not_made_anew() -> None:

@@ -115,11 +115,14 @@ class Slice:
             except Exception as error:  # noqa: BLE001 -- law 2: a restriction that fails has matched
                 failures.append(self._version.failure(entry.rule_id, error))
                 answer = True
-            if answer is True:
-                if chosen is None or (is_block and not has_block):
-                    chosen, has_block = decision, is_block
-            elif answer is not False:
+            if answer is False:
+                continue
+            if type(answer) is str:
+                failures.append(self._version.unanswered(entry.rule_id, answer))
+            elif answer is not True:
                 return None
+            if chosen is None or (is_block and not has_block):
+                chosen, has_block = decision, is_block
         if chosen is None:
             return self._quick_permission(call, context, failures)
         return self._version.failed(chosen, failures) if failures else chosen
@@ -136,7 +139,9 @@ class Slice:
                 continue
             if answer is True:
                 return self._version.failed(step.decision, failures) if failures else step.decision
-            if answer is not False:
+            if type(answer) is str:
+                failures.append(self._version.unanswered(step.entry.rule_id, answer))
+            elif answer is not False:
                 return None
         return False
 
@@ -151,7 +156,9 @@ class Slice:
             if answer is True:
                 chosen = decision
                 break
-            if answer is not False:
+            if type(answer) is str:
+                failures.append(self._version.unanswered(entry.rule_id, answer))
+            elif answer is not False:
                 return None
         return self._version.failed(chosen, failures) if failures else chosen
 

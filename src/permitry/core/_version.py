@@ -8,7 +8,7 @@ from permitry.errors import UnevaluableError, told
 __all__ = ["CONFIRM_MESSAGE", "Version", "with_errors"]
 
 CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
-_MOST = 4_096
+_MOST = 16_384
 """So many failures, and decisions with failures, are kept: texts may depend on what a model writes."""
 
 
@@ -66,6 +66,10 @@ class Version:
         text = error.args[0] if type(error) is UnevaluableError and len(error.args) == 1 else None
         if type(text) is not str:
             return RuleFailure(rule_id, f"{type(error).__name__}: {told(error)}")
+        return self.unanswered(rule_id, text)
+
+    def unanswered(self, rule_id: str, text: str) -> RuleFailure:
+        """Return the record of a rule to which a call gives no answer, as `failure` does for an `UnevaluableError`."""
         kept = self._failures.get((rule_id, text))
         if kept is not None:
             return kept

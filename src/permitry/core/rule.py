@@ -130,8 +130,8 @@ class Unsure:
     reason: str
 
 
-Test: TypeAlias = Callable[[ToolCall, AuthContext], bool | None]
-"""A question that needs no `Question`: True, False, or None when only the rule itself can tell."""
+Test: TypeAlias = Callable[[ToolCall, AuthContext], bool | str | None]
+"""A question that needs no `Question`: True, False, why there is no answer, or None where only the rule can tell."""
 
 
 @attrs.frozen
@@ -139,9 +139,10 @@ class Rest:
     """What is left to ask of a rule once the tool is known.
 
     Where `test` says False, the rule surely does not match, cannot fail, and covers no action. If the rest `is_final`,
-    the rule matches where it says True, and fails as it fails; if not, the rule itself is asked. So it is where it says
-    None. A rest that is not `is_about_call` answers by the context alone, always True or False; if it is not final
-    either, the rule may know by `always_matches` what it answers to every call.
+    the rule matches where it says True, and fails as it fails; a text that it returns is that of the rule's own
+    `UnevaluableError`. If not, the rule itself is asked; so it is where `test` says None. A rest that is not
+    `is_about_call` answers by the context alone, always True or False; if it is not final either, the rule may know by
+    `always_matches` what it answers to every call.
     """
 
     test: Test

@@ -671,3 +671,22 @@ def test_a_selector_of_another_type_is_asked_itself() -> None:
     """A rule with one is about any tool."""
     rule = ConfiguredRule("r", BLOCK, 150, Scope((_OddSelector("@reads"),)))
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id == "r"
+
+
+@pytest.mark.parametrize(("effect", "priority"), [(ALLOW, 50), (BLOCK, 150), (ALLOW, 250)])
+@pytest.mark.parametrize("path", ["n", "a.b"])
+def test_a_test_that_has_no_answer_counts_as_a_failure_of_its_rule(effect: Verdict, priority: int, path: str) -> None:
+    """A restriction applies and no permission does; both are on record, and explained the same."""
+    scope = Scope((), Conditions((argument_condition(path, 1),)))
+    policy = AuthorizationPolicy([ConfiguredRule("r", effect, priority, scope)])
+    decision = policy.decide(ToolCall("tool"), NOWHERE)
+    assert decision.verdict is (BLOCK if effect is BLOCK else CONFIRM)
+    assert [str(error) for error in decision.errors] == [f"r: UnevaluableError: `args.{path}` is missing"]
+    assert policy.explain(ToolCall("tool"), NOWHERE).decision == decision
+
+
+def test_an_exception_without_an_answer_lifts_nothing() -> None:
+    """Neither from a restriction, nor, as that may be lifted, from a permission."""
+    scope = Scope((), Conditions(), Conditions((argument_condition("n", 1),)))
+    policies = [AuthorizationPolicy([ConfiguredRule("r", *each, scope)]) for each in ((BLOCK, 150), (ALLOW, 250))]
+    assert [policy.decide(ToolCall("tool"), NOWHERE).verdict for policy in policies] == [BLOCK, CONFIRM]

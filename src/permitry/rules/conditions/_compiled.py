@@ -64,19 +64,21 @@ def _all_of(tests: Sequence[Test]) -> Test:
     if len(tests) == 1:
         return tests[0]
 
-    def test(call: ToolCall, context: AuthContext) -> bool | None:
-        trouble: UnevaluableError | None = None
+    def test(call: ToolCall, context: AuthContext) -> bool | str | None:
+        trouble: UnevaluableError | str | None = None
         for one in tests:
             try:
                 answer = one(call, context)
             except UnevaluableError as error:
                 trouble = trouble or error
                 continue
-            if answer is not True:
+            if isinstance(answer, str):
+                trouble = trouble or answer
+            elif answer is not True:
                 return answer
-        if trouble is not None:
+        if isinstance(trouble, UnevaluableError):
             raise trouble
-        return True
+        return trouble or True
 
     return test
 
@@ -84,12 +86,12 @@ def _all_of(tests: Sequence[Test]) -> Test:
 def _but_not(held: Test, lifted: Test) -> Test:
     """Return the test of a permission: where it cannot be told whether it is lifted, it fails."""
 
-    def test(call: ToolCall, context: AuthContext) -> bool | None:
+    def test(call: ToolCall, context: AuthContext) -> bool | str | None:
         answer = held(call, context)
         if answer is not True:
             return answer
         answer = lifted(call, context)
-        return None if answer is None else not answer
+        return not answer if isinstance(answer, bool) else answer
 
     return test
 
@@ -97,13 +99,13 @@ def _but_not(held: Test, lifted: Test) -> Test:
 def _unless(held: Test, lifted: Test) -> Test:
     """Return the test of a restriction: where it cannot be told whether it is lifted, it is not."""
 
-    def test(call: ToolCall, context: AuthContext) -> bool | None:
+    def test(call: ToolCall, context: AuthContext) -> bool | str | None:
         try:
             answer = lifted(call, context)
         except UnevaluableError:
-            answer = False
-        if answer is not False:
-            return None if answer is None else False
-        return held(call, context)
+            return held(call, context)
+        if answer is False or isinstance(answer, str):
+            return held(call, context)
+        return None if answer is None else False
 
     return test

@@ -116,25 +116,24 @@ class ArgumentCondition:
         return self.passes(question.call.arguments)
 
     def compiled(self, question: Question, *, is_generous: bool) -> Test | None:  # noqa: ARG002 -- it asks the call alone
-        """Return `holds` as a test of the arguments, which fails as it fails; None for a test of another type."""
+        """Return `holds` as a test of the arguments, which says with what it fails; None for a test of another type."""
         if type(self.test) is not ArgumentTest:
             return None
-        test, passes = all_hold(check.compiled() for check in self.test.checks), self.passes
-        name = self.path[0]
-        is_nested = len(self.path) > 1
+        test, judged = all_hold(check.compiled() for check in self.test.checks), self._judged
+        path = self.path
         # What a missing argument means does not depend on the call.
         missing = self._answer(self.test.truth(_Absent.ABSENT))
 
-        def holds(call: ToolCall, _: AuthContext) -> bool:
-            arguments = call.arguments
-            if is_nested:
-                return passes(arguments)
-            if name not in arguments:
-                if isinstance(missing, str):
-                    raise UnevaluableError(missing)
-                return missing
-            answer = test(arguments[name])
-            return passes(arguments) if answer is None else answer
+        def holds(call: ToolCall, _: AuthContext) -> bool | str:
+            value: JsonValue = call.arguments
+            for name in path:
+                if type(value) is not MappingProxyType:
+                    return judged(call.arguments)
+                if name not in value:
+                    return missing
+                value = value[name]
+            answer = test(value)
+            return judged(call.arguments) if answer is None else answer
 
         return holds
 
@@ -149,10 +148,13 @@ class ArgumentCondition:
 
         Raises: `UnevaluableError` as `holds`.
         """
-        answer = self._answer(self.test.truth(_found(arguments, self.path)))
+        answer = self._judged(arguments)
         if isinstance(answer, str):
             raise UnevaluableError(answer)
         return answer
+
+    def _judged(self, arguments: Mapping[str, JsonValue]) -> bool | str:
+        return self._answer(self.test.truth(_found(arguments, self.path)))
 
     def _answer(self, truth: Truth) -> bool | str:
         """Return a truth, or what to say where there is none."""
