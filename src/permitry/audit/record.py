@@ -75,19 +75,18 @@ class MemoryRecorder:
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event."""
-        size = len(call.canonical) if "arguments" in details else 0
-        self._keep(_fields(event, call, details), size)
+        fields = _fields(event, call, details)
+        with self._lock:
+            self.records.append(fields)
+            self._last += 1
+            if "arguments" in details and len(call.canonical) > _LARGE:
+                self._make_room(len(call.canonical))
 
     def reloaded(self, **details: object) -> None:
         """Keep an event `reloaded`."""
-        self._keep({"event": "reloaded", **details}, 0)
-
-    def _keep(self, record: AuditRecord, size: int) -> None:
         with self._lock:
-            self.records.append(record)
+            self.records.append({"event": "reloaded", **details})
             self._last += 1
-            if size > _LARGE:
-                self._make_room(size)
 
     def _make_room(self, size: int) -> None:
         self._large.append((self._last, size))

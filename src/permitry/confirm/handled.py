@@ -14,7 +14,8 @@ Outcome = TypeVar("Outcome")
 _Key: TypeAlias = tuple[str | None, str]
 
 
-@attrs.define(eq=False)
+# What is set later is not validated: attrs would do that for every field, several times a call.
+@attrs.define(eq=False, on_setattr=attrs.setters.NO_OP)
 class HandledCalls(Generic[Outcome]):
     """Outcomes by call: the same call is one with the same id, tool and arguments. Not thread-safe.
 
@@ -60,9 +61,10 @@ class HandledCalls(Generic[Outcome]):
         `is_given` says that its id comes from outside: when too many have been used to remember them all, none of these
         is known to be new.
         """
-        if self._forgotten is None:
+        # An id that the handler has just made up is like no other.
+        if self._forgotten is None or not is_given:
             return False
-        return (is_given and self._is_full) or self._forgotten.count(hash((call.call_id, call.digest))) > 0
+        return self._is_full or self._forgotten.count(hash((call.call_id, call.digest))) > 0
 
     def _forget(self) -> None:
         # INVARIANT: law 4. What is forgotten of a call is what became of it, never that it was handled.

@@ -130,8 +130,8 @@ class Turns:
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
-                queue = self._queues[resource] = _Queue()
-            if not queue.waiting and queue.has_room(turn):
+                self._queues[resource] = _Queue({turn}, turn.is_shared)
+            elif not queue.waiting and queue.has_room(turn):
                 queue.admit(turn)
             else:
                 turn.granted = queue.waiting[turn] = concurrent.futures.Future()

@@ -5,7 +5,16 @@ import pickle
 import random
 from collections import Counter
 
+import pytest
+
+from permitry.core import _fingerprints
 from permitry.core._fingerprints import Fingerprints
+
+
+@pytest.fixture(autouse=True, params=[0, 3, 4_096])
+def _few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test holds wherever the keys are: all in the table, some, or none."""
+    monkeypatch.setattr(_fingerprints, "_FEW", request.param)
 
 
 def test_each_key_is_counted() -> None:
@@ -49,3 +58,9 @@ def test_they_equal_nothing_else() -> None:
     """And each other by what they hold."""
     assert Fingerprints(2) == Fingerprints(2)
     assert Fingerprints(2) != 2
+
+
+def test_without_room_nothing_is_kept() -> None:
+    """And no memory is reserved."""
+    table = Fingerprints(0)
+    assert (table.add(1), table.count(1), table.kept) == (False, 0, 0)
