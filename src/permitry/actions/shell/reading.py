@@ -121,8 +121,9 @@ class _Script:
 
     def besides(self, found: Iterable[_Found]) -> None:
         """Take in what may happen besides."""
-        for action, is_guess in found:
-            (self.guessed if is_guess else self.possible).append(action)
+        possible, guessed = _by_certainty(found)
+        self.possible += possible
+        self.guessed += guessed
 
     def refused(self, one: Refused) -> None:
         self.unknown(one.command, one.reason)
@@ -135,7 +136,7 @@ class _Script:
 
     def command(self, one: Judged, folder: Folder) -> None:
         command = one.command
-        actions = [self.run(command, one.doubt, folder)]
+        actions: list[Action] = [self.run(command, one.doubt, folder)]
         actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
         self.certain += actions
         if one.doubt is not None:
@@ -147,32 +148,16 @@ class _Script:
         reading = _explode_words(command.words)
         if any(reads_commands(each.words) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
-        found = [action for action, _ in _inner(command, reading, folder) if not _is_supposed(action)]
-        if len(found) > 1:  # Of several, the order is not known.
-            folder = attrs.evolve(folder, is_certain=False)
+        found = tuple(_inner(command, reading, folder))
+        if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
+            found = tuple(_inner(command, reading, attrs.evolve(folder, is_certain=False)))
+        is_elsewhere = program_of(command.words) in _ELSEWHERE
+        self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. What a program runs besides itself must be permitted as well.
-        for inner, is_guess in _inner(command, reading, folder):
-            if program_of(command.words) in _ELSEWHERE or _is_supposed(inner):
-                self.besides([(inner, is_guess)])
-            else:
-                self.certain.append(inner)
+        self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
 
-    def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Action:
-        text = self.document(command)
-        patch = hidden_patch(command.words, text)
-        read = functools.partial(_operands, command.words, folder, text)
-        if patch is not None:
-            read = functools.partial(_patched, patch, folder)
-        return Run(
-            command.words,
-            doubt,
-            read_operands=read,
-            within=command.within,
-            start=command.start,
-            end=command.end,
-            bare=_bare(command.words),
-            is_wrapper=is_wrapper,
-        )
+    def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
+        return _run(command, doubt, folder, text=self.document(command), is_wrapper=is_wrapper)
 
     def document(self, command: Command) -> str | None:
         """Return the here-document that a program of patches, or an interpreter, reads."""
@@ -188,6 +173,42 @@ class _Script:
             if command.words not in seen:
                 self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
                 self.besides(_inner(command, _explode_words(command.words), self.folder))
+
+
+def _run(
+    command: "Command | LooseCommand",
+    doubt: str | None,
+    folder: Folder,
+    *,
+    text: str | None,
+    is_wrapper: bool = False,
+    is_guess: bool = False,
+) -> Run:
+    """Return the action of running a command; `text` is its input, as far as that is written out."""
+    patch = hidden_patch(command.words, text)
+    read = functools.partial(_operands, command.words, folder, text)
+    if patch is not None:
+        read = functools.partial(_patched, patch, folder)
+    return Run(
+        command.words,
+        doubt,
+        read_operands=read,
+        within=command.within,
+        start=command.start,
+        end=command.end,
+        bare=_bare(command.words),
+        is_wrapper=is_wrapper,
+        is_guess=is_guess,
+    )
+
+
+def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
+    """Return the actions that are no guesses, and those that are."""
+    sure: list[Action] = []
+    guessed: list[Action] = []
+    for action, is_guess in found:
+        (guessed if is_guess else sure).append(action)
+    return tuple(sure), tuple(guessed)
 
 
 def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
@@ -315,10 +336,8 @@ def _socket(target: str) -> Connect | None:
 
 
 def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    """Return what a text does if somebody runs it as a command, and what it may do besides."""
-    found = tuple(_possible(_explode(text), folder))
-    possible, guessed = (tuple(action for action, is_guess in found if is_guess is each) for each in (False, True))
-    return possible, guessed
+    """Return what a text does if it is run as a command, and what it may do besides."""
+    return _by_certainty(_possible(_explode(text), folder))
 
 
 def _bare(words: Sequence[Word]) -> tuple[Word, ...]:
@@ -357,21 +376,7 @@ def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
 def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
     if command.words:
         text = "\n".join(command.stdin) if command.stdin else None
-        read = functools.partial(_operands, command.words, folder, text)
-        patch = hidden_patch(command.words, text)
-        if patch is not None:
-            read = functools.partial(_patched, patch, folder)
-        doubt = "it is not read with certainty"
-        yield Run(
-            command.words,
-            doubt,
-            read_operands=read,
-            within=command.within,
-            start=command.start,
-            end=command.end,
-            bare=_bare(command.words),
-            is_guess=command.is_guess,
-        )
+        yield _run(command, "it is not read with certainty", folder, text=text, is_guess=command.is_guess)
     for _, value in command.assignments:
         if "://" in value:
             yield from _connects(Word(value))
