@@ -1,14 +1,8 @@
-"""The reader of `sed` against two implementations: a script called reading must only read.
-
-Scripts come from a grammar of the language, wider than ours, and are then mutated.
-"""
+"""The language of `sed`: random scripts, wider than what permitry reads, for two implementations."""
 
 import random
-import sys
-from collections.abc import Callable, Mapping
-from typing import Protocol
 
-import pytest
+from tests.peers.scripts.language import Call, Effect, Grow, Language
 
 PROGRAMS = {"sed": ("/usr/bin/sed",), "busybox": ("/usr/bin/busybox", "sed")}
 GRAMMAR = r"""
@@ -55,74 +49,40 @@ piece: ␣ ¦ ␉ ¦ [ ¦ ] ¦ q
 piece: l ¦ W made ¦ R in ¦ p ¦ v ¦ 0,/x/ ¦ s/a/b/w made ¦ 1e id ¦ é ¦ m ¦ F; ¦ z; ¦ «odd» ¦ «effect»
 piece: «line»
 """
-
-Call = tuple[str, ...]
-Fuzz = Callable[[Mapping[str, Call], Callable[[random.Random], Call], int], tuple[int, int]]
-IsSeen = Callable[[Call], bool]
-
-
-class Grammar(Protocol):
-    """What the grammar of `conftest` offers here."""
-
-    def __call__(self, text: str, risk: float) -> "Grammar":
-        """Return a grammar."""
-        ...
-
-    def mutated(self, chance: random.Random, symbol: str) -> str:
-        """Return a text."""
-        ...
+OPTIONS = ("",) * 20 + ("-n",) * 9 + ("-E", "-r -n", "-nE", "-s", "-u", "-z", "--posix", "-i")
+EVERYWHERE = ("w made", "s/a/b/w made", "1{w made\n}", "p;w made")
+GNU = ("1e id", "s/.*/id/e", "e touch made")
 
 
-@pytest.fixture
-def compare(fuzz: Fuzz, grammar: Grammar) -> Callable[[int], tuple[int, int]]:
-    """Return a function that compares so many scripts."""
-    language = grammar(GRAMMAR, risk=0.05)
-    options = ("",) * 20 + ("-n",) * 9 + ("-E", "-r -n", "-nE", "-s", "-u", "-z", "--posix", "-i")
-
-    def call(chance: random.Random) -> Call:
-        first, second = (language.mutated(chance, "script") for _ in range(2))
-        words = chance.choice(
-            (
-                (first, "in"),
-                (first, "in"),
-                (first, "in", "in2"),
-                ("-e", first, "in"),
-                ("-e", first, "in", "in2"),
-                ("-e", first, "-e", second, "in"),
-                (f"-e{first}", "in", "in2"),
-                (f"--expression={first}", "in"),
-                ("--", first, "in"),
-                (first, "-e", second, "in"),
-                (first, "in", "-n"),
-            )
+def _call(grow: Grow, chance: random.Random) -> Call:
+    first, second = (grow(chance, "script") for _ in range(2))
+    words = chance.choice(
+        (
+            (first, "in"),
+            (first, "in"),
+            (first, "in", "in2"),
+            ("-e", first, "in"),
+            ("-e", first, "in", "in2"),
+            ("-e", first, "-e", second, "in"),
+            (f"-e{first}", "in", "in2"),
+            (f"--expression={first}", "in"),
+            ("--", first, "in"),
+            (first, "-e", second, "in"),
+            (first, "in", "-n"),
         )
-        return ("sed", *chance.choice(options).split(), *words)
-
-    return lambda count: fuzz(PROGRAMS, call, count)
-
-
-def test_a_script_that_reads_only_reads(compare: Callable[[int], tuple[int, int]]) -> None:
-    """A thousand scripts, and enough of them called reading and not, or nothing is compared."""
-    reading, _ = compare(1000)
-    assert 250 < reading < 750
+    )
+    return ("sed", *chance.choice(OPTIONS).split(), *words)
 
 
-@pytest.mark.large
-def test_twenty_thousand_scripts(compare: Callable[[int], tuple[int, int]]) -> None:
-    """The same, twenty times as long."""
-    reading, runs = compare(20_000)
-    sys.stdout.write(f"sed: {reading} of 20000 called reading, {runs} runs\n")
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("text", ["w made", "s/a/b/w made", "1{w made\n}", "p;w made"])
-def test_the_sandbox_sees_effects(is_seen: IsSeen, name: str, text: str) -> None:
-    """The comparison is worth something only if an effect is noticed."""
-    assert is_seen((*PROGRAMS[name], text, "in"))
-    assert not is_seen((*PROGRAMS[name], "p", "in"))
-
-
-@pytest.mark.parametrize("text", ["1e id", "s/.*/id/e", "e touch made"])
-def test_the_sandbox_sees_what_a_script_runs(is_seen: IsSeen, text: str) -> None:
-    """Of GNU `sed`, which runs commands."""
-    assert is_seen((*PROGRAMS["sed"], text, "in"))
+SED = Language(
+    "sed",
+    PROGRAMS,
+    GRAMMAR,
+    risk=0.05,
+    call=_call,
+    effects=(
+        *(Effect((text, "in"), tuple(PROGRAMS)) for text in EVERYWHERE),
+        *(Effect((text, "in"), ("sed",)) for text in GNU),
+    ),
+    harmless=("p", "in"),
+)

@@ -1,14 +1,8 @@
-"""The reader of `find` against two implementations: an expression called reading must only read.
-
-Expressions come from a grammar of the language, wider than ours, and are then mutated.
-"""
+"""The language of `find`: random expressions, wider than what permitry reads, for two implementations."""
 
 import random
-import sys
-from collections.abc import Callable, Mapping
-from typing import Protocol
 
-import pytest
+from tests.peers.scripts.language import Call, Effect, Grow, Language
 
 PROGRAMS = {"find": ("/usr/bin/find",), "busybox": ("/usr/bin/busybox", "find")}
 GRAMMAR = r"""
@@ -57,57 +51,23 @@ piece: ␣+␣ ¦ ␣-␣ ¦ ␣--␣ ¦ ␣-1␣ ¦ ␣x␣ ¦ ␣-size␣ ¦ �
 piece: 0 ¦ ␣
 piece: ␣«effect»␣ ¦ ␣«test»␣ ¦ ␣«name»␣ ¦ ␣«value»␣
 """
-
-Call = tuple[str, ...]
-Fuzz = Callable[[Mapping[str, Call], Callable[[random.Random], Call], int], tuple[int, int]]
-IsSeen = Callable[[Call], bool]
+EVERYWHERE = (". -exec id ;", ". -exec touch {} +", "in -exec touch made ;")
+GNU = (". -delete", ". -fprint made", ". -fls made", ". -execdir touch made ;")
 
 
-class Grammar(Protocol):
-    """What the grammar of `conftest` offers here."""
-
-    def __call__(self, text: str, risk: float) -> "Grammar":
-        """Return a grammar."""
-        ...
-
-    def mutated(self, chance: random.Random, symbol: str) -> str:
-        """Return a text."""
-        ...
+def _call(grow: Grow, chance: random.Random) -> Call:
+    return ("find", *grow(chance, "words").split(" "))
 
 
-@pytest.fixture
-def compare(fuzz: Fuzz, grammar: Grammar) -> Callable[[int], tuple[int, int]]:
-    """Return a function that compares so many expressions."""
-    language = grammar(GRAMMAR, risk=0.05)
-
-    def call(chance: random.Random) -> Call:
-        return ("find", *language.mutated(chance, "words").split(" "))
-
-    return lambda count: fuzz(PROGRAMS, call, count)
-
-
-def test_an_expression_that_reads_only_reads(compare: Callable[[int], tuple[int, int]]) -> None:
-    """A thousand expressions, and enough of them called reading and not, or nothing is compared."""
-    reading, _ = compare(1000)
-    assert 250 < reading < 750
-
-
-@pytest.mark.large
-def test_twenty_thousand_expressions(compare: Callable[[int], tuple[int, int]]) -> None:
-    """The same, twenty times as long."""
-    reading, runs = compare(20_000)
-    sys.stdout.write(f"find: {reading} of 20000 called reading, {runs} runs\n")
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("words", [". -exec id ;", ". -exec touch {} +", "in -exec touch made ;"])
-def test_the_sandbox_sees_what_is_run(is_seen: IsSeen, name: str, words: str) -> None:
-    """The comparison is worth something only if an effect is noticed."""
-    assert is_seen((*PROGRAMS[name], *words.split()))
-    assert not is_seen((*PROGRAMS[name], "."))
-
-
-@pytest.mark.parametrize("words", ["-delete", "-fprint made", "-fls made", "-execdir touch made ;"])
-def test_the_sandbox_sees_what_is_written(is_seen: IsSeen, words: str) -> None:
-    """Of GNU `find`, which has actions for that."""
-    assert is_seen((*PROGRAMS["find"], ".", *words.split()))
+FIND = Language(
+    "find",
+    PROGRAMS,
+    GRAMMAR,
+    risk=0.05,
+    call=_call,
+    effects=(
+        *(Effect(tuple(text.split()), tuple(PROGRAMS)) for text in EVERYWHERE),
+        *(Effect(tuple(text.split()), ("find",)) for text in GNU),
+    ),
+    harmless=(".",),
+)

@@ -1,14 +1,8 @@
-"""The reader of `awk` against four implementations: a program called reading must only read.
-
-Programs come from a grammar of the language, wider than ours, and are then mutated.
-"""
+"""The language of `awk`: random programs, wider than what permitry reads, for four implementations."""
 
 import random
-import sys
-from collections.abc import Callable, Mapping
-from typing import Protocol
 
-import pytest
+from tests.peers.scripts.language import Call, Effect, Grow, Language
 
 PROGRAMS = {
     "gawk": ("/usr/bin/gawk",),
@@ -103,68 +97,32 @@ piece: return␣ ¦ do␣ ¦ while( ¦ next ¦ delete a ¦ switch( ¦ case␣ ¦
 piece: print(1)>"made" ¦ ]/ ¦ [/
 piece: \/ ¦ / 1 ¦ é ¦ "\ ¦ «regex» ¦ «string» ¦ «effect» ¦ «simple» ¦ «expr»
 """
-
-Call = tuple[str, ...]
-Fuzz = Callable[[Mapping[str, Call], Callable[[random.Random], Call], int], tuple[int, int]]
-IsSeen = Callable[[Call], bool]
-
-
-class Grammar(Protocol):
-    """What the grammar of `conftest` offers here."""
-
-    def __call__(self, text: str, risk: float) -> "Grammar":
-        """Return a grammar."""
-        ...
-
-    def mutated(self, chance: random.Random, symbol: str) -> str:
-        """Return a text."""
-        ...
-
-
-@pytest.fixture
-def compare(fuzz: Fuzz, grammar: Grammar) -> Callable[[int], tuple[int, int]]:
-    """Return a function that compares so many programs."""
-    language = grammar(GRAMMAR, risk=0.012)
-    options = ((), (), ("-F:",), ("-F", ","), ("-v", "x=1"))
-
-    def call(chance: random.Random) -> Call:
-        program = language.mutated(chance, "program")
-        return ("awk", *chance.choice(options), program, "in", "in2")
-
-    return lambda count: fuzz(PROGRAMS, call, count)
-
-
-def test_a_program_that_reads_only_reads(compare: Callable[[int], tuple[int, int]]) -> None:
-    """A thousand programs, and enough of them called reading and not, or nothing is compared."""
-    reading, _ = compare(1000)
-    assert 250 < reading < 750
-
-
-@pytest.mark.large
-def test_twenty_thousand_programs(compare: Callable[[int], tuple[int, int]]) -> None:
-    """The same, twenty times as long."""
-    reading, runs = compare(20_000)
-    sys.stdout.write(f"awk: {reading} of 20000 called reading, {runs} runs\n")
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize(
-    "text",
-    [
-        'BEGIN{print "x" > "made"}',
-        'BEGIN{system("id")}',
-        'BEGIN{"id" | getline}',
-        'BEGIN{print "x" | "touch made"}',
-        'BEGIN{if (1) print(1) > "made"}',
-        '{print >> "in"}',
-    ],
+OPTIONS = ((), (), ("-F:",), ("-F", ","), ("-v", "x=1"))
+EVERYWHERE = (
+    'BEGIN{print "x" > "made"}',
+    'BEGIN{system("id")}',
+    'BEGIN{"id" | getline}',
+    'BEGIN{print "x" | "touch made"}',
+    'BEGIN{if (1) print(1) > "made"}',
+    '{print >> "in"}',
 )
-def test_the_sandbox_sees_effects(is_seen: IsSeen, name: str, text: str) -> None:
-    """The comparison is worth something only if an effect is noticed."""
-    assert is_seen((*PROGRAMS[name], text, "in"))
-    assert not is_seen((*PROGRAMS[name], "1", "in"))
 
 
-def test_the_sandbox_sees_a_connection(is_seen: IsSeen) -> None:
-    """Of `gawk`, which has names for them."""
-    assert is_seen((*PROGRAMS["gawk"], 'BEGIN{"/inet/tcp/0/127.0.0.1/PORT" |& getline}'))
+def _call(grow: Grow, chance: random.Random) -> Call:
+    program = grow(chance, "program")
+    return ("awk", *chance.choice(OPTIONS), program, "in", "in2")
+
+
+AWK = Language(
+    "awk",
+    PROGRAMS,
+    GRAMMAR,
+    risk=0.012,
+    call=_call,
+    effects=(
+        *(Effect((text, "in"), tuple(PROGRAMS)) for text in EVERYWHERE),
+        # gawk has names for connections.
+        Effect(('BEGIN{"/inet/tcp/0/127.0.0.1/PORT" |& getline}',), ("gawk",)),
+    ),
+    harmless=("1", "in"),
+)

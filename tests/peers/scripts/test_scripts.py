@@ -1,0 +1,77 @@
+"""The readers of scripts against the programs themselves: what is called reading must only read."""
+
+import random
+import sys
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import pytest
+from tests.peers.scripts.awk import AWK
+from tests.peers.scripts.find import FIND
+from tests.peers.scripts.language import Call, Language
+from tests.peers.scripts.sed import SED
+
+LANGUAGES = {language.name: language for language in (AWK, FIND, SED)}
+EFFECTS = [
+    pytest.param(language.programs[name], effect.words, id=f"{language.name}-{name}-{number}")
+    for language in LANGUAGES.values()
+    for number, effect in enumerate(language.effects)
+    for name in effect.programs
+]
+HARMLESS = [
+    pytest.param((*program, *language.harmless), id=f"{language.name}-{name}")
+    for language in LANGUAGES.values()
+    for name, program in language.programs.items()
+]
+Fuzz = Callable[[Mapping[str, Call], Callable[[random.Random], Call], int], tuple[int, int]]
+IsSeen = Callable[[Call], bool]
+
+
+class Grammar(Protocol):
+    """What the grammar of `conftest` offers here."""
+
+    def __call__(self, text: str, risk: float) -> "Grammar":
+        """Return a grammar."""
+        ...
+
+    def mutated(self, chance: random.Random, symbol: str) -> str:
+        """Return a text."""
+        ...
+
+
+@pytest.fixture
+def compare(fuzz: Fuzz, grammar: Grammar) -> Callable[[Language, int], tuple[int, int]]:
+    """Return a function that compares so many scripts of a language."""
+
+    def run(language: Language, count: int) -> tuple[int, int]:
+        grow = grammar(language.grammar, risk=language.risk).mutated
+        return fuzz(language.programs, lambda chance: language.call(grow, chance), count)
+
+    return run
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_script_that_reads_only_reads(compare: Callable[[Language, int], tuple[int, int]], name: str) -> None:
+    """A thousand scripts, and enough of them called reading and not, or nothing is compared."""
+    reading, _ = compare(LANGUAGES[name], 1000)
+    assert 250 < reading < 750
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_twenty_thousand_scripts(compare: Callable[[Language, int], tuple[int, int]], name: str) -> None:
+    """The same, twenty times as long."""
+    reading, runs = compare(LANGUAGES[name], 20_000)
+    sys.stdout.write(f"{name}: {reading} of 20000 called reading, {runs} runs\n")
+
+
+@pytest.mark.parametrize(("program", "words"), EFFECTS)
+def test_the_sandbox_sees_effects(is_seen: IsSeen, program: Call, words: Call) -> None:
+    """The comparison is worth something only if an effect is noticed."""
+    assert is_seen((*program, *words))
+
+
+@pytest.mark.parametrize("call", HARMLESS)
+def test_the_sandbox_sees_nothing_else(is_seen: IsSeen, call: Call) -> None:
+    """And if nothing is noticed where there is no effect."""
+    assert not is_seen(call)
