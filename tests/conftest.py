@@ -3,6 +3,7 @@
 import random
 import signal
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TypeAlias
 
 import attrs
@@ -19,6 +20,27 @@ def pytest_configure() -> None:
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+
+
+_ALL_BUT_PUSH = """schema = 1
+[[rule]]
+id = "all"
+effect = "allow"
+tools = ["*"]
+
+[[rule]]
+id = "no-push"
+effect = "block"
+when.command = "git push *"
+"""
+
+
+@pytest.fixture(scope="session")
+def all_but_push(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a rule file that allows all but `git push`."""
+    file = tmp_path_factory.mktemp("rules") / "push.toml"
+    file.write_text(_ALL_BUT_PUSH, encoding="utf-8")
+    return file
 
 
 Environment: TypeAlias = dict[str, str]

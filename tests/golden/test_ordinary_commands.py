@@ -17,26 +17,13 @@ _DATA = Path(__file__).with_name("ordinary_commands.jsonl")
 _ROWS: list[dict[str, str]] = [json.loads(line) for line in _DATA.read_text(encoding="utf-8").splitlines()]
 _CLASSES = sorted({row["class"] for row in _ROWS})
 _CONTEXT = AuthContext(workspace="/home/ann/project")
-_ALL_BUT_PUSH = """schema = 1
-[[rule]]
-id = "all"
-effect = "allow"
-tools = ["*"]
-
-[[rule]]
-id = "no-push"
-effect = "block"
-when.command = "git push *"
-"""
 
 
 @pytest.fixture(scope="module")
-def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AuthorizationPolicy]:
+def policies(all_but_push: Path) -> dict[str, AuthorizationPolicy]:
     """Return the shipped set, and a file that allows all but pushing, in a home that is nowhere."""
-    file = tmp_path_factory.mktemp("rules") / "push.toml"
-    file.write_text(_ALL_BUT_PUSH, encoding="utf-8")
     reader = ReadActions("/home/ann", has_disk=False)
-    names: dict[str, str | Path] = {"base": "permitry:base", "push": file}
+    names: dict[str, str | Path] = {"base": "permitry:base", "push": all_but_push}
     return {key: attrs.evolve(load_policy(name), reader=reader) for key, name in names.items()}
 
 

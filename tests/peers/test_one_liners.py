@@ -11,17 +11,6 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "nl2bash.txt"
-RULES = """
-schema = 1
-[[rule]]
-id = "all"
-effect = "allow"
-tools = ["*"]
-[[rule]]
-id = "no-push"
-effect = "block"
-when.command = "git push *"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +36,9 @@ def test_the_base_accuses_nobody_of_tampering(one_liners: list[str]) -> None:
     assert {each.reason.partition(":")[0] for each in guards.values()} == {"not certain"}
 
 
-def test_only_a_push_is_a_push(one_liners: list[str], tmp_path: Path) -> None:
+def test_only_a_push_is_a_push(one_liners: list[str], all_but_push: Path) -> None:
     """Under a rule that blocks one command, no other command is blocked."""
-    rules = tmp_path / "rules.toml"
-    rules.write_text(RULES, encoding="utf-8")
-    decisions = _restricted(load_policy(rules), one_liners)
+    decisions = _restricted(load_policy(all_but_push), one_liners)
     blocked = [line for line, decision in decisions.items() if decision.verdict is Verdict.BLOCK]
     assert [line for line in blocked if "push" not in line] == []
     assert len(decisions) / len(one_liners) < 0.26
