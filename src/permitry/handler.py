@@ -454,7 +454,7 @@ class ToolHandler:
             return self._close(question, error)
 
     def _interrupted(self, pending: Pending, error: BaseException) -> None:
-        """Record that nobody waits any more for the answer to a question that is still open."""
+        """Record that the wait for an answer has ended while the question is still open."""
         if self.ledger.find(pending.pending_id) is not None:
             self._record("interrupted", pending.call, {"pending_id": pending.pending_id, "error": type(error).__name__})
 

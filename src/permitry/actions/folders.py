@@ -29,7 +29,7 @@ def _is_option_of_cd(word: Word) -> bool:
 
 
 def _turns_back(text: str) -> bool:
-    """Return whether `..` stands behind a name: some programs make that folder on the way."""
+    """Return whether `..` follows a name: some programs make that folder on the way."""
     names = [name for name in text.split("/") if name not in ("", ".")]
     return any(name == ".." and before != ".." for before, name in itertools.pairwise(names))
 
@@ -57,7 +57,7 @@ class Folder:
         is_certain: bool = True,
         origin: str = "",
     ) -> Touch:
-        """Return what touching a word of a command touches; an open word without a text is a name nobody has seen.
+        """Return what touching a word of a command touches; an open word without a text is an unknown name.
 
         `is_entry`: the entry itself is made or replaced, as it is when it is deleted.
         """

@@ -109,9 +109,9 @@ class History:
         alone = [_changes(reader, self.start()) for reader in self._readers]
         places = range(len(alone) + 1)
         states = [self.start().joined(*alone[:at], *alone[at + 1 :]) for at in places]
-        # INVARIANT: one whose own paths are not certain beside the others may change anything.
-        beside = (_changes(reader, others) for reader, others in zip(self._readers, states, strict=False))
-        is_anywhere = any(each.is_anywhere for each in (*states, *beside))
+        # INVARIANT: one whose own paths are not certain given the others may change anything.
+        each_after = (_changes(reader, others) for reader, others in zip(self._readers, states, strict=False))
+        is_anywhere = any(each.is_anywhere for each in (*states, *each_after))
         return [attrs.evolve(each, is_anywhere=True) for each in states] if is_anywhere else states
 
 

@@ -50,7 +50,7 @@ def read_path(
     view = View() if view is None else view
     ways = [_Way(base or "/", view).follow(path) for path, base in starts if path.startswith("/")]
     is_sure = _is_plain(text) and len(readings) == 1 and _has_one_meaning(readings[0], bases)
-    # A folder that was moved takes along whoever stands in it.
+    # A folder that was moved takes along the shell that is in it.
     has_moved = not text.startswith("/") and any(map(view.changes.is_gone, bases))
     return Place(
         text,

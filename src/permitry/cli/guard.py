@@ -177,8 +177,8 @@ class SessionGuard:
         if isinstance(outcome, Pending):
             self.queued.append(outcome.call)
             return _waiting(outcome), _row(outcome.call, begun.decision, "queued")
-        result, told = self._run(outcome)
-        return result, _row(begun.call, begun.decision, told)
+        result, became = self._run(outcome)
+        return result, _row(begun.call, begun.decision, became)
 
     def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
         if not self.queues:
@@ -187,7 +187,7 @@ class SessionGuard:
         return pending if response is None else self.handler.resolve(pending.pending_id, response)
 
     def _run(self, outcome: Ready | Blocked) -> tuple[ToolResult, str]:
-        """Return what the model is told of a decided call, and what became of it."""
+        """Return what is shown to the model of a decided call, and what became of it."""
         try:
             result = self.handler.run(outcome, CallScope(step=len(self.rows)))
         except PermitryError as error:

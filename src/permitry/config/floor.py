@@ -19,7 +19,7 @@ def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
     """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
 
     Every rule, template and tool of these sets must be there as it is shipped; no other rule may say that it comes from
-    a shipped set, and none may come before the rules of an admin. So whoever forges the data gains nothing that the
+    a shipped set, and none may come before the rules of an admin. So forging the data gains nothing that the
     user's own files could not say.
 
     Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when anything is otherwise.

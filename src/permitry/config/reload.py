@@ -137,7 +137,7 @@ class PolicyReloader:
         return self._loaded.problems
 
     def poll(self) -> bool:
-        """Look at the files, and return whether anything is new: a policy, or a mistake, which is told at once."""
+        """Look at the files, and return whether anything is new: a policy, or a mistake, which is reported at once."""
         with self._lock:
             before = self._loaded
             self._loaded = after = self._next(before)

@@ -52,7 +52,7 @@ class ConfirmationLedger:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def open(self, call: ToolCall, decision: Decision, tool_digest: str | None = None) -> PendingConfirmation:
-        """Note a question and return it with its id; `tool_digest` is None for a tool that nobody declared.
+        """Note a question and return it with its id; `tool_digest` is None for an undeclared tool.
 
         Raises: `FullLedgerError` when too many are open; `LedgerError` for an id that is in use.
         """

@@ -30,7 +30,7 @@ class Version:
     """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
 
     `decisions` are those made so far under this version, by the ids of their rules. A thread that makes one takes what
-    `setdefault` gives it, so that there is never a second one: whether a rule is sure is told by its very decision.
+    `setdefault` gives it, so that there is never a second one: whether a rule is sure is seen by its very decision.
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 

@@ -75,7 +75,7 @@ class Place:
     leads to a link. `is_certain`: these are all, and each is one
     file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
     `is_tree`: what lies below a folder of this name is touched as well. `is_glob`: the wildcards in it are not quoted,
-    so that it may become other names. `is_open`: an expansion, or somebody else, says the name or a part of it, so it
+    so that it may become other names. `is_open`: an expansion, or someone else, says the name or a part of it, so it
     may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real` also holds its own place,
     where links in its folders are followed, but not the entry if it is a link.
     """
@@ -172,11 +172,11 @@ class Run:
     """Runs a program; `words` begin with its name, wrappers such as `timeout` taken off.
 
     `doubt` is why it may do more than read, None if it only reads. `within` are the constructs around it, outermost
-    first, for a human; `start` and `end` (0-based, in characters) where it stands in the text.
+    first, for a human; `start` and `end` (0-based, in characters) where it is in the text.
     `bare` are the words without the options of the program itself, as those of git before its
     sub-command; empty if there are none. `is_wrapper`: all it does is to run what is an action of
     its own. `is_guess`: it is a text that need not run. What its operands name is read when
-    somebody asks.
+    it is first needed.
     """
 
     words: tuple[Word, ...]
@@ -236,8 +236,8 @@ class Actions:
     """The actions of one call.
 
     `certain` is what it does, in order; `possible` what it does as well as far as the lenient reader can tell, on which
-    no permission relies. `guessed` is what a text may be that may not run at all, and what the arguments of a tool that
-    nobody declared may be: it can only make a restriction unsure. `doubt` is why the call as a whole may do more
+    no permission relies. `guessed` is what a text may be that may not run at all, and what the arguments of an
+    undeclared tool may be: it can only make a restriction unsure. `doubt` is why the call as a whole may do more
     than read, None if every certain action only reads.
     """
 

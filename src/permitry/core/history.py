@@ -41,7 +41,7 @@ class Ran:
 
 @attrs.frozen
 class Bounds:
-    """How much of its past a session remembers. Past a bound, counts are too high or cannot be told: never too low.
+    """How much of its past a session remembers. Past a bound, counts are too high or are not known: never too low.
 
     `calls` are kept in full, with at most ten times as many targets; `digests` is how many different calls before these
     are counted. Every account of a budget (`accounts`) keeps the times of `times` calls exactly, and `targets`.

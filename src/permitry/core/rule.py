@@ -52,7 +52,7 @@ class Question:
     """One question to the rules: whether this call may run in this context.
 
     `spec` is the tool's declaration, when a registry or the operator vouches for one; `own` is the part of it that does
-    not come from a rule file, None where a rule file alone speaks. `likely` says, for restrictions alone, what a tool
+    not come from a rule file, None where only a file does. `likely` says, for restrictions alone, what a tool
     may be by another reading of its name. `reader` tells what the call would do; it is asked once, and only when a
     rule looks at the actions.
     """

@@ -98,7 +98,7 @@ class _Queue:
     running: set[Turn] = attrs.field(factory=set)
     # All that run are shared, or none: a turn that is not runs alone.
     is_shared: bool = False
-    # Not a deque: whoever gives up leaves from the middle. Not a dict: its first key is found by a search.
+    # Not a deque: a turn that is given up leaves from the middle. Not a dict: its first key is found by a search.
     waiting: "OrderedDict[Turn, concurrent.futures.Future[None]]" = attrs.field(factory=OrderedDict)
 
     def has_room(self, turn: Turn) -> bool:
@@ -111,7 +111,7 @@ class _Queue:
     def grant(self) -> None:
         while self.waiting and self.has_room(next(iter(self.waiting))):
             turn, granted = self.waiting.popitem(last=False)
-            # A turn that somebody cancelled is nobody's.
+            # A turn that was cancelled is not granted.
             if granted.set_running_or_notify_cancel():
                 self.admit(turn)
                 granted.set_result(None)

@@ -63,8 +63,8 @@ class RegisteredTool:
 class Authorization:
     """What stands behind an `AuthorizedCall`: the call, the context it was authorized in, and who is told.
 
-    It goes with the `token`: what nobody can redeem any more is not kept. `tool` is the one whose declaration the rules
-    saw: it runs, whatever stands in its place by then. `session` is the one that the context was read from.
+    It goes with the `token`: what can no more be redeemed is not kept. `tool` is the one whose declaration the rules
+    saw: it runs, whatever is registered in its place by then. `session` is the one that the context was read from.
     """
 
     token: "weakref.ref[AuthorizedCall]"

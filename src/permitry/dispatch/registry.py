@@ -352,7 +352,7 @@ class ToolRegistry:
 
 
 def _drop(outstanding: dict[int, Authorization], key: int, _: object) -> None:
-    """Forget an authorization nobody holds the token of."""
+    """Forget an authorization whose token is gone."""
     outstanding.pop(key, None)
 
 

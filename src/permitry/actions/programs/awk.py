@@ -4,7 +4,7 @@ A grammar of the part of the language that has no output but `print` to the stan
 command, no `getline` and no function that does more than compute. It is wider than the language
 where that does not matter (no operator binds stronger than another), and narrower where
 implementations differ: a `>` compares only within parentheses and in a pattern, and a statement
-never stands within parentheses.
+is never within parentheses.
 
 Source: POSIX awk, "Grammar"; the grammars of gawk, mawk, busybox and the one true awk.
 """
@@ -193,7 +193,7 @@ class _Awk:
             self.expression(has_greater=has_greater, has_or=has_or)
 
     def expression(self, *, has_greater: bool = False, has_or: bool = True) -> None:
-        """Step over operands and what stands between them.
+        """Step over operands and what is between them.
 
         Without `has_greater` a `>` may be a redirection, and without `has_or` so may `>=` and `||`.
         """

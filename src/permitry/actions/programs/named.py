@@ -27,7 +27,7 @@ class Named:
     """An operand, or the value of an option, that is a path.
 
     `is_tree`: the program goes on below it if it is a folder. `is_entry`: it makes, replaces or removes the entry of
-    this name; otherwise it goes where the entry leads. `is_filled`: it puts there what nobody has seen, or copies from
+    this name; otherwise it goes where the entry leads. `is_filled`: it puts there what is not known, or copies from
     there what it finds; either may be links.
     """
 

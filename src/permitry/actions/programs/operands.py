@@ -74,7 +74,7 @@ def _limited(found: Operands) -> Operands:
 
 
 def _few(paths: Iterable[Named]) -> tuple[Named, ...]:
-    """Return each path once; of too many some, and for every access one that nobody has seen."""
+    """Return each path once; of too many some, and for every access one that is not known."""
     found = tuple(dict.fromkeys(paths))
     if len(found) <= _MOST_NAMED:
         return found
@@ -162,8 +162,8 @@ def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
 
 def _expanded(words: Sequence[Word], known: Sequence[Word]) -> Iterator[Named]:
     """Yield the patterns that are no path to the program: the shell reads the folder they stand for all the same."""
-    told = set(known)
-    yield from (Named(Access.READ, word) for word in words if word.is_glob and word not in told)
+    seen = set(known)
+    yield from (Named(Access.READ, word) for word in words if word.is_glob and word not in seen)
 
 
 def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> None:

@@ -70,7 +70,7 @@ class LooseCommand:
 
     `reads` and `writes` are the targets of its redirections, `stdin` the texts of its here-documents and here-strings.
     `within` are the constructs around it, outermost first; `start` and `end` (0-based, in characters) where it stands.
-    `is_piped`: its input is what the command before it prints. `is_guess`: it stands where it need not run.
+    `is_piped`: its input is what the command before it prints. `is_guess`: it need not run, by where it is written.
     """
 
     words: tuple[Word, ...]

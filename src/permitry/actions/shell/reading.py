@@ -47,7 +47,7 @@ def _anything() -> Changes:
 class ShellReading:
     """What a command does for certain and may do besides, and why it may do more than read (None: it only reads).
 
-    `possible` stands where it surely runs, as far as the lenient reader can tell; `guessed` need not.
+    `possible` surely runs, as far as the lenient reader can tell; `guessed` need not run.
     `changes` tells, when it is asked, what it changes about where paths lead.
     """
 

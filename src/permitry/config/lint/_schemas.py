@@ -8,7 +8,7 @@ __all__ = ["Schema", "has_argument", "says_arguments", "top_names"]
 Schema: TypeAlias = Mapping[str, Any]
 
 _DEEPEST = 32
-# Each alternative may have arguments of its own; of what stands under the others nothing is sure.
+# Each alternative may have arguments of its own; of what is below the others nothing is sure.
 _BRANCHES = ("allOf", "anyOf", "oneOf")
 _UNSURE = ("patternProperties", "if", "then", "else", "dependentSchemas", "not")
 

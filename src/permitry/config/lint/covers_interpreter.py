@@ -65,7 +65,7 @@ def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
 
 @functools.lru_cache(maxsize=1_024)
 def _probes(name: str) -> tuple[tuple[Word, ...], ...]:
-    """Return command lines of a program that run what stands at the place of the probe."""
+    """Return command lines of a program that run what is written at the place of the probe."""
     forms = [tuple(map(Word, (name, *form))) for form in _forms(program_of([Word(name)]))]
     takes_code = _takes_code(program_of([Word(name)]))
     return tuple(words for words in forms if takes_code or unfolded(words))

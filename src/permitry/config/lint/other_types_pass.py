@@ -17,7 +17,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the exceptions of permissions, and the restrictions, that `type` keeps from values of other types.
 
     Without `type` such a value has no answer, and what has no answer is restricted. A restriction on a type alone may
-    be meant; beside other operators, `type` only takes away.
+    be meant; next to other operators, `type` only takes away.
     """
     for rule in subject.permissions:
         for condition, table in _typed(rule.scope.unless):
