@@ -148,7 +148,8 @@ def _splits(parts: str) -> Iterator[str]:
     yield parts
     if "/" in parts:
         yield f"mcp:{parts}"
-    marked = parts.removeprefix("mcp_")
+    # Some hosts write one `_` behind the server: `mcp_bank_pay`, `mcp__bank_pay`.
+    marked = marked if marked != parts else parts.removeprefix("mcp_")
     if marked != parts:
         if "/" in marked:
             yield f"mcp:{marked}"

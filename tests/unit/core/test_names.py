@@ -37,6 +37,7 @@ def test_a_plain_name_has_one_reading(name: str) -> None:
         "mcp__bánk__pay_invoice", "mcp__ban\N{KELVIN SIGN}__pay_invoice", "functions.mcp__bank__pay_invoice:0",
         "mcp:bank/bank__pay_invoice", "MCP_BANK_PAY_INVOICE", "mcp:bank/pay-invoice",
         "mcp:bank/payInvoice", "mcp__bank__PayInvoice", "bank.payInvoice", "mcp_bank/pay_invoice",
+        "mcp__bank_pay_invoice",
     ],
 )  # fmt: skip
 def test_every_form_of_the_name_of_a_servers_tool_is_read(name: str) -> None:
