@@ -5,6 +5,7 @@ not fit what is said there makes every word a possible path, and the answer one 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import attrs
 
@@ -36,6 +37,8 @@ _SHORTEST = 3
 _MOST_NAMED = 3000
 _MOST_HOSTS = 1000
 _ANY = (Access.READ, Access.WRITE)
+
+_Accesses: TypeAlias = tuple[Access, ...]
 
 
 def touches_of(words: Sequence[Word]) -> Operands:
@@ -229,7 +232,7 @@ def _possible(words: Sequence[Word]) -> Operands:
     # What `/bin/RM` may do is what `rm` does.
     entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), Entry())
     only_reads = _only_reads(words)
-    accesses = (Access.READ,) if only_reads else _possible_accesses(entry)
+    accesses, doubtful = ((Access.READ,), ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)
     unseen = [Named(Access.READ, UNSEEN)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
@@ -244,7 +247,8 @@ def _possible(words: Sequence[Word]) -> Operands:
         if candidate not in named and (candidate.text or candidate.is_open)
     )
     paths = [Named(access, word, is_tree) for word in given if word in named for access in accesses]
-    guessed = [Named(access, candidate, is_tree) for candidate in candidates for access in accesses]
+    guessed = [Named(access, word, is_tree) for word in given if word in named for access in doubtful]
+    guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
     guessed += (each for word in code for each in named_in_code(word))
     if only_reads:
         return Operands((*unseen, *paths), guessed=tuple(guessed))
@@ -264,6 +268,33 @@ def named_in_code(code: Word) -> Iterator[Named]:
     yield from (Named(access, word) for word in words for access in Access)
 
 
-def _possible_accesses(entry: Entry) -> tuple[Access, ...]:
-    deletes = any("delete" in role for shape in entry.shapes for role in shape.operands)
-    return (*_ANY, Access.DELETE) if deletes else _ANY
+def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Accesses, _Accesses]:
+    """Return what a program may do with its operands, and what it may do with some of them.
+
+    Where an option decides whether it deletes at all, which ones is a guess.
+    """
+    shapes = (*entry.shapes, *_sub_shapes(words))
+    deleting = [shape for shape in shapes if any("delete" in role for role in shape.operands)]
+    if not all(shape.when for shape in deleting):
+        return (*_ANY, Access.DELETE), ()
+    options = frozenset(option for shape in deleting for option in shape.when)
+    return _ANY, (Access.DELETE,) if any(_may_be(options, word) for word in words[1:]) else ()
+
+
+def _sub_shapes(words: Sequence[Word]) -> tuple[Shape, ...]:
+    """Return the shapes of the sub-command that is called, if it is known."""
+    try:
+        return _found(words)[1].shapes
+    except RefusedError:
+        return ()
+
+
+def _may_be(options: frozenset[str], word: Word) -> bool:
+    """Return whether a word may give one of the options: whole, the beginning of a long one, a letter among others."""
+    name = word.text.partition("=")[0]
+    if word.is_open or name in options:
+        return bool(options)
+    if name.startswith("--"):
+        return len(name) > _SHORTEST and any(option.startswith(name) for option in options)
+    letters = (option[1] for option in options if len(option) < _SHORTEST)
+    return name.startswith("-") and any(letter in name for letter in letters)

@@ -140,6 +140,9 @@ LISTED = {
     "scp '[::1]:a' b": "h:[::1] w:b+",
     "rsync -a example.com:a b": "h:example.com w:b+",
     "rsync -a --delete a/ b": "r:a/+ w:b+ d:b+",
+    "rsync -a --del --exclude-from=x a/ b": "r:x r:a/+ w:b+ d:b+",
+    "rsync -a --remove-source-files a b": "r:a+ d:a+ w:b+",
+    "tar -cf a --remove-files b c": "w:a r:b+ d:b+ r:c+ d:c+",
     "ping -c 1 example.com": "h:example.com",
     "dig +short example.com": "h:example.com",
     "nc -z example.com 80": "h:example.com",
@@ -151,6 +154,23 @@ TOLD = {
     "git add a b": "r:a+ r:b+",
     "git --no-pager add -A": "r:.+",
     "git rm -r a": "d:a+",
+    "git clean -fd a": "r:a+ d:a+",
+    "git clean -fdx": "r:.+ d:.+",
+    "git clean -nd a": "r:a+",
+    "trash a b": "r:a+ w:a+ d:a+ r:b+ w:b+ d:b+",
+    "trash-put -rf a": "r:a+ w:a+ d:a+",
+    "gio trash a": "r:a+ w:a+ d:a+",
+    "gio trash --list": "",
+    "gio remove -f a": "r:a+ w:a+ d:a+",
+    "gio move a b": "r:a+ w:a+ d:a+ r:b+ w:b+",
+    "zip -m a b": "r:a w:a r:b w:b d:b",
+    "zip -rm a b": "r:a+ w:a+ r:b+ w:b+ d:b+",
+    "zip -r a b": "r:a+ w:a+ r:b+ w:b+",
+    "rclone purge a": "r:a+ w:a+ d:a+",
+    "rclone delete m:a": "h:m",
+    "rclone move -P a m:b": "r:a+ w:a+ d:a+ h:m",
+    "rclone sync a b": "r:a+ w:a+ r:b+ w:b+ d:b+",
+    "rimraf a": "r:a+ w:a+ d:a+",
     "git diff --no-index a ~/b": "r:diff+ r:--no-index+ r:a+ r:~/b+",
     "git -P a": "r:-P+ w:-P+ r:a+ w:a+",
     "git mv a b": "r:a+ d:a+ i:b+",
@@ -373,6 +393,34 @@ def test_a_command_that_only_reads_writes_nothing() -> None:
 def test_a_program_that_deletes_may_delete() -> None:
     """Of a program that deletes, every word may be deleted when an option is not known, and what lies below it."""
     assert {"d:a+", "w:a+", "r:a+"} <= named(operands("rm --unknown a"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rsync --unknown --delete a", "rsync --unknown --del a", "tar --unknown --remove-fil -cf x a",
+        "zip -rm x a -i y", "zip -x y -m x a", "tar --unknown $X a", "find a -unknown -delete",
+    ],
+)  # fmt: skip
+def test_a_program_that_deletes_by_an_option_may_delete_by_a_guess(text: str) -> None:
+    """Whether it deletes, and which of its operands, is not certain behind an option that is not known."""
+    found = touches_of([Word(word, is_open="$" in word) for word in text.split()])
+    assert Access.DELETE not in {each.access for each in found.paths}
+    assert Access.DELETE in {each.access for each in found.guessed if each.word.text == "a"}
+
+
+@pytest.mark.parametrize(
+    "text", ["rsync --unknown a b", "tar --unknown -cf x a", "zip -r x a -i y", "rsync -e ssh --de a b"]
+)
+def test_a_program_that_is_given_no_such_option_deletes_nothing(text: str) -> None:
+    """An option that is not known is not the one that deletes, and too little of its name is none."""
+    found = operands(text)
+    assert ("--de" in text) is (Access.DELETE in {each.access for each in (*found.paths, *found.guessed)})
+
+
+def test_a_sub_command_that_deletes_may_delete() -> None:
+    """`git rm '*.py'` is a pattern of git's own, so that what it deletes is not certain."""
+    assert "d:*.py" in {each.removesuffix("+") for each in named(operands("git rm '*.py'"))}
 
 
 @pytest.mark.parametrize("program", ["/bin/rm", "./rm", "/usr/bin/RM"])
