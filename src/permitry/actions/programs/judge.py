@@ -128,6 +128,8 @@ def _check(command: Command) -> None:
 
 
 def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
+    if len(words) == 1 and words[0].text in entry.shows and not is_spread(words[0]):
+        return
     if entry.never or entry.network:
         raise RefusedError(_why_never(words, entry, name))
     if entry.any_option or entry.wraps:

@@ -23,19 +23,40 @@ _SHELL_OPTIONS = frozenset({"-c", "-lc"})
 _PLAIN_VALUE = frozenset(string.ascii_letters + string.digits + "_-+,.@ ")
 _DIGITS = frozenset(string.digits)
 _LOCALE_NAMES = frozenset({"LANG", "LANGUAGE"})
+_SWITCH = frozenset({"", "0", "1", "true", "false"})
+_LEVELS = frozenset({"trace", "debug", "info", "warn", "warning", "error", "off"})
+# Nothing that names a file, a program or options: not `PYTHONPATH`, `NODE_OPTIONS`, `LD_PRELOAD`, `GIT_SSH`, `EDITOR`,
+# `BROWSER`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS`, `GOFLAGS`, `RUSTFLAGS`, `MAKEFLAGS`, `PYTHONWARNINGS`.
 _VARIABLES: dict[str, frozenset[str]] = {
-    "CI": frozenset({"1", "true"}),
+    "CARGO_TERM_COLOR": frozenset({"always", "auto", "never"}),
+    "CGO_ENABLED": frozenset({"0", "1"}),
+    "CI": _SWITCH,
     "CLICOLOR": frozenset({"0", "1"}),
     "CLICOLOR_FORCE": frozenset({"0", "1"}),
-    "FORCE_COLOR": frozenset({"0", "1", "2", "3"}),
+    "COLORTERM": frozenset({"", "24bit", "truecolor"}),
+    "DEBIAN_FRONTEND": frozenset({"noninteractive"}),
+    "FORCE_COLOR": _SWITCH | {"2", "3"},
     "GIT_NO_LAZY_FETCH": frozenset({"1", "true"}),
     "GIT_OPTIONAL_LOCKS": frozenset({"0", "1"}),
     "GIT_PAGER": frozenset({"", "cat"}),
-    "NO_COLOR": frozenset({"", "0", "1"}),
+    "GIT_TERMINAL_PROMPT": frozenset({"0", "1"}),
+    "GOARCH": frozenset({"386", "amd64", "arm", "arm64", "loong64", "ppc64le", "riscv64", "s390x", "wasm"}),
+    "GOOS": frozenset({"android", "darwin", "freebsd", "ios", "js", "linux", "netbsd", "openbsd", "wasip1", "windows"}),
+    "LOG_LEVEL": _LEVELS | {level.upper() for level in _LEVELS},
+    # Each names a configuration; that of production reaches what the others do not.
+    "NODE_ENV": frozenset({"development", "test"}),
+    "NO_COLOR": _SWITCH,
     "PAGER": frozenset({"", "cat"}),
-    "TERM": frozenset({"dumb", "xterm", "xterm-256color"}),
+    "PYTHONDONTWRITEBYTECODE": _SWITCH,
+    "PYTHONFAULTHANDLER": _SWITCH,
+    "PYTHONUNBUFFERED": _SWITCH,
+    "PYTHONUTF8": frozenset({"0", "1"}),
+    "RUST_BACKTRACE": frozenset({"0", "1", "full"}),
+    "TERM": frozenset({"", "ansi", "dumb", "linux", "screen", "vt100", "xterm", "xterm-256color"}),
 }
-_NUMBERS = frozenset({"COLUMNS", "LINES"})
+_NUMBERS = frozenset({"COLUMNS", "GOMAXPROCS", "LINES", "OMP_NUM_THREADS", "PYTHONHASHSEED", "RAYON_NUM_THREADS"})
+_FILTERS = frozenset({"DEBUG", "RUST_LOG"})
+_FILTER = frozenset(string.ascii_letters + string.digits + "_-,:=*")
 
 
 def peeled(command: Command) -> tuple[Command, ...]:
@@ -115,6 +136,8 @@ def _check_assignment(name: str, value: str) -> None:
         is_known = set(value) <= _PLAIN_VALUE | {"/"} and not value.startswith(("/", ".")) and ".." not in value
     elif name in _NUMBERS:
         is_known = set(value) <= _DIGITS
+    elif name in _FILTERS:
+        is_known = set(value) <= _FILTER
     else:
         is_known = value in _VARIABLES.get(name, ())
     if not is_known:

@@ -1063,7 +1063,6 @@ split a
 csplit a 2
 python x.py
 python3 -c 'x'
-python --version
 node -e x
 perl -e x
 ruby -e x
