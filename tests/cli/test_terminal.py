@@ -169,6 +169,7 @@ def test_after_an_interrupt_every_call_of_the_message_has_a_result(talk: Talk, o
     assert (len(told), seen.count(QUESTION)) == (3, 2)
     assert told[2] == "Nothing runs any more: the session was interrupted."
     assert [row["outcome"] for row in end["summary"]["calls"]] == ["ran", "interrupted at the question", "session over"]
+    assert [row["call_id"] for row in end["summary"]["calls"]] == [each["id"] for each in calls]
 
 
 def test_the_terminal_is_opened_for_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:

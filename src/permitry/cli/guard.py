@@ -130,8 +130,9 @@ class SessionGuard:
 
     def _call(self, incoming: IncomingCall, place: str) -> None:
         begun = time.perf_counter()
+        call = incoming.call if isinstance(incoming.call, CallError) else self._identified(incoming.call, place)
         try:
-            result, row = self._result(incoming, place)
+            result, row = self._result(attrs.evolve(incoming, call=call))
         except KeyboardInterrupt:
             # Between the steps, where nothing is known of how far it went.
             self._ended = _INTERRUPTED
@@ -140,7 +141,8 @@ class SessionGuard:
             # A fatal tool error, or a record that cannot be written: whatever follows does not run.
             self.failure, self._ended = str(error), _OVER
             result, row = _refused(incoming, _last_words(error), "failed")
-        row = attrs.evolve(row, seconds=round(time.perf_counter() - begun, 6))
+        call_id = None if isinstance(call, CallError) else call.call_id
+        row = attrs.evolve(row, call_id=call_id, seconds=round(time.perf_counter() - begun, 6))
         self.rows.append(row)
         # Printed and flushed before the next call is looked at: what is printed is never lost.
         _print(incoming.reply(result))
@@ -148,12 +150,12 @@ class SessionGuard:
             head = f"{row.verdict:<8}{render.one_line(row.tool)} {_brief(incoming)}"
             _say(f"{head} [{row.rule or 'no rule'}] {row.outcome}")
 
-    def _result(self, incoming: IncomingCall, place: str) -> tuple[ToolResult, SummaryRow]:
+    def _result(self, incoming: IncomingCall) -> tuple[ToolResult, SummaryRow]:
         if isinstance(incoming.call, CallError):
             return _refused(incoming, f"The call was not understood: {incoming.call}.", "not understood")
         if self._ended is not None:
             return _refused(incoming, f"Nothing runs any more: {self._ended}.", "session over")
-        return self._guarded(self._identified(incoming.call, place))
+        return self._guarded(incoming.call)
 
     def _identified(self, call: ToolCall, place: str) -> ToolCall:
         """Return the call with an id of its own: some models number their calls anew in every message."""
