@@ -46,11 +46,22 @@ class Scratch:
 
     folder: Path
 
+    @property
+    def where(self) -> Path:
+        """The file that says where the last command left the shell."""
+        return self.folder / ".where"
+
+    @property
+    def here(self) -> Path:
+        """The current folder: a reader's shell stays where a `cd` has led it, and files are written there."""
+        return Path(self.where.read_text(encoding="utf-8").strip()) if self.where.exists() else self.folder
+
     def run(self, language: str, text: str, file: str | None) -> None:
         """Run one block."""
         if file is not None:
-            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / file).write_text(text, encoding="utf-8")
+            path = self.here / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         match language:
             case "python":
                 exec(compile(text, "<example>", "exec"), {"__name__": "__main__"})  # noqa: S102 -- running examples is this test
@@ -68,7 +79,7 @@ class Scratch:
     def load(self, text: str, file: str | None) -> None:
         """Load a rule file, which must be without a mistake."""
         if file is None or file.endswith("rules.toml"):
-            path = self.folder / (file or "example.toml")
+            path = self.here / (file or "example.toml")
             path.write_text(text, encoding="utf-8")
             load_policy(str(path))
 
@@ -97,11 +108,8 @@ class Scratch:
             "XDG_CACHE_HOME": str(self.folder / "cache"),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
         }
-        where = self.folder / ".where"
-        # A reader's shell stays where a `cd` has led it; so does ours.
-        here = where.read_text(encoding="utf-8").strip() if where.exists() else self.folder
         done = subprocess.run(  # noqa: S602 -- the commands are those of our own documentation
-            f"{command}\npwd >'{where}'", shell=True, cwd=here, env=environment, check=False, text=True,
+            f"{command}\npwd >'{self.where}'", shell=True, cwd=self.here, env=environment, check=False, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         return done.stdout
@@ -124,6 +132,15 @@ def test_every_example_runs(page: Path, scratch: Scratch) -> None:
             assert page.name == "README.md"
             continue
         scratch.run(match["language"], match["text"], match["file"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_file_is_named_where_a_reader_sees_it(page: Path) -> None:
+    """A comment is not shown, so a reader would not know under which name to save the text."""
+    text, end = page.read_text(encoding="utf-8"), 0
+    for match in BLOCK.finditer(text):
+        assert Path(match["file"] or "").name in text[end : match.start()], match["file"]
+        end = match.end()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
