@@ -1,5 +1,6 @@
 """The examples of a rule: calls it must match, and calls it must not, tried when the file is loaded."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 import attrs
@@ -30,6 +31,9 @@ __all__ = ["example_problems"]
 _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
 _READER = ReadActions(_HOME, has_disk=False)
 _TOOL = "example"
+_WHAT = {"command": "a command", "path": "a path", "host": "an address", "tool": "the name of a tool"}
+_NAME_ALONE = "a plain text is the name of a tool in a rule without `when.command`, `when.path` and `when.host`"
+_NOTHING_FITS = "nothing in it fits the conditions"
 _KINDS: Mapping[str, ArgumentRole] = {
     "command": ArgumentRole.COMMAND, "path": ArgumentRole.WRITE_PATH, "host": ArgumentRole.URL,
 }  # fmt: skip
@@ -49,7 +53,9 @@ def example_problems(
             try:
                 example = _read(given, draft.table)
             except ValidationError as error:
-                yield from problems_of(draft.source, place, error, ExampleTable)
+                problems = problems_of(draft.source, place, error, ExampleTable)
+                is_name = " " in (given.text or "").strip() and _kind(draft.table) == "tool"
+                yield from (problem._replace(hint=_NAME_ALONE) if is_name else problem for problem in problems)
                 continue
             if example == ExampleTable():
                 hint = "name a tool, a command, a path, an address or a condition"
@@ -63,6 +69,7 @@ def example_problems(
             is_asked = wanted and matches is None and draft.table.effect == "confirm"
             if matches is not wanted and not is_asked:
                 does = "does not match" if wanted else "matches" if matches else "may match"
+                why = f"{why}{_meaning(given, draft.table)}" if why == _NOTHING_FITS else why
                 hint = why if wanted else "narrow the rule, or move the example to `match`"
                 told = f"the `{key}` example `{_told(example)}` {does} the rule"
                 yield draft.source.problem(place, told, hint)
@@ -72,9 +79,23 @@ def _read(example: ExampleTable, table: RuleTable) -> ExampleTable:
     """Return the example with its plain text in the place the rule gives it: a command, a path, an address, a tool."""
     if example.text is None:
         return example
+    return ExampleTable.model_validate({_kind(table): example.text})
+
+
+def _kind(table: RuleTable) -> str:
+    """Return what a plain text is among the examples of a rule."""
     when = table.when or WhenTable.model_construct()
-    kind = next((kind for kind in _KINDS if getattr(when, kind, None)), "tool")
-    return ExampleTable.model_validate({kind: example.text})
+    return next((kind for kind in _KINDS if getattr(when, kind, None)), "tool")
+
+
+def _meaning(example: ExampleTable, table: RuleTable) -> str:
+    """Return what a plain text that does not fit is taken for, and how to write what it may have been meant for."""
+    text, kind = example.text or "", _kind(table)
+    other = "command" if " " in text else "tool"
+    if not text or other == kind:
+        return ""
+    written = f"{{ {other} = {json.dumps(text)} }}"
+    return f"; a plain text is {_WHAT[kind]} in a rule with `when.{kind}`, and a {other} is `{written}`"
 
 
 def _told(example: ExampleTable) -> str:
@@ -93,7 +114,7 @@ def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: S
     if isinstance(answer, Unsure):
         return None, f"it only may: {answer.reason}"
     facts = ", ".join(scope.facts(question, is_generous=table.effect != "allow"))
-    return answer, f"the example has {facts}" if facts else "nothing in it fits the conditions"
+    return answer, f"the example has {facts}" if facts else _NOTHING_FITS
 
 
 def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:

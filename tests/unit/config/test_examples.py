@@ -190,7 +190,28 @@ def test_an_argument_that_cannot_be_compared_counts_against_the_call(told: Calla
             ('tools = ["x"]', 'when.mode = "plan"', 'match = [{ tool = "x", mode = "review" }]'),
             "the example has mode = review",
         ),
-        ("block", ('when.command = "rm *"', 'match = ["ls"]'), "nothing in it fits the conditions"),
+        (
+            "block",
+            ('when.command = "rm *"', 'match = ["run_shell"]'),
+            ('a plain text is a command in a rule with `when.command`, and a tool is `{ tool = "run_shell" }`'),
+        ),
+        (
+            "block",
+            ('when.path = "a/**"', 'match = ["rm a/b"]'),
+            ('a plain text is a path in a rule with `when.path`, and a command is `{ command = "rm a/b" }`'),
+        ),
+        (
+            "block",
+            ('when.host = "a.example"', 'match = ["http_get"]'),
+            ('a plain text is an address in a rule with `when.host`, and a tool is `{ tool = "http_get" }`'),
+        ),
+        ("block", ('when.command = "rm *"', 'match = ["ls x"]'), "nothing in it fits the conditions"),
+        ("block", ('when.command = "rm *"', 'match = [{ command = "ls" }]'), "nothing in it fits the conditions"),
+        (
+            "block",
+            ('tools = ["x"]', 'match = ["git push"]'),
+            "a plain text is the name of a tool in a rule without `when.command`, `when.path` and `when.host`",
+        ),
         ("allow", ('when.command = "ls *"', 'match = ["ls", "ls; rm x"]'), "`rm x` is not covered"),
         (
             "allow",
