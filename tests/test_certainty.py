@@ -47,7 +47,7 @@ def decide(policy: AuthorizationPolicy, text: str) -> Decision:
         "timeout 5 git push", "echo a | xargs git push", "find . -exec git push \\;", "watch -n 5 'git push'",
         "echo 'git push' | bash", "echo git push | tee log | sudo sh", "{ echo 'git push'; } | bash",
         "bash <<< 'git push'", "bash <<E\ngit push\nE", "timeout 5 bash <<'E'\ngit push\nE",
-        "cat <<E | git push\nx\nE", "cat <<'E' | sh\ngit push\nE", "ssh host 'git push'", "su -c 'git push'",
+        "cat <<E | git push\nx\nE", "cat <<'E' | sh\ngit push\nE", "su -c 'git push'",
         "trap 'git push' EXIT", "git -c alias.p=push p", "git submodule foreach 'git push'", "\\git push",
         "function f { git push; }", "coproc git push", 'git push > "$log" 2>&1', "GIT_DIR=$x git push",
     ],

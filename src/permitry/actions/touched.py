@@ -24,6 +24,8 @@ def touched(operands: Operands, folder: Folder) -> Iterator[Touch]:
 def _named(named: Named, folder: Folder) -> Touch:
     word = named.word
     touch = folder.place_of(word, named.access, is_tree=named.is_tree, is_entry=named.is_entry)
+    if named.instead:
+        touch = attrs.evolve(touch, instead=named.instead)
     if word.text.startswith("~") and not word.is_home:
         # A tilde that is quoted stays one for the shell, and for most programs.
         touch = attrs.evolve(touch, is_guess=True)

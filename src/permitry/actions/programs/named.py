@@ -28,7 +28,7 @@ class Named:
 
     `is_tree`: the program goes on below it if it is a folder. `is_entry`: it makes, replaces or removes the entry of
     this name; otherwise it goes where the entry leads. `is_filled`: it puts there what is not known, or copies from
-    there what it finds; either may be links.
+    there what it finds; either may be links. `instead` is what it may do in place of `access`, where that is not known.
     """
 
     access: Access
@@ -36,6 +36,7 @@ class Named:
     is_tree: bool = False
     is_entry: bool = False
     is_filled: bool = False
+    instead: frozenset[Access] = attrs.field(default=frozenset(), kw_only=True)
 
 
 @attrs.frozen
@@ -148,8 +149,18 @@ class Collector:
         for name in role.split("/"):
             is_below, is_entry = name == "below", name in _ENTRIES
             self.has_folder = self.has_folder or is_below
-            for access in _ACCESSES[name]:
-                self.paths.append(Named(access, word, goes_on or is_below, is_entry, is_filled=name in _FILLED))
+            accesses = _ACCESSES[name]
+            for access in accesses:
+                self.paths.append(
+                    Named(
+                        access,
+                        word,
+                        goes_on or is_below,
+                        is_entry,
+                        is_filled=name in _FILLED,
+                        instead=frozenset(accesses) - {access},
+                    )
+                )
 
     def here(self) -> None:
         """Take the current folder where none is named."""

@@ -4,7 +4,8 @@ Table-driven: `programs.toml` says for each program what its operands and the va
 not fit what is said there makes every word a possible path, and the answer one that no permission may rely on.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -37,8 +38,18 @@ _SHORTEST = 3
 _MOST_NAMED = 3000
 _MOST_HOSTS = 1000
 _ANY = (Access.READ, Access.WRITE)
+_NONE: frozenset[Access] = frozenset()
+_NO_PATHS = frozenset({"text", "host", "pair", "none"})
+_SURE = {
+    "read": frozenset({Access.READ}),
+    "read/replace": frozenset({Access.READ, Access.WRITE}),
+    "replace": frozenset({Access.WRITE}),
+    "write": frozenset({Access.WRITE}),
+    "delete": frozenset({Access.DELETE}),
+}
 
 _Accesses: TypeAlias = tuple[Access, ...]
+_Possible: TypeAlias = Mapping[Access, frozenset[Access]]
 
 
 def touches_of(words: Sequence[Word]) -> Operands:
@@ -232,7 +243,7 @@ def _possible(words: Sequence[Word]) -> Operands:
     # What `/bin/RM` may do is what `rm` does.
     entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), Entry())
     only_reads = _only_reads(words)
-    accesses, doubtful = ((Access.READ,), ()) if only_reads else _possible_accesses(entry, words)
+    accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)
     unseen = [Named(Access.READ, UNSEEN)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
@@ -246,7 +257,12 @@ def _possible(words: Sequence[Word]) -> Operands:
         for candidate in paths_in(word, program)
         if candidate not in named and (candidate.text or candidate.is_open)
     )
-    paths = [Named(access, word, is_tree) for word in given if word in named for access in accesses]
+    paths = [
+        Named(access, word, is_tree, instead=instead)
+        for word in given
+        if word in named
+        for access, instead in accesses.items()
+    ]
     guessed = [Named(access, word, is_tree) for word in given if word in named for access in doubtful]
     guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
     guessed += (each for word in code for each in named_in_code(word))
@@ -268,17 +284,25 @@ def named_in_code(code: Word) -> Iterator[Named]:
     yield from (Named(access, word) for word in words for access in Access)
 
 
-def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Accesses, _Accesses]:
-    """Return what a program may do with its operands, and what it may do with some of them.
+def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, _Accesses]:
+    """Return what a program may do to its operands, with each what else it may do instead; and what to some of them.
 
-    Where an option decides whether it deletes at all, which ones is a guess.
+    Where an option decides whether it deletes at all, which ones is a guess. Where all that fits the options does the
+    same to every path, nothing else is done.
     """
-    shapes = (*entry.shapes, *_sub_shapes(words))
-    deleting = [shape for shape in shapes if any("delete" in role for role in shape.operands)]
-    if not all(shape.when for shape in deleting):
-        return (*_ANY, Access.DELETE), ()
+    deleting = [
+        shape for shape in (*entry.shapes, *_sub_shapes(words)) if any("delete" in role for role in shape.operands)
+    ]
     options = frozenset(option for shape in deleting for option in shape.when)
-    return _ANY, (Access.DELETE,) if any(_may_be(options, word) for word in words[1:]) else ()
+    may_delete = not all(shape.when for shape in deleting)
+    accesses = frozenset({*_ANY, Access.DELETE} if may_delete else _ANY)
+    doubtful = (Access.DELETE,) if not may_delete and any(_may_be(options, word) for word in words[1:]) else ()
+    given = [shape for shape in entry.shapes if any(_has_option(word, shape.when, entry) for word in words)]
+    meant = {role.rstrip("*+?") for shape in given or entry.shapes for role in shape.operands} - _NO_PATHS
+    sure = {_SURE.get(role, _NONE) for role in meant}
+    return {
+        each: _NONE if sure and all(each in one for one in sure) else accesses - {each} for each in accesses
+    }, doubtful
 
 
 def _sub_shapes(words: Sequence[Word]) -> tuple[Shape, ...]:
@@ -298,3 +322,11 @@ def _may_be(options: frozenset[str], word: Word) -> bool:
         return len(name) > _SHORTEST and any(option.startswith(name) for option in options)
     letters = (option[1] for option in options if len(option) < _SHORTEST)
     return name.startswith("-") and any(letter in name for letter in letters)
+
+
+def _has_option(word: Word, options: frozenset[str], entry: Entry) -> bool:
+    """Return whether a word begins with one of these options, alone or behind other letters of a cluster."""
+    letters = itertools.takewhile(lambda letter: f"-{letter}" in entry.known.plain, word.text[1:])
+    at = 1 + sum(1 for _ in letters)
+    is_in_cluster = word.text.startswith("-") and f"-{word.text[at : at + 1]}" in options
+    return is_in_cluster or word.text.startswith(tuple(options))

@@ -19,7 +19,8 @@ from permitry.actions.programs.judge import Judged, Refused, judged
 from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.shell.git import without_options
-from permitry.actions.shell.runners import program_of, reads_commands
+from permitry.actions.shell.runners import program_of, reads_commands, words_elsewhere
+from permitry.actions.shell.running import ELSEWHERE
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
 from permitry.actions.shell.words import has_wildcard
 from permitry.actions.touched import touched
@@ -35,8 +36,6 @@ _Found: TypeAlias = tuple[Action, bool]
 
 _NOWHERE = "/dev/null"
 _MOST_WORDS = 4_096
-_ELSEWHERE = frozenset({"adb", "docker", "docker-compose", "kubectl", "nerdctl", "podman", "ssh"})
-"""What these run, they run on another machine or in a container of its own."""
 
 
 def _anything() -> Changes:
@@ -151,7 +150,7 @@ class _Script:
         found = tuple(_inner(command, reading, folder))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
             found = tuple(_inner(command, reading, attrs.evolve(folder, is_certain=False)))
-        is_elsewhere = program_of(command.words) in _ELSEWHERE
+        is_elsewhere = program_of(command.words) in ELSEWHERE
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. What a program runs besides itself must be permitted as well.
         self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
@@ -261,6 +260,10 @@ def _patched(patch: str, folder: Folder) -> Operands:
 def _operands(words: Sequence[Word], folder: Folder, text: str | None = None) -> Operands:
     """Return what a program touches; `text` is its input, as far as that is written out."""
     named = operands_of(words)
+    elsewhere = words_elsewhere(words)
+    if elsewhere:
+        # What runs there is an action of its own.
+        named = attrs.evolve(named, paths=tuple(each for each in named.paths if each.word not in elsewhere))
     code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
     connects, guessed_connects = (
         tuple(connect for word in hosts for connect in _connects(word)) for hosts in (named.hosts, named.guessed_hosts)
@@ -385,4 +388,4 @@ def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
             if text != _NOWHERE:
                 word = Word(text, has_wildcard(text), is_home=text.startswith("~"))
                 touch = folder.place_of(word, access, is_certain=False)
-                yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess)
+                yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words)

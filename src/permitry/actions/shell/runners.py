@@ -14,6 +14,7 @@ import attrs
 from permitry.actions.shell.git import git_runs
 from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.running import (
+    ELSEWHERE,
     FIRST_OPERAND,
     LISTED_OPTIONS,
     SHELLS,
@@ -26,7 +27,15 @@ from permitry.actions.shell.running import (
 )
 from permitry.core.action import Word
 
-__all__ = ["MOST_WORDS", "Inner", "program_of", "reads_commands", "reads_shell", "unfolded"]
+__all__ = [
+    "MOST_WORDS",
+    "Inner",
+    "program_of",
+    "reads_commands",
+    "reads_shell",
+    "unfolded",
+    "words_elsewhere",
+]
 
 MOST_STARTS = 8
 """How many words of one command line may each begin an inner command."""
@@ -40,6 +49,8 @@ Words = Sequence[Word]
 _CLUSTER = re.compile(r"[-+][A-Za-z]+")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*+)(?:"|\Z)', re.DOTALL)
+_CHECKS = re.compile(r"-[cenvx]+")
+_CHECKING = frozenset({"ash", "bash", "dash", "ksh", "ksh93", "mksh", "rbash", "sh", "yash", "zsh"})
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SHORTEST_PREFIX = 5
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
@@ -73,7 +84,7 @@ def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return everything the program of a command line runs besides itself, as far as the words say it."""
     name, words = program_of(words), words[:MOST_WORDS]
     readers = [_READERS.get(name), _shell_text if name in SHELLS else None, _wrapped, _listed]
-    given = [(reader(words), reader in _GUESSING) for reader in readers if reader]
+    given = [(reader(words), reader in _GUESSING or name in ELSEWHERE) for reader in readers if reader]
     found: dict[Inner, Inner] = {}
     for inners, is_guess in given:
         for inner in itertools.islice(inners, MOST_INNER):
@@ -93,7 +104,17 @@ def reads_commands(words: Words) -> bool:
     return reads(words) if reads is not None else name in SHELLS and _shell_reads(words)
 
 
+def _only_checks(words: Words) -> bool:
+    """Return whether a shell looks at the syntax of its text and runs nothing of it: `bash -n`."""
+    # Others may take it back: an interactive shell runs what it reads.
+    options = [word.text for word in words[1:] if word.text[:1] in ("-", "+") or word.is_open]
+    are_known = program_of(words) in _CHECKING and all(map(_CHECKS.fullmatch, options))
+    return are_known and any("n" in option for option in options)
+
+
 def _shell_reads(words: Words) -> bool:
+    if _only_checks(words):
+        return False
     operands: list[Word] = []
     is_value = False
     for word in words[1:]:
@@ -163,8 +184,17 @@ def _make_reads(words: Words) -> bool:
 
 
 def reads_shell(words: Words) -> bool:
-    """Return whether all that a command line takes from its standard input is the text of a shell."""
-    return reads_commands(words) and program_of(words) not in _FED_OTHERWISE
+    """Return whether all that a command line takes from its standard input is the text of a shell of this machine."""
+    return reads_commands(words) and program_of(words) not in _FED_OTHERWISE | ELSEWHERE
+
+
+def words_elsewhere(words: Words) -> frozenset[Word]:
+    """Return the words of a command line that mean something on another machine alone, behind wrappers as well."""
+    name = program_of(words)
+    if ELSEWHERE.isdisjoint((name, *(word.text for word in words))):
+        return frozenset()
+    inner = [each.words for each in unfolded(words)]
+    return frozenset(word for some in inner for word in (some if name in ELSEWHERE else words_elsewhere(some)))
 
 
 def _ssh_reads(words: Words) -> bool:
@@ -290,6 +320,8 @@ def _parallel(words: Words) -> Iterator[Inner]:
 
 def _shell_text(words: Words) -> Iterator[Inner]:
     """Yield the text behind `-c`, and the command that its parameters make; without `-c`, the script and its words."""
+    if _only_checks(words):
+        return
     at = next((at for at, word in enumerate(words) if at and (_has_letter(word, "c") or word.is_open)), 0)
     yield from (_read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
     at = at or next((at for at, word in enumerate(words) if word.text == "--command"), 0)

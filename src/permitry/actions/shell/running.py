@@ -7,6 +7,7 @@ import attrs
 from permitry.core.action import Word
 
 __all__ = [
+    "ELSEWHERE",
     "FIRST_OPERAND",
     "LISTED_OPTIONS",
     "LITERAL",
@@ -130,6 +131,7 @@ WRAPPERS = {
     "taskset": Wrapper(1, "", "acp"),
     "time": Wrapper(0, "fo", "apqvlhV"),
     "timeout": Wrapper(1, "ks", "vfp"),
+    "systemd-nspawn": Wrapper(0, "DEMSipu", "abnqUxP"),
     "torsocks": Wrapper(0, "u", "iqd"),
     "tsocks": Wrapper(),
     "unbuffer": Wrapper(0, "", "p"),
@@ -168,6 +170,12 @@ def wrapper_of(name: str) -> Wrapper | None:
     return WRAPPERS.get(name) or (Wrapper() if _LOADER.fullmatch(name) else None)
 
 
+ELSEWHERE = frozenset(
+    {"adb", "chroot", "docker", "docker-compose", "kubectl", "lxc", "nerdctl", "oc", "podman", "ssh", "systemd-nspawn"}
+    | {"vagrant", "wsl"}
+)
+"""What these run, they run on another machine, or where paths lead elsewhere."""
+
 _CONTAINER = Wrapper(1, "acehlmpuvw", "dditPqT")
 
 SUBCOMMANDS = {
@@ -182,6 +190,7 @@ SUBCOMMANDS = {
     ("docker-compose", "exec"): _CONTAINER,
     ("docker-compose", "run"): _CONTAINER,
     ("hatch", "run"): Wrapper(),
+    **{(name, "exec"): Wrapper(1, "cfnp", "itq") for name in ("kubectl", "oc")},
     ("lxc", "exec"): Wrapper(1),
     ("npm", "exec"): Wrapper(0, "c"),
     ("npm", "x"): Wrapper(0, "c"),
@@ -231,6 +240,7 @@ LISTED_OPTIONS = {
         | {"--new-volume-script", "--rsh-command", "--rmt-command"}
     ),
     "tcpdump": frozenset({"-z"}),
+    "vagrant": frozenset({"-c", "--command"}),
     "vi": frozenset({"-c", "--cmd"}),
     "vim": frozenset({"-c", "--cmd"}),
     "nvim": frozenset({"-c", "--cmd"}),

@@ -65,7 +65,8 @@ class Conditions:
     """The conditions of one `when` or `unless`; all that are given must hold.
 
     `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions: of each, one pattern
-    must fit. `accesses` narrows `paths` to what happens to them; empty for anything.
+    must fit. `accesses` narrows `paths` to what happens to them; empty for anything. `names_programs`: the rule also
+    names the programs it is about, so it knows what they do with a path.
     """
 
     plain: tuple[Condition, ...] = ()
@@ -73,6 +74,7 @@ class Conditions:
     paths: tuple[PathPattern, ...] = ()
     hosts: tuple[HostPattern, ...] = ()
     accesses: frozenset[Access] = frozenset()
+    names_programs: bool = False
 
     @property
     def are_about_actions(self) -> bool:
@@ -197,9 +199,13 @@ class Conditions:
                 return any(pattern.must_hold(run.words, run.bare) for pattern in self.commands)
             case Touch() as touch:
                 fits = any(pattern.must_hold(touch.place, actions.roots) for pattern in self.paths)
-                return fits or self._is_done_by_shell(part, touch)
+                return (fits and self._is_surely_meant(touch)) or self._is_done_by_shell(part, touch)
             case _:
                 return True
+
+    def _is_surely_meant(self, touch: Touch) -> bool:
+        """Return whether the conditions are about all that may happen to a path of which one access is meant."""
+        return not self.accesses or self.names_programs or touch.instead <= self.accesses
 
     def _fits_run(self, run: Run, actions: Actions) -> bool:
         if not any(pattern.holds(run.words) for pattern in self.commands):

