@@ -7,16 +7,27 @@ not take the next word as its value, both readings are reported. What begins a c
 import itertools
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from permitry.actions.shell.expressions import (
+    CLUSTER,
+    after_dashes,
+    fd,
+    find,
+    has_letter,
+    joined,
+    listed,
+    marked,
+    program_of,
+    read,
+    run,
+)
 from permitry.actions.shell.git import git_runs
 from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.running import (
     ELSEWHERE,
-    FIRST_OPERAND,
-    LISTED_OPTIONS,
     SHELLS,
     SUBCOMMANDS,
     WRAPPERS,
@@ -46,13 +57,11 @@ MOST_WORDS = 500
 
 Words = Sequence[Word]
 
-_CLUSTER = re.compile(r"[-+][A-Za-z]+")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*+)(?:"|\Z)', re.DOTALL)
 _CHECKS = re.compile(r"-[cenvx]+")
 _CHECKING = frozenset({"ash", "bash", "dash", "ksh", "ksh93", "mksh", "rbash", "sh", "yash", "zsh"})
 _SPLITS = re.compile(r"--s|-[^-]*S")
-_SHORTEST_PREFIX = 5
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 _EVALUATE = frozenset(
@@ -75,15 +84,10 @@ _EVALUATE = frozenset(
 )
 
 
-def program_of(words: Words) -> str:
-    """Return the name of a command's program without its folder; empty for no words."""
-    return words[0].text.rpartition("/")[2] if words else ""
-
-
 def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return everything the program of a command line runs besides itself, as far as the words say it."""
     name, words = program_of(words), words[:MOST_WORDS]
-    readers = [_READERS.get(name), _shell_text if name in SHELLS else None, _wrapped, _listed]
+    readers = [_READERS.get(name), _shell_text if name in SHELLS else None, _wrapped, listed]
     given = [(reader(words), reader in _GUESSING or name in ELSEWHERE) for reader in readers if reader]
     found: dict[Inner, Inner] = {}
     for inners, is_guess in given:
@@ -120,8 +124,8 @@ def _shell_reads(words: Words) -> bool:
     for word in words[1:]:
         if not is_value and (word.text[:1] not in ("-", "+") or word.text == "-"):
             operands.append(word)
-        is_value = word.text in _VALUED_OF_SHELLS or (bool(_CLUSTER.fullmatch(word.text)) and word.text[-1] in "oO")
-    return not operands or any(_has_letter(word, "s") for word in words[1:]) or _is_stream(operands[0])
+        is_value = word.text in _VALUED_OF_SHELLS or (bool(CLUSTER.fullmatch(word.text)) and word.text[-1] in "oO")
+    return not operands or any(has_letter(word, "s") for word in words[1:]) or _is_stream(operands[0])
 
 
 def _is_stream(word: Word) -> bool:
@@ -151,14 +155,12 @@ def _lacks_command(words: Words) -> bool:
 
 
 def _lacks_text(words: Words) -> bool:
-    return next(_dash_c(words), None) is None and not any(_has_letter(word, "u") for word in words[1:])
+    return next(_dash_c(words), None) is None and not any(has_letter(word, "u") for word in words[1:])
 
 
 def _sudo_reads(words: Words) -> bool:
     options = [word for word in words[1:] if word.text.startswith("-")]
-    asks = any(
-        _has_letter(each, "s") or _has_letter(each, "i") or each.text[:4] in ("--sh", "--lo") for each in options
-    )
+    asks = any(has_letter(each, "s") or has_letter(each, "i") or each.text[:4] in ("--sh", "--lo") for each in options)
     return asks and _lacks_command(words)
 
 
@@ -170,7 +172,7 @@ def _source_reads(words: Words) -> bool:
 def _xargs_reads(words: Words) -> bool:
     commands = (inner.words for inner in _xargs(words))
     return any(
-        program_of(each) in SHELLS and (any(_has_letter(word, "c") for word in each[1:]) or _shell_reads(each))
+        program_of(each) in SHELLS and (any(has_letter(word, "c") for word in each[1:]) or _shell_reads(each))
         for each in commands
     )
 
@@ -218,22 +220,6 @@ _FED: Mapping[str, Callable[[Words], bool]] = {
 }
 
 
-def _has_letter(word: Word, letter: str) -> bool:
-    return _CLUSTER.fullmatch(word.text) is not None and letter in word.text
-
-
-def _run(words: Words) -> Inner:
-    return Inner("", tuple(words))
-
-
-def _read(text: str) -> Inner:
-    return Inner("", text=text)
-
-
-def _joined(words: Words) -> str:
-    return " ".join(word.text for word in words)
-
-
 # Wrappers ------------------------------------------------------------------------------------------------------------
 
 
@@ -263,7 +249,7 @@ def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
 
 
 def _behind(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
-    return (_run(words[at:]) for at in _starts(words, wrapper))
+    return (run(words[at:]) for at in _starts(words, wrapper))
 
 
 def _wrapped(words: Words) -> Iterator[Inner]:
@@ -279,17 +265,17 @@ def _wrapped(words: Words) -> Iterator[Inner]:
 
 
 def _command(words: Words) -> Iterator[Inner]:
-    if not any(_has_letter(word, "v") or _has_letter(word, "V") for word in words[1:2]):
+    if not any(has_letter(word, "v") or has_letter(word, "V") for word in words[1:2]):
         yield from _behind(words[1:], Wrapper(0, "", "p"))
 
 
 def _coproc(words: Words) -> Iterator[Inner]:
-    yield _run(words[1:])
-    yield _run(words[2:])
+    yield run(words[1:])
+    yield run(words[2:])
 
 
 def _applet(words: Words) -> Iterator[Inner]:
-    yield _run(words[1:])
+    yield run(words[1:])
 
 
 def _xargs(words: Words) -> Iterator[Inner]:
@@ -303,7 +289,7 @@ def _xargs(words: Words) -> Iterator[Inner]:
     marks.discard("")
     for inner in _behind(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0prtox")):
         yield inner
-        yield _run((*(_marked(word, marks) for word in inner.words), Word("{}", is_open=True)))
+        yield run((*(marked(word, marks) for word in inner.words), Word("{}", is_open=True)))
 
 
 def _parallel(words: Words) -> Iterator[Inner]:
@@ -311,8 +297,8 @@ def _parallel(words: Words) -> Iterator[Inner]:
     cut = next((at for at, text in enumerate(operands) if text.startswith(":::")), len(words))
     for inner in _behind(words[1:cut], Wrapper(0, "jISaN", "kmqtX0u")):
         yield inner
-        yield _read(_joined(inner.words))
-    yield from (_read(text) for text in operands[cut + 1 : cut + 1 + MOST_STARTS])
+        yield read(joined(inner.words))
+    yield from (read(text) for text in operands[cut + 1 : cut + 1 + MOST_STARTS])
 
 
 # Texts for a shell ---------------------------------------------------------------------------------------------------
@@ -322,47 +308,47 @@ def _shell_text(words: Words) -> Iterator[Inner]:
     """Yield the text behind `-c`, and the command that its parameters make; without `-c`, the script and its words."""
     if _only_checks(words):
         return
-    at = next((at for at, word in enumerate(words) if at and (_has_letter(word, "c") or word.is_open)), 0)
-    yield from (_read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
+    at = next((at for at, word in enumerate(words) if at and (has_letter(word, "c") or word.is_open)), 0)
+    yield from (read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
     at = at or next((at for at, word in enumerate(words) if word.text == "--command"), 0)
     if not at:
         yield from _behind(words[1:], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT"))
         return
     for start in _starts(words[at + 1 :], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPTc")):
         text, parameters = words[at + 1 + start], words[at + 2 + start :]
-        yield _read(text.text)
+        yield read(text.text)
         if "$" in text.text:
-            yield attrs.evolve(_run(parameters), is_guess=True)
-            yield attrs.evolve(_run(parameters[1:]), is_guess=True)
+            yield attrs.evolve(run(parameters), is_guess=True)
+            yield attrs.evolve(run(parameters[1:]), is_guess=True)
 
 
 def _eval(words: Words) -> Iterator[Inner]:
-    yield _read(_joined(words[1:]))
+    yield read(joined(words[1:]))
 
 
 def _trap(words: Words) -> Iterator[Inner]:
-    yield from (_read(word.text) for word in words[1:3])
+    yield from (read(word.text) for word in words[1:3])
 
 
 def _alias(words: Words) -> Iterator[Inner]:
-    yield from (_read(word.text.partition("=")[2]) for word in words[1:])
+    yield from (read(word.text.partition("=")[2]) for word in words[1:])
 
 
 def _evaluated(words: Words) -> Iterator[Inner]:
     """Yield the substitutions in a word that bash evaluates again, as the index in `read 'a[$(…)]'`."""
-    yield from (_read(word.text) for word in words[1:] if "$(" in word.text or "`" in word.text)
+    yield from (read(word.text) for word in words[1:] if "$(" in word.text or "`" in word.text)
 
 
 def _watch(words: Words) -> Iterator[Inner]:
     for inner in _behind(words[1:], Wrapper(0, "nq", "bcdegtpxwrCv")):
         yield inner
-        yield _read(_joined(inner.words))
+        yield read(joined(inner.words))
 
 
 def _ssh(words: Words) -> Iterator[Inner]:
     for inner in _behind(words[1:], Wrapper(1, "BbcDEeFIiJLlmOopPQRSWw", "46AaCfGgKkMNnqsTtVvXxYy")):
         yield inner
-        yield _read(_joined(inner.words))
+        yield read(joined(inner.words))
 
 
 def _env(words: Words) -> Iterator[Inner]:
@@ -371,8 +357,8 @@ def _env(words: Words) -> Iterator[Inner]:
     for at in itertools.islice(options, MOST_STARTS):
         word = words[at].text
         attached = word.partition("=" if word.startswith("--") else "S")[2]
-        text = f"{attached} {_joined(words[at + 1 :])}".lstrip()
-        yield _read(f"env {text}" if text.startswith("-") else text)
+        text = f"{attached} {joined(words[at + 1 :])}".lstrip()
+        yield read(f"env {text}" if text.startswith("-") else text)
 
 
 def _dash_c(words: Words) -> Iterator[Inner]:
@@ -380,115 +366,49 @@ def _dash_c(words: Words) -> Iterator[Inner]:
     for at, word in enumerate(words[1:], start=1):
         cluster, letter, attached = word.text.partition("c")
         if word.text.startswith("--command="):
-            yield _read(word.text.partition("=")[2])
+            yield read(word.text.partition("=")[2])
         elif word.text == "--command":
-            yield from (_read(following.text) for following in words[at + 1 : at + 2])
+            yield from (read(following.text) for following in words[at + 1 : at + 2])
         elif letter and cluster.startswith("-") and not cluster.startswith("--"):
-            yield _read(attached)
-            yield from (_read(following.text) for following in words[at + 1 : at + 2])
+            yield read(attached)
+            yield from (read(following.text) for following in words[at + 1 : at + 2])
 
 
 def _awk(words: Words) -> Iterator[Inner]:
     """Yield the literals of a program that has `system` or a pipe; any command if it runs none."""
     for word in words[1:]:
         if "system" in word.text or "|" in word.text:
-            yield from (_read(match[1].replace('\\"', '"')) for match in _LITERAL.finditer(word.text))
+            yield from (read(match[1].replace('\\"', '"')) for match in _LITERAL.finditer(word.text))
             if runs_computed(word.text):
-                yield _run((Word("{}", is_open=True),))
+                yield run((Word("{}", is_open=True),))
 
 
 def _each_text(words: Words) -> Iterator[Inner]:
     """Yield every operand as a text of its own, as `pee` and `concurrently` have it."""
-    yield from (_read(word.text) for word in words[1:] if not word.text.startswith("-"))
+    yield from (read(word.text) for word in words[1:] if not word.text.startswith("-"))
 
 
 def _powershell(words: Words) -> Iterator[Inner]:
     """Yield what stands behind `-Command`, in any of its spellings, or behind the name alone."""
     at = next((at for at, word in enumerate(words) if word.text.lower().startswith(("-c", "/c"))), 0)
-    yield _read(_joined(words[at + 1 :]))
+    yield read(joined(words[at + 1 :]))
 
 
 def _bind(words: Words) -> Iterator[Inner]:
-    yield from (_read(word.text.rpartition('":')[2]) for word in words[1:])
+    yield from (read(word.text.rpartition('":')[2]) for word in words[1:])
 
 
 def _hash(words: Words) -> Iterator[Inner]:
     """Yield the program that `hash -p` puts behind another name, with whatever that name is called with."""
-    if any(_has_letter(word, "p") for word in words[1:]):
-        yield from (_run((word, Word("", is_open=True))) for word in words[2:3])
+    if any(has_letter(word, "p") for word in words[1:]):
+        yield from (run((word, Word("", is_open=True))) for word in words[2:3])
 
 
 def _shell_of_device(words: Words) -> Iterator[Inner]:
     """Yield what `adb shell` reads: its words joined."""
     at = next((at for at, word in enumerate(words, start=1) if word.text in ("shell", "exec-out", "exec-in")), 0)
     if at:
-        yield _read(_joined(words[at:]))
-
-
-# Options and expressions ---------------------------------------------------------------------------------------------
-
-
-def _find(words: Words) -> Iterator[Inner]:
-    for at, word in enumerate(words):
-        if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-            yield _run(_until_end(words[at + 1 :]))
-
-
-def _fd(words: Words) -> Iterator[Inner]:
-    for at, word in enumerate(words):
-        if word.text in ("--exec", "--exec-batch") or _has_letter(word, "x") or _has_letter(word, "X"):
-            yield _run(_until_end(words[at + 1 :]))
-        elif word.text.startswith(("--exec=", "--exec-batch=")):
-            yield _run((Word(word.text.partition("=")[2]), *_until_end(words[at + 1 :])))
-
-
-def _until_end(words: Words) -> Words:
-    """Return the words up to `;`, or `+` behind `{}`; a word with `{}` becomes a name nobody knows."""
-    texts = [word.text for word in words]
-    ends = (at for at, text in enumerate(texts) if text == ";" or (text == "+" and "{}" in texts[at - 1 : at]))
-    end = next(ends, len(words))
-    return [_marked(word) for word in words[:end]]
-
-
-def _marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
-    """Return a word that holds a mark, where another text comes, as one nobody knows."""
-    return attrs.evolve(word, is_open=True) if any(mark in word.text for mark in marks) else word
-
-
-def _after_dashes(words: Words) -> Iterator[Inner]:
-    at = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
-    yield _run(words[at + 1 :])
-
-
-def _listed(words: Words) -> Iterator[Inner]:
-    """Yield the values of options that are commands, and of operands that begin with a mark that says so."""
-    name = program_of(words)
-    options = LISTED_OPTIONS.get(name, frozenset())
-    for at, word in enumerate(words[1:], start=1) if options else ():
-        following = words[at + 1 : at + 2]
-        given, equals, value = word.text.partition("=")
-        if any(_is_option(given, option) for option in options):
-            yield from _value(value) if equals else (each for one in following for each in _value(one.text))
-        elif (short := word.text[:2]) in options:
-            yield from _value(word.text[2:])
-        elif given.startswith("-") and not given.startswith("--") and f"-{given[-1]}" in options and short:
-            yield from (each for one in following for each in _value(one.text))
-    marks = FIRST_OPERAND.get(name, ())
-    yield from (_read(word.text[len(mark) :]) for word in words[1:] for mark in marks if word.text.startswith(mark))
-
-
-def _is_option(given: str, option: str) -> bool:
-    """Return whether an option is the listed one, or a beginning of its name."""
-    return given == option or (len(given) >= _SHORTEST_PREFIX and given.startswith("--") and option.startswith(given))
-
-
-def _value(text: str) -> Iterator[Inner]:
-    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`.
-
-    What stands behind the sign may as well be a value that nothing runs.
-    """
-    yield _read(text.lstrip("!|"))
-    yield attrs.evolve(_read(text.partition("=")[2].lstrip("!|")), is_guess=True)
+        yield read(joined(words[at:]))
 
 
 _GUESSING = frozenset({_awk, _evaluated})
@@ -503,14 +423,14 @@ _READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "coproc": _coproc,
     "env": _env,
     "eval": _eval,
-    "fd": _fd,
-    "fdfind": _fd,
-    "find": _find,
+    "fd": fd,
+    "fdfind": fd,
+    "find": find,
     "flock": _dash_c,
     "git": git_runs,
     "hash": _hash,
-    "kubectl": _after_dashes,
-    "oc": _after_dashes,
+    "kubectl": after_dashes,
+    "oc": after_dashes,
     "parallel": _parallel,
     "runuser": _dash_c,
     "script": _dash_c,

@@ -1,0 +1,119 @@
+"""Programs that run what an option or an expression of theirs names, and what all readers of runners share."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+import attrs
+
+from permitry.actions.shell.running import FIRST_OPERAND, LISTED_OPTIONS, Inner
+from permitry.core.action import Word
+
+__all__ = [
+    "CLUSTER",
+    "after_dashes",
+    "fd",
+    "find",
+    "has_letter",
+    "joined",
+    "listed",
+    "marked",
+    "program_of",
+    "read",
+    "run",
+]
+
+Words = Sequence[Word]
+
+CLUSTER = re.compile(r"[-+][A-Za-z]+")
+_SHORTEST_PREFIX = 5
+
+
+def program_of(words: Words) -> str:
+    """Return the name of a command's program without its folder; empty for no words."""
+    return words[0].text.rpartition("/")[2] if words else ""
+
+
+def has_letter(word: Word, letter: str) -> bool:
+    """Return whether a word is a cluster of short options with this letter."""
+    return CLUSTER.fullmatch(word.text) is not None and letter in word.text
+
+
+def run(words: Words) -> Inner:
+    """Return words that are run."""
+    return Inner("", tuple(words))
+
+
+def read(text: str) -> Inner:
+    """Return a text that a shell reads."""
+    return Inner("", text=text)
+
+
+def joined(words: Words) -> str:
+    """Return words as one text."""
+    return " ".join(word.text for word in words)
+
+
+def find(words: Words) -> Iterator[Inner]:
+    """Yield what `find` runs on what it finds."""
+    for at, word in enumerate(words):
+        if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
+            yield run(_until_end(words[at + 1 :]))
+
+
+def fd(words: Words) -> Iterator[Inner]:
+    """Yield what `fd` runs on what it finds."""
+    for at, word in enumerate(words):
+        if word.text in ("--exec", "--exec-batch") or has_letter(word, "x") or has_letter(word, "X"):
+            yield run(_until_end(words[at + 1 :]))
+        elif word.text.startswith(("--exec=", "--exec-batch=")):
+            yield run((Word(word.text.partition("=")[2]), *_until_end(words[at + 1 :])))
+
+
+def _until_end(words: Words) -> Words:
+    """Return the words up to `;`, or `+` behind `{}`; a word with `{}` becomes a name nobody knows."""
+    texts = [word.text for word in words]
+    ends = (at for at, text in enumerate(texts) if text == ";" or (text == "+" and "{}" in texts[at - 1 : at]))
+    end = next(ends, len(words))
+    return [marked(word) for word in words[:end]]
+
+
+def marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
+    """Return a word that holds a mark, where another text comes, as one nobody knows."""
+    return attrs.evolve(word, is_open=True) if any(mark in word.text for mark in marks) else word
+
+
+def after_dashes(words: Words) -> Iterator[Inner]:
+    """Yield what stands behind `--`."""
+    at = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    yield run(words[at + 1 :])
+
+
+def listed(words: Words) -> Iterator[Inner]:
+    """Yield the values of options that are commands, and of operands that begin with a mark that says so."""
+    name = program_of(words)
+    options = LISTED_OPTIONS.get(name, frozenset())
+    for at, word in enumerate(words[1:], start=1) if options else ():
+        following = words[at + 1 : at + 2]
+        given, equals, value = word.text.partition("=")
+        if any(_is_option(given, option) for option in options):
+            yield from _value(value) if equals else (each for one in following for each in _value(one.text))
+        elif (short := word.text[:2]) in options:
+            yield from _value(word.text[2:])
+        elif given.startswith("-") and not given.startswith("--") and f"-{given[-1]}" in options and short:
+            yield from (each for one in following for each in _value(one.text))
+    marks = FIRST_OPERAND.get(name, ())
+    yield from (read(word.text[len(mark) :]) for word in words[1:] for mark in marks if word.text.startswith(mark))
+
+
+def _is_option(given: str, option: str) -> bool:
+    """Return whether an option is the listed one, or a beginning of its name."""
+    return given == option or (len(given) >= _SHORTEST_PREFIX and given.startswith("--") and option.startswith(given))
+
+
+def _value(text: str) -> Iterator[Inner]:
+    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`.
+
+    What stands behind the sign may as well be a value that nothing runs.
+    """
+    yield read(text.lstrip("!|"))
+    yield attrs.evolve(read(text.partition("=")[2].lstrip("!|")), is_guess=True)
