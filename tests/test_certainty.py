@@ -65,14 +65,13 @@ def test_a_command_that_is_written_out_where_it_runs_is_certain(policy: Authoriz
         "git -C push status",
         "bash -c 'echo $1' _ git push", "awk 'BEGIN{system(\"git push\")}'", "vim -c ':!git push' f",
         "cat <<'E' > a.sh\ngit push\nE\nbash -s < other", "sed '1e git push' f", "git -c user.name='git push' log",
-        '[ "$x" = push ]', "[[ $x == push ]]",
     ],
 )  # fmt: skip
 def test_a_command_that_is_a_guess_asks(policy: AuthorizationPolicy, text: str) -> None:
     """An expansion, a glob, a script of another language, a text that may be fed to a shell."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "no-push")
-    assert decision.reason.startswith("not certain: it may run `git push *` (")
+    assert "so `no-push` could apply: it may run `git push *`" in decision.reason
 
 
 @pytest.mark.parametrize(
@@ -123,7 +122,7 @@ def test_a_path_that_is_a_guess_asks_and_blames_nobody(policy: AuthorizationPoli
     """A walk, a glob, an expansion, a part of a word, a script: the texts are those of the doubt."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "own")
-    assert decision.reason.startswith("not certain: it may touch `")
+    assert "so `own` could apply: it may touch `" in decision.reason
     assert "tampering" not in decision.reason
     assert decision.message is not None
     assert "rules" not in decision.message

@@ -80,9 +80,13 @@ class _Asking:
             if _phase(rule) is Phase.OVERRIDE and self._answer(rule_id, rule) is True:
                 return Verdict.ALLOW, rule_id, Phase.OVERRIDE, _reason(rule)
         found = [self._restricted(*pair) for pair in rules if _phase(pair[1]) is Phase.RESTRICTION]
-        for verdict, is_sure in ((Verdict.BLOCK, True), (Verdict.CONFIRM, True), (Verdict.CONFIRM, False)):
+        for verdict, likeness in (
+            (Verdict.BLOCK, 9),
+            (Verdict.CONFIRM, 9),
+            *((Verdict.CONFIRM, n) for n in (3, 2, 1, 0)),
+        ):
             for each in found:
-                if each is not None and each[:2] == (verdict, is_sure):
+                if each is not None and each[:2] == (verdict, likeness):
                     return verdict, each[2], Phase.RESTRICTION, each[3]
         left = set(range(len(self.question.actions.certain)))
         for rule_id, rule in rules:
@@ -95,13 +99,15 @@ class _Asking:
                     return Verdict.ALLOW, rule_id, Phase.PERMISSION, _reason(rule)
         return Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks"
 
-    def _restricted(self, rule_id: str, rule: AnyRule) -> tuple[Verdict, bool, str, str] | None:
+    def _restricted(self, rule_id: str, rule: AnyRule) -> tuple[Verdict, int, str, str] | None:
         answer = self._answer(rule_id, rule)
         if answer is False:
             return None
         if isinstance(answer, Unsure):
-            return Verdict.CONFIRM, False, rule_id, f"not certain: {answer.reason}"
-        return cast("AuthorizationRule", rule).effect, True, rule_id, _reason(rule)
+            grounds = f"{answer.reason}, so `{rule_id}` could apply"
+            grounds += f": it may {answer.may}" if answer.may else ""
+            return Verdict.CONFIRM, answer.likeness, rule_id, grounds
+        return cast("AuthorizationRule", rule).effect, 9, rule_id, _reason(rule)
 
     def _answer(self, rule_id: str, rule: AnyRule) -> bool | Unsure | None:
         """Return the answer of a rule, None for none."""
@@ -411,7 +417,9 @@ _budgets = st.builds(
 )
 _COUNTED = (FlowRule("r0", Scope(), counts=True),)
 _FAULTS = (None, 1, "yes", ValueError, RecursionError, UnevaluableError)
-_answers = st.sampled_from((True, False, Unsure("on purpose"), lambda question: "a" in question.call.name, *_FAULTS))
+_answers = st.sampled_from(
+    (True, False, Unsure("on purpose"), Unsure("a", "b", 2), lambda question: "a" in question.call.name, *_FAULTS)
+)
 _coverings = st.sampled_from((frozenset(), frozenset({0, 1, 2}), frozenset({1}), None, ValueError))
 _rests = st.sampled_from(
     (

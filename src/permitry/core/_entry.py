@@ -134,7 +134,7 @@ class Entry:
 
     def decides(self, question: Question, failures: list[RuleFailure]) -> Decision | None:
         """Return the rule's decision if it matches, or None; a failure is kept and counts against the call."""
-        return self._decision(self._answer(question, failures))
+        return self.decided(self.answer(question, failures))
 
     def covered(self, question: Question, failures: list[RuleFailure]) -> frozenset[int]:
         """Return the indices of the actions the rule permits; none where it fails."""
@@ -157,9 +157,9 @@ class Entry:
     def trace(self, question: Question, deciding: str | None) -> RuleTrace:
         """Return the rule's part in the decision, for a human."""
         failures: list[RuleFailure] = []
-        answer = self._answer(question, failures)
+        answer = self.answer(question, failures)
         outcome = self._outcome(question, answer, failures)
-        doubt = answer.reason if isinstance(answer, Unsure) else None
+        doubt = str(answer) if isinstance(answer, Unsure) else None
         is_near = outcome in (RuleOutcome.NOT_MATCHED, RuleOutcome.COVERED)
         return RuleTrace(
             rule_id=self.rule_id,
@@ -174,7 +174,7 @@ class Entry:
             error=failures[0].error if failures else doubt,
         )
 
-    def _answer(self, question: Question, failures: list[RuleFailure]) -> bool | Unsure | None:
+    def answer(self, question: Question, failures: list[RuleFailure]) -> bool | Unsure | None:
         """Return the rule's answer; None for a failure, which is kept."""
         try:
             answer = self.methods.matches(self.rule, question)
@@ -186,7 +186,8 @@ class Entry:
         failures.append(RuleFailure(self.rule_id, f"answered {told(answer, repr)}, not True or False"))
         return None
 
-    def _decision(self, answer: bool | Unsure | None) -> Decision | None:  # noqa: FBT001 -- it is the answer that is judged
+    def decided(self, answer: bool | Unsure | None) -> Decision | None:  # noqa: FBT001 -- it is the answer that is judged
+        """Return what an answer of the rule decides, or None."""
         if isinstance(answer, Unsure):
             return self._unsure(answer)
         if answer is None:
@@ -199,7 +200,8 @@ class Entry:
         # The grounds are those of the doubt: the call may do nothing that the rule is about.
         if self.phase is not Phase.RESTRICTION:
             return None
-        reason = f"not certain: {answer.reason}"
+        reason = f"{answer.reason}, so `{self.rule_id}` could apply"
+        reason = f"{reason}: it may {answer.may}" if answer.may else reason
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=_DOUBT_MESSAGE)
 
     def _outcome(

@@ -7,7 +7,7 @@ import attrs
 from permitry.core._entry import Entry
 from permitry.core._version import Version, with_errors
 from permitry.core.decision import Decision, RuleFailure
-from permitry.core.rule import Question
+from permitry.core.rule import Question, Unsure
 
 
 @attrs.frozen
@@ -45,10 +45,18 @@ def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFail
 
 def _strictest(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
     # Every restriction is asked, also after a match: a failure further on belongs in the record.
-    asked = [(entry, entry.decides(question, failures)) for entry in entries]
-    matched = [(decision, decision is entry.decision) for entry, decision in asked if decision is not None]
+    asked = [(entry, entry.answer(question, failures)) for entry in entries]
+    matched = [(decision, answer) for entry, answer in asked if (decision := entry.decided(answer)) is not None]
     # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.
-    return [max(matched, key=lambda pair: (pair[0].verdict.strictness, pair[1]))[0]] if matched else []
+    return [max(matched, key=_weight)[0]] if matched else []
+
+
+def _weight(pair: tuple[Decision, bool | Unsure | None]) -> tuple[int, bool, int]:
+    """Return how strict a decision is, whether it is sure, and if not, how much the call looks like it."""
+    decision, answer = pair
+    if isinstance(answer, Unsure):
+        return decision.verdict.strictness, False, answer.likeness
+    return decision.verdict.strictness, True, 0
 
 
 def _permitted(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:

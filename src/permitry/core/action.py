@@ -52,13 +52,14 @@ class Word:
 
     `is_glob`: an unquoted `*`, `?` or `[` stands in it, so it may become other words. `is_home`: its leading tilde is
     unquoted, and becomes the home folder. `is_open`: an expansion stands in it, so it may become any words at all, and
-    `text` is only how it is written.
+    `text` is only how it is written. `is_single`: its expansions are quoted, so it becomes one word.
     """
 
     text: str
     is_glob: bool = False
     is_home: bool = False
     is_open: bool = False
+    is_single: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def may_be_option(self) -> bool:
@@ -147,7 +148,8 @@ class Unknown:
     """Something that could not be read with certainty: no permission over actions covers it.
 
     `reason` is one phrase for a human; `offset` counts characters (0-based) into `text`, where reading stopped. `about`
-    says what it would be if it were known: `path`, `host`, `agent`, or, when empty, anything.
+    says what it would be if it were known: `path`, `host`, `agent`, or, when empty, anything. `words` says that only
+    words of programs are unknown, and what these run and touch is an action of its own.
     """
 
     text: str

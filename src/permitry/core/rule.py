@@ -124,10 +124,16 @@ class Unsure:
     """What a rule answers when it cannot tell: what the call would do is not known well enough.
 
     A restriction that is unsure makes the call at least ask; a permission that is unsure does not match. `reason` is
-    one phrase for a human.
+    one phrase for a human: what is not known. `may` is what the call does if the rule applies. Of several that are
+    unsure the one with the greatest `likeness` is named: how much that is known of the call looks like it.
     """
 
     reason: str
+    may: str = ""
+    likeness: int = attrs.field(default=0, eq=False)
+
+    def __str__(self) -> str:
+        return f"{self.reason}: it may {self.may}" if self.may else self.reason
 
 
 Test: TypeAlias = Callable[[ToolCall, AuthContext], bool | str | None]

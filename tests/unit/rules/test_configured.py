@@ -172,7 +172,7 @@ def test_a_restriction_is_unsure_with_a_budget_only_once_that_is_spent() -> None
     rule = _about("rm *", effect=Verdict.BLOCK, budget=Budget("rule", 1))
     unreadable = Unknown("$x", "an expansion")
     assert rule.matches(_doing(unreadable)) is False
-    assert rule.matches(_doing(unreadable, history=SPENT)) == Unsure("it may run `rm *` (an expansion)")
+    assert rule.matches(_doing(unreadable, history=SPENT)) == Unsure("`$x` is not known before it runs", "run `rm *`")
 
 
 # All calls at once ------------------------------------------------------------------------------------------------

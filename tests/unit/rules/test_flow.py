@@ -34,7 +34,7 @@ def test_it_is_asked_as_a_restriction_is() -> None:
     flow = FlowRule("web", CURL, "untrusted-web")
     assert flow.matches(_question(Actions(possible=RUNS.certain))) is True
     assert flow.matches(_question(Actions((Unknown("$x", "an expansion"),)))) == Unsure(
-        "it may run `curl *` (an expansion)"
+        "`$x` is not known before it runs", "run `curl *`"
     )
     assert FlowRule("web", Scope((ToolSelector("@network"),))).matches(_question(tool="unheard_of")) is True
 

@@ -242,7 +242,7 @@ def _possible(words: Sequence[Word]) -> Operands:
     program = words[0].text.rpartition("/")[2]
     # What `/bin/RM` may do is what `rm` does.
     entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), Entry())
-    only_reads = _only_reads(words)
+    only_reads = _only_reads(words) or entry.script == "test"
     accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)

@@ -34,7 +34,7 @@ def explode(text: str) -> LooseReading:
     A program named with its folder is reported twice: `/bin/rm x` is followed by `rm x`, at the same place.
     """
     reading = read_leniently(text)
-    return _Explosion(is_complete=reading.is_complete).run(reading.commands)
+    return _Explosion(is_complete=reading.is_complete, is_plain=reading.is_plain).run(reading.commands)
 
 
 def explode_words(words: Sequence[Word]) -> LooseReading:
@@ -46,6 +46,7 @@ def explode_words(words: Sequence[Word]) -> LooseReading:
 @attrs.define
 class _Explosion:
     is_complete: bool = True
+    is_plain: bool = True
     found: dict[LooseCommand, None] = attrs.field(factory=dict)
     # What was read, and whether only as a guess.
     texts: dict[str, bool] = attrs.field(factory=dict)
@@ -65,7 +66,7 @@ class _Explosion:
                 self.visit(command, depth)
             if not self.waiting and self.is_fed:
                 self.feed()
-        return LooseReading(tuple(self.found), self.is_complete)
+        return LooseReading(tuple(self.found), self.is_complete, self.is_plain and self.is_complete)
 
     def visit(self, command: LooseCommand, depth: int) -> None:
         """Keep a command, and put what it runs in the queue."""
@@ -119,6 +120,7 @@ class _Explosion:
         self.text_left -= len(text)
         reading = read_leniently(text)
         self.is_complete = self.is_complete and reading.is_complete
+        self.is_plain = self.is_plain and (is_guess or reading.is_plain)
         return reading.commands
 
     def feed(self) -> None:

@@ -92,24 +92,30 @@ class LooseCommand:
 
 @attrs.frozen
 class LooseReading:
-    """The commands that were found; `is_complete` is false when a limit was met, and there may be more of them."""
+    """The commands that were found; `is_complete` is false when a limit was met, and there may be more of them.
+
+    `is_plain`: the grammar sees no error, and nothing in the text is taken for different things.
+    """
 
     commands: tuple[LooseCommand, ...] = ()
     is_complete: bool = True
+    is_plain: bool = False
 
 
 def read_leniently(text: str) -> LooseReading:
     """Return every command `text` might run by itself, in the order in which they stand; never raises."""
     is_complete = len(text) <= LONGEST
     found: dict[LooseCommand, None] = {}
+    is_plain = True
     for source in _sources(text[:LONGEST]):
         reading = _read(source)
+        is_plain = is_plain and reading.is_plain and not source.is_guess
         for command in reading.commands:
             if command not in found:
                 found[attrs.evolve(command, is_guess=True) if source.is_guess else command] = None
         is_complete = is_complete and reading.is_complete
     commands = sorted(found, key=lambda command: (command.start, -command.end))
-    return LooseReading(tuple(commands), is_complete)
+    return LooseReading(tuple(commands), is_complete, is_plain and is_complete)
 
 
 # Texts to read -------------------------------------------------------------------------------------------------------
@@ -298,7 +304,7 @@ def _read(source: _Source) -> LooseReading:
     if outline is None or outline.has_error or not outline.is_complete:
         _read_pieces(reading)
     is_complete = reading.is_complete and outline is not None and outline.is_complete
-    return LooseReading(tuple(reading.commands), is_complete)
+    return LooseReading(tuple(reading.commands), is_complete, outline is not None and not outline.has_error)
 
 
 def _read_along(reading: _Reading, spans: dict[int, int]) -> None:

@@ -36,6 +36,7 @@ _Found: TypeAlias = tuple[Action, bool]
 
 _NOWHERE = "/dev/null"
 _MOST_WORDS = 4_096
+_EXPANDED = frozenset("$`(")
 
 
 def _anything() -> Changes:
@@ -62,8 +63,9 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
     try:
         commands = read_strictly(text)
     except UnreadableError as error:
-        unknown = Unknown(text, error.reason, error.offset)
-        possible, guessed = loosely(text, folder)
+        reading = _explode(text)
+        unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
+        possible, guessed = _loosely(reading, folder)
         return ShellReading((unknown,), possible, unknown.reason, guessed)
     return _Script(text, commands, folder, functools.partial(_explode, text)).reading(has_moved=has_moved)
 
@@ -340,7 +342,11 @@ def _socket(target: str) -> Connect | None:
 
 def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
     """Return what a text does if it is run as a command, and what it may do besides."""
-    return _by_certainty(_possible(_explode(text), folder))
+    return _loosely(_explode(text), folder)
+
+
+def _loosely(reading: "LooseReading", folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
+    return _by_certainty(_possible(reading, folder))
 
 
 def _bare(words: Sequence[Word]) -> tuple[Word, ...]:
@@ -354,6 +360,12 @@ def _explode(text: str) -> "LooseReading":
     from permitry.actions.shell.explode import explode  # noqa: PLC0415 -- see above
 
     return explode(text)
+
+
+def _unknown_of(text: str, reading: "LooseReading") -> str:
+    from permitry.actions.shell.accounted import what_is_unknown  # noqa: PLC0415 -- see above
+
+    return what_is_unknown(text, reading)
 
 
 def _explode_words(words: Sequence[Word]) -> "LooseReading":
@@ -386,6 +398,7 @@ def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
     for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
         for text in target:
             if text != _NOWHERE:
-                word = Word(text, has_wildcard(text), is_home=text.startswith("~"))
+                is_open = not _EXPANDED.isdisjoint(text)
+                word = Word(text, has_wildcard(text), is_home=text.startswith("~"), is_open=is_open)
                 touch = folder.place_of(word, access, is_certain=False)
                 yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words)

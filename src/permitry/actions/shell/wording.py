@@ -84,7 +84,10 @@ class _Builder:
 
 @attrs.frozen
 class _Piece:
-    """Characters of a word, each with what it is: `p`lain, `q`uoted or part of an expansion (`o`pen)."""
+    """Characters of a word, each with what it is.
+
+    `p`lain, `q`uoted, part of an expansion (`o`pen), or of one in double quotes that makes one word (`d`).
+    """
 
     text: str = ""
     kinds: str = ""
@@ -92,7 +95,10 @@ class _Piece:
     def word(self) -> Word:
         pairs = tuple(zip(self.text, self.kinds, strict=True))
         plain = "".join(char if kind == "p" else "x" for char, kind in pairs)
-        return Word(self.text, has_wildcard(plain), is_home=pairs[:1] == (("~", "p"),), is_open="o" in self.kinds)
+        is_single = "d" in self.kinds and "o" not in self.kinds
+        is_open = is_single or "o" in self.kinds
+        is_home = pairs[:1] == (("~", "p"),)
+        return Word(self.text, has_wildcard(plain), is_home=is_home, is_open=is_open, is_single=is_single)
 
     def cut(self, begin: int, end: int | None = None) -> "_Piece":
         return _Piece(self.text[begin:end], self.kinds[begin:end])
@@ -273,7 +279,9 @@ class _Reader:
         if self.text.startswith("${", self.at):
             self.open_parts.append((self.at, end))
         is_literal = end == self.at + 1 and self.peek() == "$"
-        piece.add(self.text[self.at : end], ("q" if in_double else "p") if is_literal else "o")
+        is_single = in_double and "@" not in self.text[self.at : end]
+        kinds = ("p", "o") if not in_double else ("q", "d" if is_single else "o")
+        piece.add(self.text[self.at : end], kinds[0] if is_literal else kinds[1])
         self.at = end
         return False
 

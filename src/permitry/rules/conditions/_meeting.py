@@ -1,6 +1,8 @@
 """How a restriction finds what it is about among the actions of a call: for certain, by a guess, or not at all."""
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
@@ -8,7 +10,11 @@ from permitry.core.action import Action, Actions, Connect, Run, Touch, Unknown, 
 from permitry.core.rule import Unsure
 from permitry.rules.conditions._conditions import Conditions, Part
 
-__all__ = ["guesses", "may_be_anything", "met", "met_at_once", "parts", "parts_of"]
+__all__ = ["BY_NAME", "guesses", "may_be_anything", "met", "met_at_once", "parts", "parts_of"]
+
+_EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
+# How much that is known of a call looks like what a rule is about; a name that is not known looks like nothing.
+_BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
 def met(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
@@ -17,21 +23,48 @@ def met(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bo
     fitting = [part for part in parts(actions) if kind.may_fit(part, actions) and not lifts(part)]
     if any(kind.must_fit(part, actions) for part in fitting):
         return True
-    unknown = _unknown(kind, actions)
-    if unknown is not None:
-        return Unsure(f"it may {kind.does} ({unknown})")
     # Any text could be some command; only a pattern that names one makes it a guess worth asking about.
     named = attrs.evolve(kind, commands=tuple(pattern for pattern in kind.commands if not pattern.is_any))
     # What an undeclared tool does with a path is not known.
     anyhow = attrs.evolve(named, accesses=frozenset())
     guessed = [(anyhow if part.run is None else named, part) for part in guesses(actions)]
-    fits = ((about, part) for about, part in guessed if about.may_fit(part, actions) and not lifts(part))
-    for about, part in (*((kind, part) for part in fitting), *fits):
-        return Unsure(f"it may {about.of(part, actions).does} ({_why(part)})")
-    for about, part in (*((kind, part) for part in parts(actions)), *guessed):
+    fits = (pair for pair in guessed if pair[0].may_fit(pair[1], actions) and not lifts(pair[1]))
+    unsure: Unsure | None = None
+    for about, part in itertools.chain(_of(kind, fitting), fits):
+        likeness = _likeness(about, part, actions)
+        if unsure is None or likeness > unsure.likeness:
+            unsure = Unsure(_why(part), about.of(part, actions).does, likeness)
+        if likeness == BY_NAME:
+            break
+    if unsure is not None:
+        return unsure
+    unknown = _unknown(kind, actions)
+    if unknown is not None:
+        return Unsure(unknown, kind.does)
+    for about, part in (*_of(kind, parts(actions)), *guessed):
         if (reason := may_be_anything(about, part)) is not None:
-            return Unsure(f"it may {about.does} ({reason})")
+            return Unsure(reason, about.does, _BY_ACCESS if _is_just_that(about, part) else 0)
     return False
+
+
+def _of(kind: Conditions, some: Iterable[Part]) -> Iterator[tuple[Conditions, Part]]:
+    return ((kind, part) for part in some)
+
+
+def _likeness(kind: Conditions, part: Part, actions: Actions) -> int:
+    """Return how much a part looks like what the conditions are about: by its name, or by a folder it goes through."""
+    match part.subject:
+        case Touch() as touch if touch.place.is_tree:
+            alone = attrs.evolve(touch, place=attrs.evolve(touch.place, is_tree=False))
+            return BY_NAME if kind.may_fit(attrs.evolve(part, subject=alone), actions) else _BY_FOLDER
+        case _:
+            return BY_NAME
+
+
+def _is_just_that(kind: Conditions, part: Part) -> bool:
+    """Return whether conditions on paths are about what happens to a path, and about nothing else."""
+    touch = part.subject
+    return isinstance(touch, Touch) and kind.accesses == {touch.access} and not touch.instead
 
 
 def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
@@ -49,7 +82,7 @@ def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[
         if all(any(_belongs(part, run) for part in some) for some in found):
             return True
     does = " and ".join(kind.does for kind in (commands, *others))
-    return Unsure(f"it may {does} (it does so by different programs)")
+    return Unsure("several programs of the call do a part of it each", does, _BY_FOLDER)
 
 
 def _belongs(part: Part, run: Part) -> bool:
@@ -62,8 +95,18 @@ def _unknown(kind: Conditions, actions: Actions) -> str | None:
     """Return why something could not be read that the conditions may be about, None if all could."""
     for action in (*actions.certain, *actions.possible, *actions.guessed):
         if isinstance(action, Unknown) and kind.are_about(action.about):
-            return action.reason
+            return _not_read(action)
     return None
+
+
+def _not_read(action: Unknown) -> str:
+    """Return what could not be read, and why."""
+    found = _EXPANSION.match(action.text, action.offset) if action.reason == "an expansion" else None
+    return action.reason if found is None else _not_known(found[0])
+
+
+def _not_known(text: str) -> str:
+    return f"`{text}` is not known before it runs"
 
 
 def may_be_anything(kind: Conditions, part: Part) -> str | None:
@@ -72,7 +115,7 @@ def may_be_anything(kind: Conditions, part: Part) -> str | None:
         case Connect(host=None) as connect if kind.hosts:
             return f"`{connect.text}` is no address"
         case Touch() as touch if kind.paths and kind.is_meant(touch) and _may_be_any(touch):
-            return f"`{touch.place.text}` may lead anywhere"
+            return _not_known(touch.place.text) if touch.place.is_open else f"`{touch.place.text}` may lead anywhere"
         case _:
             return None
 
@@ -83,7 +126,13 @@ def _may_be_any(touch: Touch) -> bool:
 
 def _why(part: Part) -> str:
     """Return what the guess rests on."""
+    words = part.subject.words if isinstance(part.subject, Run) else ()
+    text = next((word.text for word in words if word.is_open and word.text), None)
+    if text is not None:
+        return _not_known(text)
     match part.subject:
+        case Touch() as touch if touch.place.is_open:
+            return _not_known(touch.place.text)
         case Touch() as touch if touch.place.is_tree:
             return f"`{phrase(part.run or touch)}` goes through all of `{touch.place.text}`"
         case Touch() as touch:

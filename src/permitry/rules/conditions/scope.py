@@ -17,7 +17,7 @@ from permitry.errors import UnevaluableError
 from permitry.rules.conditions._always import every, opposite, some
 from permitry.rules.conditions._compiled import Compiled, rest_of
 from permitry.rules.conditions._conditions import Condition, Conditions, Part
-from permitry.rules.conditions._meeting import guesses, may_be_anything, met, met_at_once, parts, parts_of
+from permitry.rules.conditions._meeting import BY_NAME, guesses, may_be_anything, met, met_at_once, parts, parts_of
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.tools import ToolSelector
@@ -255,7 +255,8 @@ class Scope:
             if answer is False:
                 return False
             if isinstance(answer, Unsure):
-                unsure = unsure or answer
+                # A program that is what the rule names makes it likely that the rest is.
+                unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=BY_NAME))
         if unsure is None and self.when.commands and len(kinds) > 1:
             return met_at_once(kinds, question.actions, lifts)
         return unsure or True

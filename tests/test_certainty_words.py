@@ -1,0 +1,255 @@
+"""Law 3 over whole calls: where a word is not known, only what it can become makes a restriction ask, and says so."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+import pytest
+
+from permitry.actions.extract import ReadActions
+from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
+from permitry.core.policy import AuthorizationPolicy
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+EVERYTHING = 'schema = 1\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
+PUSH = '[[rule]]\nid = "no-push"\neffect = "block"\nwhen.command = "git push *"\n'
+PATHS = """
+[[rule]]
+id = "no-delete"
+effect = "block"
+when.path = "~/**"
+when.access = "delete"
+
+[[rule]]
+id = "no-write"
+effect = "block"
+when.path = "/etc/**"
+when.access = "write"
+
+[[rule]]
+id = "no-host"
+effect = "block"
+when.host = "evil.example"
+"""
+
+
+def _policy(folder: Path, rules: str) -> AuthorizationPolicy:
+    file = folder / "rules.toml"
+    file.write_text(EVERYTHING + rules, encoding="utf-8")
+    return attrs.evolve(load_policy(file), reader=ReadActions("/home/ann", has_disk=False))
+
+
+@pytest.fixture(scope="module")
+def push(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
+    """Return a policy that allows all but pushing."""
+    return _policy(tmp_path_factory.mktemp("push"), PUSH)
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
+    """Return a policy that allows all but some paths and a host."""
+    return _policy(tmp_path_factory.mktemp("paths"), PATHS)
+
+
+def decide(policy: AuthorizationPolicy, text: str) -> Decision:
+    """Return the decision about a shell command in a workspace."""
+    return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/home/ann/project"))
+
+
+def _listed(texts: str) -> Sequence[str]:
+    return [text.replace("␤", "\n") for text in texts.strip().splitlines()]
+
+
+OPERANDS = r"""
+ls $x
+ls -la "$HOME"
+cat "$(git rev-parse HEAD)"
+echo $x push
+mkdir -p src/{a,b}
+cp $a "$b"
+kill $(pgrep node)
+sudo cp $a $b
+sudo -u "$u" ls
+timeout "$t" ls
+ls | xargs rm
+diff <(sort a) <(sort b)
+x=$(date); echo "$x"
+name=${x:-y}; echo $name
+find "$dir" -name x
+find . -name "$x" -exec rm {} \;
+[ "$x" = push ] && ls
+[[ $x == push ]] && ls
+git commit -m "$(cat <<'E'␤git push␤E␤)"
+git log "$x"
+if [ -f x ]; then ls; else rm y; fi
+while read -r x; do echo "$x"; done < f
+until [ -f x ]; do sleep 1; done
+for f in *.md; do wc "$f"; done
+case $x in a) ls;; b) rm y;; esac
+f() { ls "$1"; }; f x
+npm start > log 2>&1 &
+curl -s "$url" | head
+cat <<E > f␤$x␤E
+"""
+
+
+@pytest.mark.parametrize("text", _listed(OPERANDS))
+def test_an_operand_becomes_no_command(push: AuthorizationPolicy, text: str) -> None:
+    """Nor does a compound command hide one, where all of its parts are read."""
+    decision = decide(push, text)
+    assert decision.verdict is ALLOW, decision.reason
+
+
+COMMANDS = r"""
+$x push
+"$x" push
+$(echo git) push
+`echo git` push
+git $x
+git "$x"
+git $x push
+sudo $x
+sudo -u $u ls
+timeout $t ls
+env $x ls
+xargs $x
+xargs -n $n rm
+ls | xargs sh -c "$x"
+xargs git < f
+bash -c "$x"
+eval "ls $x"
+echo $x | sh
+bash $x
+. $x
+trap "$x" EXIT
+exec $x
+alias g=git; g $x
+foo $x
+python x.py $x
+find $dir -name x
+find "$a" "$b" -type f
+find "$a" git push \;
+find . -exec $x \;
+find . -exec "$x" git \;
+sed "s/a/$x/" f
+awk "{print $x}" f
+git grep -O$x y
+git -c "$x" log
+if [ -f x ]; then $y; fi
+while read x; do $x push; done
+for f in git; do $f push; done
+f() { "$@"; }; f git push
+f() { git "$@"; }; f push
+ls() { echo "$1"; }; ls x
+f() { f | f & }; f
+PATH=$x ls
+IFS=$x; ls
+GIT_PAGER=$x git log
+export X=$x; ls
+[[ $x -eq 1 ]]
+echo $((x+1))
+echo ${a[$i]}
+echo ${!x}
+a[$i]=1; ls
+printf -v "$x" y
+cat <($x)
+cat <<E␤$($x)␤E
+ls ~$x/a
+ls ~bob/$x
+ls $x; $y
+nohup $x &
+ssh $h ls
+docker run $i ls
+watch "$x"
+vim -c "$x"
+parallel $x ::: a
+"""
+
+
+@pytest.mark.parametrize("text", _listed(COMMANDS))
+def test_what_may_become_a_command_asks(push: AuthorizationPolicy, text: str) -> None:
+    """A program that is not known, and what a program may run of its words."""
+    decision = decide(push, text)
+    assert (decision.verdict, decision.rule_id) == (CONFIRM, "no-push")
+    assert decision.reason.endswith(", so `no-push` could apply: it may run `git push *`")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls $x; git push", "if true; then git push; fi", "x=$(git push)", "timeout $t git push", "cat <(git push)",
+        "f() { git push; }; f", "echo ${x:-$(git push)}", "git push $x", "cat <<E\n$(git push)\nE", "find $d; git push",
+    ],
+)  # fmt: skip
+def test_a_command_that_is_written_out_is_certain_among_open_words(push: AuthorizationPolicy, text: str) -> None:
+    """Whatever else is not known."""
+    assert decide(push, text).verdict is BLOCK
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "rule"),
+    [
+        ("ls -la $HOME", ALLOW, None), ("cat $x", ALLOW, None), ('grep -r a "$d"', ALLOW, None),
+        ("[ -f $x ] && ls", ALLOW, None), ("for f in *; do cat $f; done", ALLOW, None),
+        ("x=$(ls); echo $x", ALLOW, None),
+        ("kill $x", ALLOW, None), ("if [ -f x ]; then cat y; fi", ALLOW, None), ("head <(cat $x)", ALLOW, None),
+        ("echo $x > f", ALLOW, None), ("echo $x $HOST", ALLOW, None),
+        ("rm -rf $HOME", CONFIRM, "no-delete"), ('mv "$x" y', CONFIRM, "no-delete"), ("rm $(ls)", CONFIRM, "no-delete"),
+        ("for f in *; do rm $f; done", CONFIRM, "no-delete"), ("find $x -delete", CONFIRM, "no-delete"),
+        ("cd $x; rm -r a", CONFIRM, "no-delete"), ("while true; do cd ..; touch a; done", CONFIRM, "no-write"),
+        ("tee $x", CONFIRM, "no-write"), ("echo a > $x", CONFIRM, "no-write"),
+        ('echo a >> "$x/y"', CONFIRM, "no-write"),
+        ("cp a $x", CONFIRM, "no-write"), ("{ echo $y; } > `f`", CONFIRM, "no-write"),
+        ("touch $x", CONFIRM, "no-write"),
+        ("curl $x", CONFIRM, None), ("cat <<E > $x\n$y\nE", CONFIRM, "no-write"),
+        ("if true; then rm ~/x; fi", BLOCK, "no-delete"), ("ls $x; rm ~/y", BLOCK, "no-delete"),
+        ("echo $x > /etc/y", BLOCK, "no-write"),
+        ("for f in a; do tee /etc/$f < /etc/x > /etc/z; done", BLOCK, "no-write"),
+        ("curl https://evil.example; ls $x", BLOCK, "no-host"),
+    ],
+)  # fmt: skip
+def test_an_open_path_is_meant_by_what_happens_to_it(
+    paths: AuthorizationPolicy, text: str, verdict: Verdict, rule: str | None
+) -> None:
+    """A rule about deleting has nothing to do with what is only read."""
+    decision = decide(paths, text)
+    assert (decision.verdict, decision.rule_id if rule else None) == (verdict, rule), decision.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("$x push", "`$x` is not known before it runs, so `no-push` could apply: it may run `git push *`"),
+        ("foo $x", "`$x` is not known before it runs, so `no-push` could apply: it may run `git push *`"),
+        ("git pu*", "`git pu*` may be such a command, so `no-push` could apply: it may run `git push *`"),
+        ("ssh h git push", "`git push` may be such a command, so `no-push` could apply: it may run `git push *`"),
+        ("rm -rf $HOME", "`$HOME` is not known before it runs, so `no-delete` could apply: it may delete `~/**`"),
+        ("echo a > $x", "`$x` is not known before it runs, so `no-write` could apply: it may write `/etc/**`"),
+        ("rm -r /home", "`rm -r /home` goes through all of `/home`, so `no-delete` could apply: it may delete `~/**`"),
+        ("cd $x; touch a", "`a` may lead anywhere, so `no-write` could apply: it may write `/etc/**`"),
+    ],
+)  # fmt: skip
+def test_the_reason_says_first_what_is_not_known(
+    push: AuthorizationPolicy, paths: AuthorizationPolicy, text: str, reason: str
+) -> None:
+    """And then which rule could apply, and what the call would do."""
+    assert decide(push if "no-push" in reason else paths, text).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("rm -rf $HOME", {"block-delete-root"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
+        ("ls -la $HOME", {"secrets-ask"}), ("cat $f", {"secrets-ask"}), ("git push $x", {"ask-before-force-push"}),
+        ("find $d -name x", {"ask-before-find-delete"}), ("dd if=a of=$x", {"block-format-disk"}),
+        ("chmod -R 777 $x", {"block-change-root-access"}), ("rm .p*/rules.toml", {"guard-files-stay"}),
+        ("git reset $x", {"ask-before-discard-work"}), ("ssh h rm -rf '~'", {None, "block-delete-home"}),
+    ],
+)  # fmt: skip
+def test_the_most_likely_rule_is_named(text: str, rules: set[str | None]) -> None:
+    """Of those that could apply: what a program is called counts more than a path that nobody knows."""
+    base = attrs.evolve(load_policy("permitry:base"), reader=ReadActions("/home/ann", has_disk=False))
+    assert decide(base, text).rule_id in rules
