@@ -244,7 +244,7 @@ UNSEEN_HOSTS = (
 
 
 SUPPOSED = frozenset([
-    "tmux new 'rm x'", "vim -c ':!rm x' f", "sed '1e rm x' f", "sed 's/a/rm x/e' f", "sg g 'rm x'",
+    "tmux new 'rm x'", "vim -c ':!rm x' f", "sed 's/a/rm x/e' f", "sg g 'rm x'",
     "gdb -ex 'shell rm x'", "adb shell rm x", "chroot d <<< 'rm x'", "docker run -v ~/.ssh:/x a",
     "awk 'BEGIN{while((getline l < \".env\")>0) print l}'",
     "git diff --no-index --binary a ~", "git grep --no-index -a x ~", "unzip -qo a.zip -d ~",

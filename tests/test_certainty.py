@@ -49,6 +49,8 @@ def decide(policy: AuthorizationPolicy, text: str) -> Decision:
         "bash <<< 'git push'", "bash <<E\ngit push\nE", "timeout 5 bash <<'E'\ngit push\nE",
         "cat <<E | git push\nx\nE", "cat <<'E' | sh\ngit push\nE", "su -c 'git push'",
         "trap 'git push' EXIT", "git -c alias.p=push p", "git submodule foreach 'git push'", "\\git push",
+        "sed '1e git push' f", "sed -n '/a/,$!{p;e git push\n}' f", "sed p f -e 'e git push'",
+        "sed -f - f <<E\ne git push\nE",
         "function f { git push; }", "coproc git push", 'git push > "$log" 2>&1', "GIT_DIR=$x git push",
     ],
 )  # fmt: skip
@@ -64,7 +66,7 @@ def test_a_command_that_is_written_out_where_it_runs_is_certain(policy: Authoriz
         "$x push", 'git "$x"', "git $x push", "$(echo git) push", "g?t push", "git pu*", 'bash -c "$x"',
         "git -C push status",
         "bash -c 'echo $1' _ git push", "awk 'BEGIN{system(\"git push\")}'", "vim -c ':!git push' f",
-        "cat <<'E' > a.sh\ngit push\nE\nbash -s < other", "sed '1e git push' f", "git -c user.name='git push' log",
+        "cat <<'E' > a.sh\ngit push\nE\nbash -s < other", "sed '1e' f", "git -c user.name='git push' log",
     ],
 )  # fmt: skip
 def test_a_command_that_is_a_guess_asks(policy: AuthorizationPolicy, text: str) -> None:

@@ -50,6 +50,7 @@ SYMBOL = re.compile("«([a-z]+)»")
 Call: TypeAlias = tuple[str, ...]
 State: TypeAlias = dict[str, tuple[int, int, bytes]]
 Make: TypeAlias = Callable[[random.Random], Call]
+Judge: TypeAlias = Callable[[Call], bool]
 
 
 # The sandbox -------------------------------------------------------------------------------------
@@ -214,7 +215,9 @@ def only_reads(call: Call) -> bool:
 class Fuzz(Protocol):
     """Runs random calls that permitry calls reading."""
 
-    def __call__(self, programs: Mapping[str, Call], make: Make, count: int) -> tuple[int, int]:
+    def __call__(
+        self, programs: Mapping[str, Call], make: Make, count: int, judge: Judge = only_reads
+    ) -> tuple[int, int]:
         """Return how many of `count` calls are called reading, and how many were run; a miss fails.
 
         A call begins with the name that permitry knows; each of the programs runs it. Skips when
@@ -227,12 +230,12 @@ class Fuzz(Protocol):
 def fuzz(sandbox: Sandbox) -> Fuzz:
     """Return a function that compares random calls with what programs do."""
 
-    def run(programs: Mapping[str, Call], make: Make, count: int) -> tuple[int, int]:
+    def run(programs: Mapping[str, Call], make: Make, count: int, judge: Judge = only_reads) -> tuple[int, int]:
         installed = [program for program in programs.values() if Path(program[0]).exists()]
         if not installed:
             pytest.skip("none of the programs is installed")
         chance = random.Random(20261122 + count)  # noqa: S311 -- a seed for tests
-        reading = [call for call in (make(chance) for _ in range(count)) if only_reads(call)]
+        reading = [call for call in (make(chance) for _ in range(count)) if judge(call)]
         runs = [(*program, *call[1:]) for call in reading for program in installed]
         for at in range(0, len(runs), BATCH):
             missed = sandbox.culprits(runs[at : at + BATCH])

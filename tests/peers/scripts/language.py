@@ -6,11 +6,24 @@ from typing import TypeAlias
 
 import attrs
 
-__all__ = ["Call", "Effect", "Grow", "Language"]
+from permitry.actions.programs.judge import why_not_reading
+from permitry.actions.shell.strict import Command
+from permitry.core.action import Word
+
+__all__ = ["Call", "Effect", "Grow", "Judge", "Language", "only_reads"]
 
 Call: TypeAlias = tuple[str, ...]
 Grow: TypeAlias = Callable[[random.Random, str], str]
 """Prints a random text that a symbol of the grammar stands for, mutated."""
+
+
+Judge: TypeAlias = Callable[[Call], bool]
+"""Says whether a call does nothing but print."""
+
+
+def only_reads(call: Call) -> bool:
+    """Return whether a call only reads, to a permission."""
+    return why_not_reading(Command(tuple(map(Word, call)))) is None
 
 
 @attrs.frozen
@@ -37,3 +50,4 @@ class Language:
     call: Callable[[Grow, random.Random], Call]
     effects: tuple[Effect, ...]
     harmless: Call
+    judges: tuple[Judge, ...] = (only_reads,)

@@ -8,22 +8,28 @@ from typing import Protocol
 import pytest
 from tests.peers.scripts.awk import AWK
 from tests.peers.scripts.find import FIND
-from tests.peers.scripts.language import Call, Language
+from tests.peers.scripts.language import Call, Judge, Language
 from tests.peers.scripts.sed import SED
 
-LANGUAGES = {language.name: language for language in (AWK, FIND, SED)}
+LANGUAGES = (AWK, FIND, SED)
 EFFECTS = [
     pytest.param(language.programs[name], effect.words, id=f"{language.name}-{name}-{number}")
-    for language in LANGUAGES.values()
+    for language in LANGUAGES
     for number, effect in enumerate(language.effects)
     for name in effect.programs
 ]
 HARMLESS = [
     pytest.param((*program, *language.harmless), id=f"{language.name}-{name}")
-    for language in LANGUAGES.values()
+    for language in LANGUAGES
     for name, program in language.programs.items()
 ]
-Fuzz = Callable[[Mapping[str, Call], Callable[[random.Random], Call], int], tuple[int, int]]
+JUDGED = [
+    pytest.param(language, judge, id=f"{language.name}-{judge.__name__.strip('_')}")
+    for language in LANGUAGES
+    for judge in language.judges
+]
+Fuzz = Callable[[Mapping[str, Call], Callable[[random.Random], Call], int, Judge], tuple[int, int]]
+Compare = Callable[[Language, Judge, int], tuple[int, int]]
 IsSeen = Callable[[Call], bool]
 
 
@@ -40,29 +46,29 @@ class Grammar(Protocol):
 
 
 @pytest.fixture
-def compare(fuzz: Fuzz, grammar: Grammar) -> Callable[[Language, int], tuple[int, int]]:
-    """Return a function that compares so many scripts of a language."""
+def compare(fuzz: Fuzz, grammar: Grammar) -> Compare:
+    """Return a function that compares so many scripts of a language that a judge calls harmless."""
 
-    def run(language: Language, count: int) -> tuple[int, int]:
+    def run(language: Language, judge: Judge, count: int) -> tuple[int, int]:
         grow = grammar(language.grammar, risk=language.risk).mutated
-        return fuzz(language.programs, lambda chance: language.call(grow, chance), count)
+        return fuzz(language.programs, lambda chance: language.call(grow, chance), count, judge)
 
     return run
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
-def test_a_script_that_reads_only_reads(compare: Callable[[Language, int], tuple[int, int]], name: str) -> None:
-    """A thousand scripts, and enough of them called reading and not, or nothing is compared."""
-    reading, _ = compare(LANGUAGES[name], 1000)
-    assert 250 < reading < 750
+@pytest.mark.parametrize(("language", "judge"), JUDGED)
+def test_a_script_that_reads_only_reads(compare: Compare, language: Language, judge: Judge) -> None:
+    """A thousand scripts, and enough of them called harmless and not, or nothing is compared."""
+    harmless, _ = compare(language, judge, 1000)
+    assert 250 < harmless < 750
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("name", LANGUAGES)
-def test_twenty_thousand_scripts(compare: Callable[[Language, int], tuple[int, int]], name: str) -> None:
+@pytest.mark.parametrize(("language", "judge"), JUDGED)
+def test_twenty_thousand_scripts(compare: Compare, language: Language, judge: Judge) -> None:
     """The same, twenty times as long."""
-    reading, runs = compare(LANGUAGES[name], 20_000)
-    sys.stdout.write(f"{name}: {reading} of 20000 called reading, {runs} runs\n")
+    harmless, runs = compare(language, judge, 20_000)
+    sys.stdout.write(f"{language.name}: {harmless} of 20000 called harmless, {runs} runs\n")
 
 
 @pytest.mark.parametrize(("program", "words"), EFFECTS)

@@ -31,10 +31,7 @@ _MOST_EXPANDED = 64
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 _SIGNS = re.compile(r"[=:@,]")
 _TOKEN = re.compile(r"[^\s|()'\",+:=]+")
-# In front of a file of `sed` stands nothing, an address or a flag; the name goes on to the end of the line.
-_FILE_OF_SED = re.compile(r"(?<![A-HJ-LN-Za-dfhj-lnoq-z])(?=[rRwW]\s*([^\n]+))[rRwW]")
 _SCRIPTED = (
-    (re.compile(r"g?sed"), _FILE_OF_SED),
     (re.compile(r"(?:[gmn]|original-)?awk|jq"), LITERAL),
     (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb)"), _TOKEN),
 )

@@ -28,7 +28,7 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, cata
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.judge import why_not_reading
 from permitry.actions.programs.named import Collector, Named, Operands
-from permitry.actions.programs.sed import files_of_sed
+from permitry.actions.programs.sed import SED, effects_of_sed, files_of_sed
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Word
 
@@ -266,6 +266,9 @@ def _possible(words: Sequence[Word]) -> Operands:
     guessed = [Named(access, word, is_tree) for word in given if word in named for access in doubtful]
     guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
     guessed += (each for word in code for each in named_in_code(word))
+    if program in SED:
+        for access, word in effects_of_sed(words[1:]).files:
+            (guessed if word.is_open else paths).append(Named(access, word))
     if only_reads:
         return Operands((*unseen, *paths), guessed=tuple(guessed))
     texts = [word for word in given if word in code or len(word.text.split()) > 1]

@@ -1,193 +1,26 @@
-"""Scripts of `sed`, read to see whether they only print, and which files their commands name.
+"""The scripts among the arguments of `sed`: whether they only print, which files they name, and what they run."""
 
-A grammar of what all implementations read alike: a command that is not known is a reason to refuse,
-and so is a text that two of them read differently.
-
-Source: sed(1); the scanner of GNU sed (`match_slash` knows no brackets, BSD's does); busybox on labels.
-"""
-
-import string
-from collections.abc import Iterable
-
-import attrs
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from permitry.actions.programs.arguments import Parts, is_spread
+from permitry.actions.programs.candidates import UNSEEN
 from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.sed_script import Effects, read_script
 from permitry.core.action import Access, Word
 
-__all__ = ["check_sed", "closes_brackets", "files_of_sed"]
+__all__ = ["SED", "check_sed", "effects_of_sed", "files_of_sed", "with_script"]
 
-_DIGITS = frozenset(string.digits)
-_LABEL = frozenset(string.ascii_letters + string.digits + "_")
-_PLAIN = frozenset("=dDgGhHnNpPxzF")
-_NUMBERED = frozenset("qQl")
-_LABELLED = frozenset("btT:")
-_FILES = {"r": Access.READ, "R": Access.READ, "w": Access.WRITE, "W": Access.WRITE}
-_DELIMITERS = frozenset("/|#,:@!%+~=_")
-_FLAGS = frozenset("gpiImM") | _DIGITS
+SED = frozenset({"gsed", "sed", "ssed"})
+"""The names it goes by."""
 
-
-def closes_brackets(pattern: str) -> bool:
-    """Return whether every `[` of a regular expression is closed in it, whoever reads it."""
-    at = 0
-    while at < len(pattern):
-        if pattern[at] == "\\":
-            at += 2
-        elif pattern[at] == "[":
-            at = _behind_bracket(pattern, at + 1)
-            if at < 0:
-                return False
-        else:
-            at += 1
-    return True
-
-
-def _behind_bracket(pattern: str, at: int) -> int:
-    """Return the place behind the bracket expression that opened before `at`, or -1."""
-    at += pattern.startswith("^", at)
-    at += pattern.startswith("]", at)
-    while at < len(pattern):
-        if pattern[at] == "]":
-            return at + 1
-        if pattern.startswith("\\]", at):
-            return -1
-        if pattern[at] == "[" and pattern[at + 1 : at + 2] in (":", ".", "="):
-            end = pattern.find(pattern[at + 1] + "]", at + 2)
-            if end < 0:
-                return -1
-            at = end + 2
-        else:
-            at += 2 if pattern[at] == "\\" else 1
-    return -1
-
-
-@attrs.define
-class _Sed:
-    text: str
-    at: int = 0
-    files: list[tuple[Access, Word]] = attrs.field(factory=list)
-
-    def peek(self) -> str:
-        return self.text[self.at : self.at + 1]
-
-    def skip(self, characters: Iterable[str]) -> str:
-        begin = self.at
-        while (char := self.peek()) and char in characters:
-            self.at += 1
-        return self.text[begin : self.at]
-
-    def script(self) -> None:
-        while True:
-            between = self.skip(" \t\n;")
-            if not self.peek():
-                return
-            if self.peek() == "#" and (self.at == len(between) or "\n" in between):
-                self.line()
-                continue
-            self.addresses()
-            self.command()
-
-    def line(self) -> None:
-        """Step over the rest of the line."""
-        end = self.text.find("\n", self.at)
-        self.at = len(self.text) if end < 0 else end
-
-    def addresses(self) -> None:
-        if self.address(""):
-            self.skip(" \t")
-            if self.peek() == ",":
-                self.at += 1
-                self.skip(" \t")
-                if not self.address("+~"):
-                    raise RefusedError("an address of `sed`")
-        self.skip(" \t!")
-
-    def address(self, signs: str) -> bool:
-        char = self.peek()
-        if char and char in signs:
-            self.at += 1
-            return bool(self.skip(_DIGITS))
-        if char == "$":
-            self.at += 1
-            return True
-        if self.skip(_DIGITS):
-            if self.peek() == "~":
-                self.at += 1
-                self.skip(_DIGITS)
-            return True
-        if char == "\\":
-            self.at += 1
-        elif char != "/":
-            return False
-        self.delimited(self.delimiter(), is_pattern=True)
-        self.skip("IM")
-        return True
-
-    def delimiter(self) -> str:
-        char = self.peek()
-        if char not in _DELIMITERS:
-            raise RefusedError("a delimiter of `sed`")
-        self.at += 1
-        return char
-
-    def delimited(self, delimiter: str, *, is_pattern: bool) -> None:
-        begin = self.at
-        while (char := self.peek()) != delimiter:
-            if char in ("", "\n"):
-                raise RefusedError("a text of `sed` without its end")
-            self.at += 1
-            if char == "\\":
-                if self.peek() in ("", "\n"):
-                    raise RefusedError("a text of `sed` over two lines")
-                self.at += 1
-        if is_pattern and not closes_brackets(self.text[begin : self.at]):
-            raise RefusedError("a bracket of `sed` without its end")
-        self.at += 1
-
-    def command(self) -> None:
-        char = self.peek()
-        self.at += 1
-        after: tuple[str, ...] = ("", "\n", ";", "}")
-        if char in ("{", "}"):
-            return
-        if char in _PLAIN:
-            pass
-        elif char in _NUMBERED:
-            self.skip(" ")
-            self.skip(_DIGITS)
-        elif char in _LABELLED:
-            self.skip(" ")
-            self.skip(_LABEL)
-            after = ("", "\n", ";")
-        elif char in ("s", "y"):
-            self.substitution(flags=_FLAGS if char == "s" else frozenset())
-            if char == "s" and self.peek() == "w":
-                self.at += 1
-                self.file(Access.WRITE)
-        elif char in _FILES:
-            self.file(_FILES[char])
-        else:
-            raise RefusedError(f"the command `{char}` of `sed`")
-        if char not in _LABELLED:
-            self.skip(" \t")
-        if self.peek() not in after:
-            raise RefusedError(f"`{self.peek()}` behind a command of `sed`")
-
-    def file(self, access: Access) -> None:
-        """Step over the name of a file: whatever stands there up to the end of the line."""
-        self.skip(" \t")
-        begin = self.at
-        self.line()
-        name = self.text[begin : self.at]
-        if not name or not name.isprintable() or "\\" in name:
-            raise RefusedError("a file name of `sed`")
-        self.files.append((access, Word(name)))
-
-    def substitution(self, *, flags: frozenset[str]) -> None:
-        delimiter = self.delimiter()
-        self.delimited(delimiter, is_pattern=True)
-        self.delimited(delimiter, is_pattern=False)
-        self.skip(flags)
+_ANYTHING = Effects(((Access.READ, UNSEEN), (Access.WRITE, UNSEEN)), runs_input=True)
+_FROM_INPUT = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/.*")
+_CLUSTER = re.compile(r"-[^efilI]*([efilI])(.*)", re.DOTALL)
+_SUFFIX = re.compile(r"(?:\..*)?")
+_LONG = {"--expression": "e", "--file": "f", "--line-length": "l"}
+_SHORTEST = len("--e")
 
 
 def check_sed(parts: Parts) -> None:
@@ -196,22 +29,98 @@ def check_sed(parts: Parts) -> None:
         raise RefusedError(f"`sed` {access.value}s `{file.text}`")
 
 
-def files_of_sed(parts: Parts) -> list[tuple[Access, Word]]:
+def files_of_sed(parts: Parts) -> tuple[tuple[Access, Word], ...]:
     """Return the files that the scripts among the arguments of `sed` read and write.
 
     Raises: `RefusedError` for a script that may do more than read and write files, and print.
     """
     if parts.is_spread:
         raise RefusedError("`sed` with a pattern for a value")
-    scripts = [value.text if value else "" for name, value in parts.found if name in ("-e", "--expression")]
-    if not scripts and parts.operands:
-        if is_spread(parts.operands[0]):
-            raise RefusedError("a script of `sed` from a pattern")
-        scripts = [parts.operands[0].text]
-    return [file for script in scripts for file in _files(script)]
+    scripts = [value or Word("") for name, value in parts.found if name in ("-e", "--expression")]
+    scripts = scripts or parts.operands[:1]
+    if "-i" in parts.names and [word.text for word in scripts] == [""]:
+        raise RefusedError("`sed -i` with an empty word, which is a suffix to some")
+    if any(map(is_spread, scripts)):
+        raise RefusedError("a script of `sed` from a pattern")
+    effects = _together(scripts)
+    if effects.commands or effects.runs_input:
+        raise RefusedError("`sed` runs commands")
+    if not effects.is_common:
+        raise RefusedError("a script that not every `sed` reads")
+    return effects.files
 
 
-def _files(script: str) -> list[tuple[Access, Word]]:
-    sed = _Sed(script)
-    sed.script()
-    return sed.files
+# For restrictions ----------------------------------------------------------------------------------------------------
+
+
+def effects_of_sed(words: Sequence[Word]) -> Effects:
+    """Return what the scripts among the words behind `sed` may do, wherever its options are.
+
+    A script that cannot be read may run and open anything. What is in a file of commands is not looked at.
+    """
+    given = tuple(_given(words))
+    if any(option == "f" and (word.is_open or _FROM_INPUT.fullmatch(word.text)) for option, word in given):
+        return _ANYTHING
+    first = [word for option, word in given[:1] if not option]
+    if not any(option for option, _ in given):
+        return _read(first) or _ANYTHING
+    scripts = [word for option, word in given if option == "e"]
+    # An operand that comes first is a file to GNU, and the script to BSD.
+    return _read((*first, *scripts)) or _read(scripts) or _ANYTHING
+
+
+def _read(scripts: Sequence[Word]) -> Effects | None:
+    try:
+        return None if any(word.is_open for word in scripts) else _together(scripts)
+    except RefusedError:
+        return None
+
+
+def with_script(words: tuple[Word, ...], text: str | None) -> tuple[Word, ...]:
+    """Return the words of a command with `-e text` for the `-f -` of `sed`, if that is what they are about."""
+    if text is None or not words or words[0].text.rpartition("/")[2] not in SED:
+        return words
+    pairs = enumerate(itertools.pairwise(word.text for word in words))
+    at = next((at for at, (one, next_) in pairs if one in ("-f", "--file") and _FROM_INPUT.fullmatch(next_)), None)
+    return words if at is None else (*words[:at], Word("-e"), Word(text), *words[at + 2 :])
+
+
+def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
+    """Yield each script (`e`), each file of commands (`f`), and each operand (no letter)."""
+    at = 0
+    while at < len(words):
+        word, following = words[at], words[at + 1 : at + 2]
+        at += 1
+        if word.text == "--":
+            yield from (("", operand) for operand in words[at:])
+            return
+        if word.is_open or word.text == "-" or not word.text.startswith("-"):
+            yield "", word
+            continue
+        option, value = _option(word.text)
+        if not value and any(_is_value(option, each) for each in following):
+            value, at = following[0], at + 1
+        if option in ("e", "f"):
+            yield option, value or Word("")
+
+
+def _option(text: str) -> tuple[str, Word | None]:
+    """Return the letter of an option that takes a value, if it is one, and the value if that is attached."""
+    name, equals, value = text.partition("=")
+    if name.startswith("--"):
+        letters = (letter for each, letter in _LONG.items() if each.startswith(name) and len(name) >= _SHORTEST)
+        return next(letters, ""), Word(value) if equals else None
+    match = _CLUSTER.fullmatch(text)
+    return (match[1], Word(match[2]) if match[2] else None) if match else ("", None)
+
+
+def _is_value(option: str, following: Word) -> bool:
+    """Return whether the next word is the value: a suffix for `-i` is one to BSD, and a length for `-l` to GNU."""
+    if option in ("i", "I"):
+        return not following.is_open and _SUFFIX.fullmatch(following.text) is not None
+    return option in ("e", "f") or (option == "l" and following.text.isdigit())
+
+
+def _together(scripts: Iterable[Word]) -> Effects:
+    """Return what several scripts do: they are the lines of one."""
+    return read_script("\n".join(word.text for word in scripts))

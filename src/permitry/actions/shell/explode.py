@@ -1,13 +1,17 @@
 """Everything a command might run: read leniently, and every program that runs others unfolded, again and again."""
 
 import itertools
+import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from permitry.actions.programs.sed import with_script
+from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
 from permitry.actions.shell.runners import MOST_WORDS, Inner, program_of, reads_commands, reads_shell, unfolded
+from permitry.actions.shell.running import ANY_COMMAND
 from permitry.core.action import Word
 
 __all__ = ["explode", "explode_words"]
@@ -25,6 +29,19 @@ MOST_TEXT = 80 * 1024
 _PRINTERS = frozenset({"echo", "printf", "print"})
 _EXPORTERS = frozenset({"declare", "env", "export", "local", "readonly", "typeset"})
 _COMMAND_VARIABLES = ("PAGER", "EDITOR", "VISUAL", "BROWSER", "_COMMAND", "LESSOPEN", "LESSCLOSE", "ASKPASS")
+_LOADING = {
+    **dict.fromkeys(("BASH_ENV", "GIT_CONFIG_PARAMETERS", "PERL5DB", "PERL5OPT", "PYTHONBREAKPOINT"), re.compile("")),
+    **dict.fromkeys(("DYLD_INSERT_LIBRARIES", "LD_AUDIT", "LD_PRELOAD", "PYTHONSTARTUP"), re.compile("")),
+    "FZF_DEFAULT_OPTS": re.compile("preview|bind"),
+    "ENV": re.compile(r"[$`]"),
+    "JAVA_TOOL_OPTIONS": re.compile("agent|OnError|OnOutOf"),
+    "MAKEFLAGS": re.compile(r"--eval|[$`]|SHELL"),
+    "NODE_OPTIONS": re.compile(r"require|import|loader|-r\b"),
+    "RUBYOPT": re.compile("-[a-z]*r"),
+    "TAR_OPTIONS": re.compile("command|checkpoint|program|script|-[IF]"),
+}
+"""Variables that make other programs run what a file or another language says, with such a value."""
+
 _TEXT_VARIABLES = frozenset({"GIT_EXTERNAL_DIFF", "GIT_SSH", "PS0", "PS1", "PS2", "PS4", "RSYNC_RSH"})
 
 
@@ -56,6 +73,7 @@ class _Explosion:
     text_left: int = MOST_TEXT
     words_left: int = MOST_INNER_WORDS
     is_fed: bool = False
+    languages: set[Callable[[str], Iterator[str]]] = attrs.field(factory=set)
 
     def run(self, commands: Sequence[LooseCommand]) -> LooseReading:
         self.fed.update(_feeding(commands))
@@ -64,7 +82,7 @@ class _Explosion:
             command, depth = self.waiting.popleft()
             if command not in self.found:
                 self.visit(command, depth)
-            if not self.waiting and self.is_fed:
+            if not self.waiting and (self.is_fed or self.languages):
                 self.feed()
         return LooseReading(tuple(self.found), self.is_complete, self.is_plain and self.is_complete)
 
@@ -76,12 +94,14 @@ class _Explosion:
         self.words_left -= len(command.words) if depth else 0
         self.found[command] = None
         self.is_fed = self.is_fed or reads_commands(command.words)
+        self.languages.update(each for each in [LANGUAGES.get(program_of(command.words))] if each)
         self.printed += ((text, command, depth) for text in _printed(command))
         name = program_of(command.words)
         if name and name != command.words[0].text:
             bare = attrs.evolve(command.words[0], text=name)
             self.found[attrs.evolve(command, words=(bare, *command.words[1:]))] = None
-        inners = (*unfolded(command.words), *_assigned(command))
+        words = with_script(command.words, "\n".join(command.stdin) if command.stdin else None)
+        inners = (*unfolded(words), *_assigned(command))
         self.is_complete = self.is_complete and not (inners and len(command.words) > MOST_WORDS)
         for inner in inners:
             self.unfold(inner, command, depth + 1)
@@ -128,7 +148,11 @@ class _Explosion:
         printed, self.printed = self.printed, []
         # What surely reaches a shell goes first: a text is read once.
         for text, command, depth in sorted(printed, key=lambda each: each[1] not in self.fed):
-            self.unfold(Inner("|", text=text, is_guess=command not in self.fed), command, depth + 1)
+            if self.is_fed:
+                self.unfold(Inner("|", text=text, is_guess=command not in self.fed), command, depth + 1)
+            for language in self.languages:
+                inner = "\n".join(language(text))
+                self.unfold(Inner("|", text=inner, is_guess=True), command, depth + 1)
 
 
 def _feeding(commands: Sequence[LooseCommand]) -> Iterator[LooseCommand]:
@@ -182,3 +206,8 @@ def _assigned(command: LooseCommand) -> Iterator[Inner]:
             yield Inner(name, text=value.lstrip("|"))
         elif name.startswith("GIT_CONFIG_VALUE_"):
             yield Inner(name, text=value.removeprefix("!") if value.startswith("!") else f"git {value}")
+        elif value and name in _LOADING and _LOADING[name].search(value):
+            yield attrs.evolve(ANY_COMMAND, by=name)
+        elif len(value.split()) > 1 and (command.words or not name.islower()):
+            # Any name may be one that some program takes a command from; a lower-case one is the shell's own.
+            yield Inner(f"{name}?", text=value, is_guess=True)

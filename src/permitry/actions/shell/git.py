@@ -2,26 +2,32 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
-__all__ = ["git_runs", "without_options"]
+__all__ = ["git_program", "git_runs", "without_options"]
 
 Words = Sequence[Word]
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 
+_UPLOAD_PACK = re.compile(r"-[lnqsv]*u(.*)", re.DOTALL)
 _ELSEWHERE = re.compile(r"--config-env=(?:alias|include)|(?:-c)?include(?:if)?\.", re.IGNORECASE)
 
 
 def without_options(words: Words) -> Words:
     """Return the words of a git command without the options before the sub-command; none if there are no such."""
-    at = 1
-    while at < len(words) and words[at].text.startswith("-"):
-        at += 2 if words[at].text in _VALUED else 1
-    return (words[0], *words[at:]) if 1 < at < len(words) else ()
+    behind = _behind_options(words[1:], _VALUED)
+    return (words[0], *behind) if 0 < len(behind) < len(words) - 1 else ()
+
+
+def git_program(words: Words) -> Iterator[Inner]:
+    """Yield `git push` for `git-push`, a program of git by the name of its file."""
+    before, dash, command = words[0].text.rpartition("/")[2].partition("-") if words else ("", "", "")
+    if before == "git" and dash:
+        yield Inner("", (Word("git"), Word(command), *words[1:]))
 
 
 def git_runs(words: Words) -> Iterator[Inner]:
@@ -33,9 +39,17 @@ def git_runs(words: Words) -> Iterator[Inner]:
         yield Inner("", tuple(rest[2:]))
     if texts[:1] == ("submodule",) and "foreach" in texts:
         yield from _foreach(rest[texts.index("foreach") + 1 :])
+    if texts[:1] == ("for-each-repo",):
+        yield Inner("", (words[0], *_behind_options(rest[1:], {"--config"})))
     for at, text in enumerate(texts):
-        if text.startswith(("!", "ext::")):
-            yield Inner("", text=text.removeprefix("ext::").lstrip("!").replace("% ", " "))
+        if texts[0] == "clone" and (packed := _UPLOAD_PACK.fullmatch(text)):
+            yield Inner("", text=packed[1] or " ".join(texts[at + 1 : at + 2]))
+        if text.startswith("ext::"):
+            # `% ` is a blank within a word, `%S` and the like stand for what git wants to run there.
+            words_of = re.sub(r"%.", lambda match: match[0].replace("% ", "\0"), text.removeprefix("ext::")).split()
+            yield Inner("", tuple(Word(each.replace("\0", " ")) for each in words_of))
+        elif text.startswith("!"):
+            yield Inner("", text=text.lstrip("!"))
         elif text.startswith("--") and text.endswith("-filter") and texts[:1] == ("filter-branch",):
             yield from (Inner("", text=following) for following in texts[at + 1 : at + 2])
 
@@ -55,6 +69,14 @@ def _aliases(words: Words) -> Iterator[Inner]:
                 # A text behind a mark is for a shell, with the operands behind it.
                 command = text[1:] if text.startswith("!") else f"git {text}"
                 yield Inner("", text=f"{command} {_joined(words[at + 1 :])}")
+
+
+def _behind_options(words: Words, valued: Collection[str]) -> Words:
+    """Return the words behind the options that begin them."""
+    at = 0
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in valued else 1
+    return words[at:]
 
 
 def _foreach(words: Words) -> Iterator[Inner]:

@@ -1,9 +1,10 @@
 """What a program may run besides itself where only habit says so: guesses, which restrict and permit nothing."""
 
-import re
+import itertools
 from collections.abc import Iterator, Sequence
 
 from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.shell.languages import LANGUAGES, commands_of_make, commands_of_socat
 from permitry.actions.shell.running import LITERAL, Inner
 from permitry.core.action import Word
 
@@ -34,10 +35,9 @@ _TEXTUAL = frozenset(
     }
 )
 _EDITORS = frozenset({"emacs", "ex", "gvim", "nvim", "rvim", "vi", "view", "vim", "vimdiff"})
-_SED = frozenset({"gsed", "sed"})
+_REPLACING = ("--entrypoint", "--command")
+_ANYWHERE = frozenset({"docker", "docker-compose", "flatpak", "gh", "nerdctl", "podman", "setarch"})
 _BEFORE_TEXT = ("shell ", "!", "|", "exec ")
-_EXECUTED = re.compile(r"(?:^|[0-9$/,!~;{}\s])e([^\n]+)")
-_REPLACED = re.compile(r"s([^\w\s\\])(?:(?!\1)[^\\]|\\.)*\1((?:(?!\1)[^\\]|\\.)*)\1[gpiImM0-9]*e", re.DOTALL)
 
 
 def guessed(name: str, words: Words) -> Iterator[Inner]:
@@ -48,8 +48,46 @@ def guessed(name: str, words: Words) -> Iterator[Inner]:
         yield from _textual(words)
     elif name in _EDITORS:
         yield from _editor(words)
-    elif name in _SED:
-        yield from _sed(words)
+    elif name in _ANYWHERE:
+        yield from _anywhere(name, words)
+    written = "\n".join(_written_out(name, words))
+    yield from (Inner("", text=written),) if written else ()
+
+
+def _written_out(name: str, words: Words) -> Iterator[str]:
+    """Yield the commands that are written in the language of a program."""
+    texts = tuple(word.text for word in words[1:])
+    if name in ("gmake", "make"):
+        yield from commands_of_make(texts)
+    elif name == "socat":
+        yield from (each for text in texts for each in commands_of_socat(text))
+    elif name in LANGUAGES:
+        yield from (each for text in texts for each in LANGUAGES[name](text))
+
+
+def _anywhere(name: str, words: Words) -> Iterator[Inner]:
+    """Yield the commands that may begin at one of several words."""
+    texts = [word.text for word in words]
+    if name == "setarch":
+        # It may lack the name of an architecture.
+        yield Inner("", tuple(itertools.dropwhile(lambda word: word.text.startswith("-"), words[1:])))
+    elif texts[1:3] == ["alias", "set"]:
+        yield from (Inner("", text=text.removeprefix("!")) for text in texts[3:])
+    elif name == "gh" and "ssh" in texts:
+        yield from _starting((), words[texts.index("ssh") + 1 :])
+    else:
+        for at, word in enumerate(words):
+            option, equals, value = word.text.partition("=")
+            if option in _REPLACING:
+                program = (Word(value),) if equals else words[at + 1 : at + 2]
+                yield from _starting(program, words[at + 1 + (not equals) :])
+
+
+def _starting(program: Words, words: Words) -> Iterator[Inner]:
+    """Yield a program with the words behind each of some words, and those as a text."""
+    for at in range(len(words)):
+        yield Inner("", (*program, *words[at:]))
+        yield from (Inner("", text=word.text) for word in words[at : at + 1] if _has_blank(word.text))
 
 
 def _introduced(words: Words) -> Iterator[Inner]:
@@ -78,13 +116,6 @@ def _editor(words: Words) -> Iterator[Inner]:
             yield Inner("", text=text)
         if "(" in word.text:
             yield from (Inner("", text=match[1] or match[2]) for match in LITERAL.finditer(word.text))
-
-
-def _sed(words: Words) -> Iterator[Inner]:
-    """Yield what the command `e`, and the flag `e` of `s`, may run."""
-    for word in words[1:]:
-        yield from (Inner("", text=match[1]) for match in _EXECUTED.finditer(word.text))
-        yield from (Inner("", text=match[2]) for match in _REPLACED.finditer(word.text))
 
 
 def _has_blank(text: str) -> bool:

@@ -18,7 +18,9 @@ from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.judge import Judged, Refused, judged
 from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
+from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
+from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.runners import program_of, reads_commands, words_elsewhere
 from permitry.actions.shell.running import ELSEWHERE
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
@@ -146,6 +148,9 @@ class _Script:
 
     def inner(self, command: Command, folder: Folder) -> None:
         """Note what a program runs besides itself."""
+        if program_of(command.words) in LANGUAGES and (command.follows == "|" or command.redirections):
+            self.needs_all = True
+        command = attrs.evolve(command, words=with_script(command.words, self.document(command)))
         reading = _explode_words(command.words)
         if any(reads_commands(each.words) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
@@ -163,6 +168,7 @@ class _Script:
     def document(self, command: Command) -> str | None:
         """Return the here-document that a program of patches, or an interpreter, reads."""
         is_read = hidden_patch(command.words, "") is not None or reads_code(command.words)
+        is_read = is_read or with_script(command.words, "") != command.words
         if not is_read or all(each.target is not None for each in command.redirections):
             return None
         texts = [text for each in self.explode().commands if each.argv == command.argv for text in each.stdin]
@@ -215,10 +221,12 @@ def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Ac
 def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
     """Yield what a program runs besides itself."""
     before: tuple[str, ...] = ()
+    was_guess = False
     for each in reading.commands:
         # A program named with its folder is reported without it as well: those are one.
-        if each.argv != (*(name.rpartition("/")[2] for name in before[:1]), *before[1:]):
-            before = each.argv
+        is_again = each.argv == (*(name.rpartition("/")[2] for name in before[:1]), *before[1:])
+        if not is_again or (was_guess and not each.is_guess):
+            before, was_guess = each.argv, each.is_guess
             if each.words != command.words:
                 yield from ((action, each.is_guess) for action in _loose(each, folder))
     if not reading.is_complete:
@@ -259,9 +267,9 @@ def _patched(patch: str, folder: Folder) -> Operands:
     return Operands(touches, is_listed=doubt is None)
 
 
-def _operands(words: Sequence[Word], folder: Folder, text: str | None = None) -> Operands:
+def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) -> Operands:
     """Return what a program touches; `text` is its input, as far as that is written out."""
-    named = operands_of(words)
+    named = operands_of(with_script(words, text))
     elsewhere = words_elsewhere(words)
     if elsewhere:
         # What runs there is an action of its own.
@@ -295,7 +303,7 @@ def _changing(one: Judged | Refused, folder: Folder, *, start_together: bool) ->
     return functools.partial(_if_listed, read) if start_together else read
 
 
-def _operands_behind(words: Sequence[Word], folder: Folder, changes: Changes) -> Operands:
+def _operands_behind(words: tuple[Word, ...], folder: Folder, changes: Changes) -> Operands:
     return _operands(words, attrs.evolve(folder, earlier=lambda: changes))
 
 

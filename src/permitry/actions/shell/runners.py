@@ -24,18 +24,19 @@ from permitry.actions.shell.expressions import (
     read,
     run,
 )
-from permitry.actions.shell.git import git_runs
+from permitry.actions.shell.git import git_program, git_runs
 from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.running import (
+    ANY_COMMAND,
     ELSEWHERE,
     SHELLS,
     SUBCOMMANDS,
     WRAPPERS,
     Inner,
     Wrapper,
-    runs_computed,
     wrapper_of,
 )
+from permitry.actions.shell.scripted import SCRIPTED
 from permitry.core.action import Word
 
 __all__ = [
@@ -48,17 +49,16 @@ __all__ = [
     "words_elsewhere",
 ]
 
-MOST_STARTS = 8
-"""How many words of one command line may each begin an inner command."""
-
 MOST_INNER = 64
+"""How many inner commands of one kind a command line may have; of more, the rest may be any."""
+
+MOST_STARTS = MOST_INNER + 1
 MOST_WORDS = 500
 """How many words of a command line are looked at."""
 
 Words = Sequence[Word]
 
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
-_LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*+)(?:"|\Z)', re.DOTALL)
 _CHECKS = re.compile(r"-[cenvx]+")
 _CHECKING = frozenset({"ash", "bash", "dash", "ksh", "ksh93", "mksh", "rbash", "sh", "yash", "zsh"})
 _SPLITS = re.compile(r"--s|-[^-]*S")
@@ -87,15 +87,20 @@ _EVALUATE = frozenset(
 def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return everything the program of a command line runs besides itself, as far as the words say it."""
     name, words = program_of(words), words[:MOST_WORDS]
-    readers = [_READERS.get(name), _shell_text if name in SHELLS else None, _wrapped, listed]
-    given = [(reader(words), reader in _GUESSING or name in ELSEWHERE) for reader in readers if reader]
+    readers = [_READERS.get(name), _shell_text if name in SHELLS else None, git_program, _wrapped, listed]
     found: dict[Inner, Inner] = {}
-    for inners, is_guess in given:
-        for inner in itertools.islice(inners, MOST_INNER):
-            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=is_guess or inner.is_guess))
-    for inner in itertools.islice(guessed(name, words), MOST_INNER):
+    for reader in filter(None, readers):
+        for inner in _some(reader(words)):
+            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=inner.is_guess or name in ELSEWHERE))
+    for inner in _some(guessed(name, words)):
         found.setdefault(inner, attrs.evolve(inner, by=f"{name}?", is_guess=True))
     return tuple(inner for inner in found.values() if inner.words or (inner.text and not inner.text.isspace()))
+
+
+def _some(inners: Iterator[Inner]) -> Iterator[Inner]:
+    """Yield the first of many, and any command for the rest."""
+    yield from itertools.islice(inners, MOST_INNER)
+    yield from (ANY_COMMAND for _ in itertools.islice(inners, 1))
 
 
 # Programs that take commands from their input ------------------------------------------------------------------------
@@ -142,7 +147,7 @@ def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
             return len(words) - at <= wrapper.leading - operands
         if word.text.startswith("-") and not word.is_open:
             taken = wrapper.takes(word.text)
-            at += taken is True
+            at += taken or 0
             doubts += taken is None
         elif not _ASSIGNED.match(word.text):
             operands += 1
@@ -234,7 +239,7 @@ def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
             return
         if word.text.startswith("-") and not word.is_open and operands <= wrapper.leading + doubts:
             taken = wrapper.takes(word.text)
-            at += taken is True
+            at += taken or 0
             doubts += taken is None
             continue
         if _ASSIGNED.match(word.text):
@@ -280,16 +285,21 @@ def _applet(words: Words) -> Iterator[Inner]:
 
 def _xargs(words: Words) -> Iterator[Inner]:
     """Yield what `xargs` runs, once as written and once with the arguments that come from its input."""
-    marks = {"{}"}
-    for at, word in enumerate(words[1:], start=1):
-        if word.text[:2] in ("-I", "-J", "-i"):
-            marks |= {word.text[2:], *(each.text for each in words[at + 1 : at + 2])}
-        elif word.text.startswith("--replace="):
-            marks.add(word.text.partition("=")[2])
-    marks.discard("")
     for inner in _behind(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0prtox")):
+        marks = _marks(words[1 : len(words) - len(inner.words)])
         yield inner
         yield run((*(marked(word, marks) for word in inner.words), Word("{}", is_open=True)))
+
+
+def _marks(options: Words) -> frozenset[str]:
+    """Return what `xargs` puts arguments in the place of."""
+    marks = {"{}"}
+    for at, word in enumerate(options):
+        if word.text[:2] in ("-I", "-J", "-i"):
+            marks |= {word.text[2:], *(each.text for each in options[at + 1 : at + 2])}
+        elif word.text.startswith("--replace="):
+            marks.add(word.text.partition("=")[2])
+    return frozenset(marks) - {""}
 
 
 def _parallel(words: Words) -> Iterator[Inner]:
@@ -336,7 +346,8 @@ def _alias(words: Words) -> Iterator[Inner]:
 
 def _evaluated(words: Words) -> Iterator[Inner]:
     """Yield the substitutions in a word that bash evaluates again, as the index in `read 'a[$(…)]'`."""
-    yield from (read(word.text) for word in words[1:] if "$(" in word.text or "`" in word.text)
+    texts = (word.text for word in words[1:] if "$(" in word.text or "`" in word.text)
+    yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
 
 
 def _watch(words: Words) -> Iterator[Inner]:
@@ -374,15 +385,6 @@ def _dash_c(words: Words) -> Iterator[Inner]:
             yield from (read(following.text) for following in words[at + 1 : at + 2])
 
 
-def _awk(words: Words) -> Iterator[Inner]:
-    """Yield the literals of a program that has `system` or a pipe; any command if it runs none."""
-    for word in words[1:]:
-        if "system" in word.text or "|" in word.text:
-            yield from (read(match[1].replace('\\"', '"')) for match in _LITERAL.finditer(word.text))
-            if runs_computed(word.text):
-                yield run((Word("{}", is_open=True),))
-
-
 def _each_text(words: Words) -> Iterator[Inner]:
     """Yield every operand as a text of its own, as `pee` and `concurrently` have it."""
     yield from (read(word.text) for word in words[1:] if not word.text.startswith("-"))
@@ -410,9 +412,6 @@ def _shell_of_device(words: Words) -> Iterator[Inner]:
     if at:
         yield read(joined(words[at:]))
 
-
-_GUESSING = frozenset({_awk, _evaluated})
-"""What takes for a command whatever may be one."""
 
 _READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "adb": _shell_of_device,
@@ -442,7 +441,7 @@ _READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "trap": _trap,
     "watch": _watch,
     "xargs": _xargs,
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),
+    **SCRIPTED,
     **dict.fromkeys(_EVALUATE, _evaluated),
     **dict.fromkeys(("concurrently", "hyperfine", "pee"), _each_text),
     **dict.fromkeys(("powershell", "pwsh"), _powershell),

@@ -1,12 +1,14 @@
 """What is known about the options of programs that run others: tables, and how to read one option by them."""
 
 import re
+from collections.abc import Mapping
 
 import attrs
 
 from permitry.core.action import Word
 
 __all__ = [
+    "ANY_COMMAND",
     "ELSEWHERE",
     "FIRST_OPERAND",
     "LISTED_OPTIONS",
@@ -47,35 +49,56 @@ class Inner:
     is_guess: bool = False
 
 
+ANY_COMMAND = Inner("", (Word("{}", is_open=True),), is_guess=True)
+
+
 @attrs.frozen
 class Wrapper:
     """A program that runs its operands.
 
     `leading` operands stand before the command. `valued` and `plain` are the letters of short options with a value and
-    without one.
+    without one; `long` are long options, with how many of the next words they take.
     """
 
     leading: int = 0
     valued: str = ""
     plain: str = ""
+    long: Mapping[str, int] = attrs.field(factory=dict, hash=False)
 
-    def takes(self, option: str) -> bool | None:
-        """Return whether an option takes the next word as its value; None if nobody knows."""
+    def takes(self, option: str) -> int | None:
+        """Return how many of the next words an option takes as its values; None if that is not known."""
         if option.startswith("--"):
-            return False if "=" in option else None
+            return 0 if "=" in option else self.long.get(option)
         for at, letter in enumerate(option[1:], start=2):
             if letter in self.valued:
-                return at == len(option)
+                return int(at == len(option))
             if letter not in self.plain and not letter.isdigit():
                 return None
-        return False
+        return 0
+
+
+def _long(**names: str) -> dict[str, int]:
+    """Return long options by how many words they take: `none`, `one` or `two`."""
+    counts = {"none": 0, "one": 1, "two": 2}
+    return {f"--{option}": counts[count] for count, options in names.items() for option in options.split()}
 
 
 WRAPPERS = {
     "-": Wrapper(),
     "arch": Wrapper(),
     "builtin": Wrapper(),
-    "bwrap": Wrapper(),
+    "bwrap": Wrapper(
+        long=_long(
+            none="as-pid-1 assert-userns-disabled clearenv die-with-parent disable-userns new-session share-net "
+            "unshare-all unshare-cgroup unshare-cgroup-try unshare-ipc unshare-net unshare-pid unshare-user "
+            "unshare-user-try unshare-uts",
+            one="add-seccomp-fd argv0 block-fd cap-add cap-drop chdir dev dir exec-label file-label gid hostname "
+            "info-fd json-status-fd lock-file mqueue overlay-src perms pidns proc remount-ro ro-overlay seccomp size "
+            "sync-fd tmp-overlay tmpfs uid unsetenv userns userns-block-fd userns2",
+            two="bind bind-data bind-fd bind-try chmod dev-bind dev-bind-try file ro-bind ro-bind-data ro-bind-fd "
+            "ro-bind-try setenv symlink",
+        )
+    ),
     "caffeinate": Wrapper(0, "tw", "disum"),
     "catchsegv": Wrapper(),
     "cgexec": Wrapper(0, "g"),
@@ -95,6 +118,7 @@ WRAPPERS = {
     "exec": Wrapper(0, "a", "cl"),
     "fakeroot": Wrapper(),
     "firejail": Wrapper(),
+    "flatpak-spawn": Wrapper(long=_long(none="clear-env host latest-version no-network sandbox verbose watch-bus")),
     "flock": Wrapper(1, "wE", "censuxoFv"),
     "gdb": Wrapper(),
     "ionice": Wrapper(0, "cnpPu", "t"),
@@ -127,6 +151,7 @@ WRAPPERS = {
     "stdbuf": Wrapper(0, "ioe"),
     "strace": Wrapper(0, "aeEIobpPsSuUX", "cCdfFhiknqrtTvVwxyYzZ"),
     "sudo": Wrapper(0, "ugpChrtTDRUa", "AbBEHnPSskKeilvV"),
+    "systemd-inhibit": Wrapper(long=_long(none="no-ask-password no-legend no-pager", one="mode what who why")),
     "systemd-run": Wrapper(0, "pEHMu", "GPqrSt"),
     "taskset": Wrapper(1, "", "acp"),
     "time": Wrapper(0, "fo", "apqvlhV"),
@@ -140,6 +165,8 @@ WRAPPERS = {
     "valgrind": Wrapper(),
     "watchexec": Wrapper(0, "efiwds"),
     "xvfb-run": Wrapper(0, "enfswp", "al"),
+    # Commands of Tcl, as `expect` has them.
+    **dict.fromkeys(("spawn", "system"), Wrapper()),
     **dict.fromkeys(("bunx", "catatonit", "daemonize", "ifne", "runcon", "rr", "heaptrack", "wsl"), Wrapper()),
     **dict.fromkeys(("gosu", "su-exec", "setuidgid", "envuidgid", "s6-setuidgid", "envdir", "setlock"), Wrapper(1)),
     "chronic": Wrapper(0, "", "ev"),
@@ -187,6 +214,7 @@ SUBCOMMANDS = {
     ("bun", "x"): Wrapper(),
     ("conda", "run"): Wrapper(0, "np"),
     ("direnv", "exec"): Wrapper(1),
+    **{(name, "exec"): Wrapper(1, "cnf", "itq") for name in ("kubectl", "oc")},
     ("docker-compose", "exec"): _CONTAINER,
     ("docker-compose", "run"): _CONTAINER,
     ("hatch", "run"): Wrapper(),
@@ -202,7 +230,10 @@ SUBCOMMANDS = {
     ("pnpm", "dlx"): Wrapper(),
     ("pnpm", "exec"): Wrapper(),
     ("poetry", "run"): Wrapper(),
+    ("rr", "record"): Wrapper(0, "opsv", "nwhu"),
     ("start-stop-daemon", "--start"): Wrapper(),
+    ("tox", "exec"): Wrapper(0, "e"),
+    ("tox", "e"): Wrapper(0, "e"),
     **{("tmux", command): Wrapper(0, "cefFnstxy", "AdDEPX") for command in ("new-session", "new")},
     **{("tmux", command): Wrapper(0, "ceFnt", "abdkPS") for command in ("new-window", "neww")},
     **{("tmux", command): Wrapper(0, "ceFlpt", "bdfhIvPZ") for command in ("split-window", "splitw")},
@@ -224,6 +255,7 @@ LISTED_OPTIONS = {
     ),
     "man": frozenset({"-P", "--pager", "-H", "--html"}),
     "mapfile": frozenset({"-C"}),
+    **dict.fromkeys(("nc", "ncat", "netcat"), frozenset({"-c", "-e", "--exec", "--sh-exec"})),
     "nodemon": frozenset({"-x", "--exec"}),
     "npm": frozenset({"-c", "--call"}),
     "npx": frozenset({"-c", "--call"}),

@@ -1174,7 +1174,6 @@ ls | touch x
 """Commands that may write, execute or connect, or whose harmlessness is not certain; one a line."""
 
 OVER_LINES = (
-    "sed 'a\\\nx' f",
     "sed 'r a\nw out' f",
     "sed '$!{w out\n}' f",
     "sed 's/a/b/\nw out' f",
@@ -1479,7 +1478,9 @@ def test_values_never_look_like_options(value: str) -> None:
         *("p", "5p", "1,5p", "$!d", "0~3p", "2,~4p", "/a/,+3p", "/a/I,/b/Md", "\\,a/b,p", "/[^x]/p"),
         *("s/a/b/", "s|a/b|c|2gp", "s/a\\/b/c/", "s/[[:alpha:]]x[]]/y/", "y/abc/xyz/", "s,[a-z],&,I", "s/x/\\n/g"),
         *(":a;N;$!ba;s/\\n/ /g", "b", "t end", "/x/{p;n;d}", "{p};p", "q5", "l 3", "1!G;h;$!d", "=;p", "# note\np\n"),
-        *("", ";;p;", "1d\n2d", "p}"),
+        *("", ";;p;", "1d\n2d", "p}", "p # note", ":a;$!{N;ba};s/\\n/,/", "v 4.2", "s/a/b\\\nc/"),
+        *("a x", "1i import os", "/x/a line", "c\\text", "a\\\nx\\\ny\np", "i x\\\\\np", "a\\  x", "a w f"),
+        *("sxaxbx", "s a b ", "s;a;b;", "s&a&b&", "\\cac,$d"),
     ],
 )
 def test_sed_scripts_that_print(script: str) -> None:
@@ -1491,7 +1492,24 @@ def test_sed_scripts_that_print(script: str) -> None:
 @pytest.mark.parametrize(
     "script",
     [
-        *("w f", "e", "e ls", "W f", "r f", "R f", "a x", "i x", "c x", "a\\", "v", "1", "1,p", "1,", "k", "@"),
+        *(
+            "w f",
+            "e",
+            "e ls",
+            "W f",
+            "r f",
+            "R f",
+            "a",
+            "i\n",
+            "c\\ \nx",
+            "a x\\",
+            "a x\nw f",
+            "1",
+            "1,p",
+            "1,",
+            "k",
+            "@",
+        ),
         *(
             "s/a/b/w f",
             "s/a/b/e",
@@ -1499,9 +1517,12 @@ def test_sed_scripts_that_print(script: str) -> None:
             "s/a/b",
             "s/a",
             "s",
-            "sxaxbx",
-            "s a b ",
+            "s[a[b[",
+            "s]a]b]",
+            "s\\a\\b\\",
+            "séaébé",
             "s/a\\",
+            "s/a/b\nc/",
             "s/a\nb/c/",
             "s/a\\\nb/c/",
         ),
@@ -1517,6 +1538,8 @@ def test_sed_scripts_that_print(script: str) -> None:
             "\\",
             "y/a/b/g",
             "y/a/b/w f",
+            "y/[/]/xyz/",
+            "s/[^\\]/]/x/",
         ),
         *(
             "p w f",
@@ -1525,9 +1548,10 @@ def test_sed_scripts_that_print(script: str) -> None:
             "{w f",
             "p#\nw f",
             "ba#;p",
-            "ba}",
             ":a#",
-            ":a}",
+            "a\\\nx\nw f",
+            "sxaxbxe",
+            "sxaxbxw f",
             "t x w f",
             "$!",
             "xp",

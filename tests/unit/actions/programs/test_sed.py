@@ -1,4 +1,4 @@
-"""Which files the scripts of `sed` name, and what two kinds of `sed` read differently."""
+"""Which files the scripts of `sed` name, what they run, and what two kinds of `sed` read differently."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ import pytest
 from permitry.actions.programs.arguments import read_options
 from permitry.actions.programs.catalogue import RefusedError, catalogue
 from permitry.actions.programs.judge import why_not_reading
-from permitry.actions.programs.sed import files_of_sed
+from permitry.actions.programs.sed import effects_of_sed, files_of_sed, with_script
+from permitry.actions.programs.sed_script import Effects
 from permitry.actions.shell.strict import Command
 from permitry.config.load import load_rules
 from permitry.core.action import Word
@@ -101,3 +102,75 @@ def test_a_restriction_sees_the_files_of_a_script(tmp_path: Path, script: str) -
 def test_an_option_behind_an_operand_is_refused(words: tuple[str, ...]) -> None:
     """It is a file on some systems, and the first operand is then the script."""
     assert why_not_reading(Command(tuple(map(Word, ("sed", *words))))) is not None
+
+
+# For restrictions ----------------------------------------------------------------------------------------------------
+
+
+def effects(*words: str) -> str:
+    """Return what the scripts of a call may do: `any`, or files, commands and `input`."""
+    found = effects_of_sed(tuple(Word(word, is_open="$x" in word) for word in words))
+    if any(word.is_open for _, word in found.files):
+        return "any"
+    files = [f"{access.value[0]}:{word.text}" for access, word in found.files]
+    return " ".join((*files, *(f"e:{text}" for text in found.commands), *(["input"] if found.runs_input else [])))
+
+
+@pytest.mark.parametrize(
+    ("script", "done"),
+    [
+        ("p", ""), ("s/a/b/", ""), ("1i import os", ""), ("a\\\nw x", ""), ("y/abc/xyz/", ""), ("s/[^/]*$//", ""),
+        ("s;[^;]*;x;", ""), ("/[/]/d", ""), ("s/[^\\]]*//", ""), ("N;ba}", ""), ("i\\  x\\\ny", ""),
+        ("e", "input"), ("1!e", "input"), ("/a/,+2e", "input"), ("s/a/b/e", "input"), ("s/a/b/ge", "input"),
+        ("s|a|b|peg", "input"), ("sxaxbxe", "input"), ("s[a[b[e", "any"), ("\\cace", "input"), ("p;e\np", "input"),
+        ("e ls", "e:ls"), ("1e ls;p}", "e:ls;p}"), ("0~3els", "e:ls"), ("a x\ne ls", "e:ls"), ("e g\\it", "any"),
+        ("sxaxbxw f", "w:f"), ("\\cacr f", "r:f"), ("s a b w f", "w:f"), ("s,[,],x,w f", "w:f"), ("a\\\nx\nw f", "w:f"),
+        ("s/a/b/ew f", "w:f input"), ("s/a/b\\\nw x/;w f", "w:f"), ("}w f", "w:f"), ("v 4.2;w f", "w:f"),
+        ("@", "any"), ("s/a", "any"), ("a", "any"), ("a x\\", "any"), ("s/[^\\]/]/x/", "any"), ("s/[\n]/x/", "any"),
+        ("s/[^\\/]x/y/", ""), ("s/[\\]/x/", "any"), ("y/[/]/xyz/", "any"), ("séaébé", "any"), ("$x", "any"),
+        ("i\\ \nx", "any"), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_restriction_knows_what_a_script_does(script: str, done: str) -> None:
+    """One that cannot be read may do anything."""
+    assert effects("-n", script, "f") == done
+    assert effects("-E", "-e", script) == done
+
+
+@pytest.mark.parametrize(
+    ("words", "done"),
+    [
+        (("-e", "p", "-e", "w f"), "w:f"), (("-ne", "w f"), "w:f"), (("-sew f", "x"), "w:f"),
+        (("--expression=e",), "input"),
+        (("--exp", "w f", "x"), "w:f"), (("--", "w f", "x"), "w:f"), (("-i.bak", "w f"), "w:f"),
+        (("-i", "w f"), "w:f"),
+        (("-i", "", "w f"), "w:f"), (("-i", ".bak", "w f"), "w:f"), (("-I", ".bak", "p", "w f"), ""),
+        (("-l", "5", "w f"), "w:f"),
+        (("-l5", "p"), ""), (("-lp", "w f"), "w:f"), (("--line-length=5", "w f"), "w:f"),
+        (("--posix", "-z", "w f"), "w:f"),
+        (("p", "x", "-e", "w f"), "w:f"), (("w f", "-e", "p"), "w:f"), (("p", "w f"), ""),
+        (("-f", "x", "w f"), ""), (("--file=x", "w f"), ""),
+        (("-f", "-", "x"), "any"), (("-f-",), "any"), (("-nf", "/dev/stdin"), "any"), (("--file", "/dev/fd/3"), "any"),
+        (("-f", "$x"), "any"), (("p", "$x"), ""), (("-e", "a\\", "-e", "w f"), ""), (("-e",), ""), ((), ""),
+        (("--help",), ""),
+    ],
+)  # fmt: skip
+def test_a_script_is_found_wherever_it_is(words: tuple[str, ...], done: str) -> None:
+    """As GNU and BSD read options; a file of commands is not looked at, one that is piped may hold anything."""
+    assert effects(*words) == done
+
+
+def test_a_script_that_only_some_read_is_not_reading() -> None:
+    """A delimiter within brackets is one to an old implementation, and the script is then in error."""
+    assert effects_of_sed((Word("s/[/]/x/"),)) == Effects(is_common=False)
+    assert why_not_reading(Command(tuple(map(Word, ("sed", "s/[/]/x/", "f"))))) is not None
+
+
+def test_a_script_from_a_here_document_is_read() -> None:
+    """It takes the place of the file of commands."""
+    words = tuple(map(Word, ("/bin/sed", "-n", "-f", "-", "f")))
+    assert [word.text for word in with_script(words, "p")] == ["/bin/sed", "-n", "-e", "p", "f"]
+    assert with_script(words, None) is words
+    assert with_script(words[:2], "p") == words[:2]
+    assert with_script((), "p") == ()
+    assert with_script((Word("awk"), *words[1:]), "p") == (Word("awk"), *words[1:])

@@ -20,6 +20,11 @@ def _runs(text: str) -> set[str]:
         ("git submodule --quiet foreach --recursive 'git push'", "git push"),
         ("git bisect run rm x", "rm x"),
         ("git clone 'ext::rm x' y", "rm x"),
+        ("git clone 'ext::sh -c rm% x %S' y", "sh -c rm x %S"),
+        ("git clone -u 'rm x' y", "rm x"),
+        ("git clone -qu'rm x' y", "rm x"),
+        ("git for-each-repo --config=x push", "git push"),
+        ("git for-each-repo --keep-going --config x push", "git push"),
         ("git filter-branch --tree-filter 'rm x'", "rm x"),
     ],
 )

@@ -9,8 +9,7 @@ TEXTS = (
     "tmux new 'rm x'", "tmux send-keys 'rm x' Enter", "screen -X stuff 'rm x'", "gdb -ex 'shell rm x'",
     "gdb -ex '!rm x'",
     "fzf --preview='rm x'", "adb shell 'rm x'", "sg g 'rm x'", "vim -c ':!rm x' f", "vim +':!rm x' f",
-    "nvim -c 'lua os.execute(\"rm x\")'", "sed '1e rm x' f", "sed -n '/a/erm x' f", "sed 's/a/rm x/e' f",
-    "sed 's|a|rm x|ge' f", "unknown exec 'rm x'",
+    "nvim -c 'lua os.execute(\"rm x\")'", "unknown exec 'rm x'",
 )  # fmt: skip
 
 

@@ -92,6 +92,36 @@ def test_a_shell_without_a_script_reads_commands(text: str, *, reads: bool) -> N
     assert reads_commands(words_of(text)) is reads
 
 
+@pytest.mark.parametrize(
+    ("text", "each"),
+    [
+        ("pee {}", "'a{}' "), ("vim {}", "-c ':!a{}' "), ("find . {}", "-exec a{} ';' "), ("psql {}", "-c '\\! a{}' "),
+        ("sed '{}' f", "e a{}\n"), ("parallel ::: {}", "a{} "), ("systemd-run {}rm x", "--b{} b "),
+        ("env {}", "-S a{} "), ("setarch {}rm x", "-R "), ("docker run {}--entrypoint rm a x", "-v a "),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("count", [12, 70])
+def test_of_too_many_commands_the_rest_may_be_any(text: str, each: str, count: int) -> None:
+    """What is not looked at is not taken for harmless."""
+    inners = unfolded(words_of(text.format("".join(each.format(at) for at in range(count)))))
+    last = f"a{count - 1}" if "a{}" in each else "rm x"
+    found = [inner.text or " ".join(word.text for word in inner.words) for inner in inners]
+    assert any(last in command for command in found) or "{}" in found
+
+
+@pytest.mark.parametrize("text", ["/usr/lib/git-core/git-push -f x", "git-push -f x"])
+def test_a_program_of_git_is_a_command_of_git(text: str) -> None:
+    """By the name of its file."""
+    assert "git push -f x" in {" ".join(word.text for word in inner.words) for inner in unfolded(words_of(text))}
+
+
+def test_the_mark_of_xargs_is_none_of_its_command() -> None:
+    """Not the option of another program, nor the word behind an attached mark."""
+    for text in ("xargs sed -i s/a/b/ f", "xargs -I{} sed s/a/b/ {}"):
+        words = [word for inner in unfolded(words_of(text)) for word in inner.words]
+        assert not any(word.is_open for word in words if word.text != "{}")
+
+
 def test_what_hash_puts_behind_a_name_is_run() -> None:
     """With whatever words that name is called with."""
     [inner] = unfolded(words_of("hash -p /bin/rm foo"))

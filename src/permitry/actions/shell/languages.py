@@ -1,0 +1,65 @@
+"""Programs with a language of their own in which a command may stand: guesses, which restrict and permit nothing.
+
+They are looked for in the words of a program, and in what it may be handed on its standard input.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["LANGUAGES", "commands_of_make", "commands_of_socat"]
+
+_OF_TCL = re.compile(r"\b(?:exec|spawn|system)\b")
+_OF_CONSOLES = (
+    # `\! command` and `system command`; `.shell command`, which may be shortened; `\o |command`.
+    re.compile(r"\\!(.+)"),
+    re.compile(r"^[ \t]*(?:system|pager|\\P|\.(?:she?l?l?|syst?e?m?))\s+(.+)", re.MULTILINE | re.IGNORECASE),
+    re.compile(r"^[ \t]*[.\\]\w[^|\n]*\|([^\"'\n]+)", re.MULTILINE),
+    re.compile(r"^[ \t]*\\.*?`([^`\n]+)`", re.MULTILINE),
+    re.compile(r"""\bprogram\s+('[^']*'|"[^"]*")""", re.IGNORECASE),
+)
+_OF_MAKE = re.compile(r"\$[({]\s*shell\s")
+_OF_SOCAT = re.compile(r"(?:exec|system|shell):(.*)", re.IGNORECASE | re.DOTALL)
+_ASSIGNED = re.compile(r"\w+\s*[:?+!]*=(.*)", re.DOTALL)
+_EVALUATED = ("--eval=", "--eval", "-E")
+
+
+def _of_tcl(text: str) -> Iterator[str]:
+    """Yield a script that runs commands, one a line: to a reader of shell, `spawn` and `exec` are wrappers."""
+    if _OF_TCL.search(text):
+        yield text.translate({ord(char): "\n" for char in "[]{}"})
+
+
+def _of_consoles(text: str) -> Iterator[str]:
+    """Yield what the console of a database hands to a shell."""
+    for pattern in _OF_CONSOLES:
+        yield from (match[1].strip("'\" \t") for match in pattern.finditer(text))
+
+
+LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "expect": _of_tcl,
+    **dict.fromkeys(("duckdb", "mariadb", "mysql", "psql", "sqlite", "sqlite3"), _of_consoles),
+}
+"""What finds the commands in a text that one of these programs is given."""
+
+
+def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the recipes and variables that the words behind `make` hold."""
+    for at, word in enumerate(words):
+        begin = next((each for each in _EVALUATED if word.startswith(each)), "")
+        pair = _ASSIGNED.match(word)
+        if begin:
+            text = word.removeprefix(begin) or " ".join(words[at + 1 : at + 2])
+        elif pair and (" " in pair[1] or "$" in pair[1]):
+            text = pair[1]
+        else:
+            continue
+        yield _OF_MAKE.sub("$(", text)
+
+
+def commands_of_socat(word: str) -> Iterator[str]:
+    """Yield the command of an address, once with what follows a comma and once without: options, or a part of it."""
+    for address in word.split("!!"):
+        match = _OF_SOCAT.match(address)
+        if match:
+            yield match[1]
+            yield match[1].partition(",")[0]

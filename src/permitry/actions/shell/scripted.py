@@ -1,0 +1,40 @@
+"""Programs of `awk` and scripts of `sed`: what they run besides printing, for restrictions."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from permitry.actions.programs.sed import SED, effects_of_sed
+from permitry.actions.shell.running import ANY_COMMAND, Inner, runs_computed
+from permitry.core.action import Word
+
+__all__ = ["SCRIPTED"]
+
+Words = Sequence[Word]
+
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*+)(?:"|\Z)', re.DOTALL)
+_AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
+
+
+def _awk(words: Words) -> Iterator[Inner]:
+    """Yield the literals of a program that has `system` or a pipe; any command if it runs none."""
+    for word in words[1:]:
+        if "system" in word.text or "|" in word.text:
+            literals = _LITERAL.finditer(word.text)
+            yield from (Inner("", text=match[1].replace('\\"', '"'), is_guess=True) for match in literals)
+            if runs_computed(word.text):
+                yield ANY_COMMAND
+
+
+def _sed(words: Words) -> Iterator[Inner]:
+    """Yield what stands behind the command `e`; any command where a script runs its input, or cannot be read."""
+    effects = effects_of_sed(words[1:])
+    yield from (Inner("", text=command) for command in effects.commands)
+    if effects.runs_input:
+        yield ANY_COMMAND
+
+
+SCRIPTED: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
+    **dict.fromkeys(_AWK, _awk),
+    **dict.fromkeys(SED, _sed),
+}
+"""What yields the commands of a program that is called by one of these names."""
