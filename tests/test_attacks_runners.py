@@ -228,3 +228,51 @@ def test_a_blocked_command_does_not_run_through_another_program(decide: Decide, 
     """It is blocked where it surely runs, and asked about in another language and in a container."""
     verdict, _, text = line.partition(" | ")
     assert decide("push", text.replace("\\n", "\n")).value == verdict
+
+
+HIDDEN = r"""
+gi{t..t..1} push
+git pus{h..h..1}
+gi{t..u..2} push
+gi{t..v..0} push
+git{1..99999} push
+touch ./-exec; find . -exe[c] git push \;
+find . -* git push \;
+x=status; echo push | xargs -I "$x" git status
+m=tatus; echo push | xargs -Is"$m" git status
+echo push | xargs -rIstatus git status
+echo push | xargs --repl=status git status
+strace -o '|git push' true
+strace -o '!git push' true
+sudo GIT_SSH_COMMAND='git push' git fetch
+strace -E GIT_PAGER='git push' git log
+systemd-run --user -p ExecStartPre='git push' ls
+"""
+
+
+@pytest.mark.parametrize("text", HIDDEN.strip().splitlines())
+def test_a_command_is_seen_behind_braces_marks_and_options(decide: Decide, text: str) -> None:
+    """It is blocked, or asked about."""
+    assert decide("push", text) is not ALLOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"find . {'-name x -o ' * 300}-exec git push \\;", f"xargs {'-r ' * 600}git push",
+        f"strace {'-f ' * 600}git push", f"tar {'-v ' * 600}--to-command='git push' -xf a.tar",
+        f"sudo {'-E ' * 600}git push",
+    ],
+    ids=["find", "xargs", "strace", "tar", "sudo"],
+)  # fmt: skip
+def test_a_command_is_seen_behind_many_words(decide: Decide, text: str) -> None:
+    """What is not looked at may be any command."""
+    assert decide("push", text) is not ALLOW
+
+
+@pytest.mark.parametrize(
+    "text", ["seq 1 3 | xargs -n1 echo", f"rm {'a ' * 600}", "echo {1..3} {a..e..2}", "echo a{b,c}"]
+)
+def test_their_neighbours_run(decide: Decide, text: str) -> None:
+    """A needless question is a defect as well."""
+    assert decide("push", text) is ALLOW

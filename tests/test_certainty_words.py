@@ -66,39 +66,58 @@ def _listed(texts: str) -> Sequence[str]:
 OPERANDS = r"""
 ls $x
 ls -la "$HOME"
-cat "$(git rev-parse HEAD)"
 echo $x push
-mkdir -p src/{a,b}
 cp $a "$b"
-kill $(pgrep node)
-sudo cp $a $b
-sudo -u "$u" ls
-timeout "$t" ls
 ls | xargs rm
-diff <(sort a) <(sort b)
+cat $x | grep -c "$y" | head
+mkdir -p "$d" && touch $d/a; echo $?
+rm -f ${x} '$y' 2>/dev/null || true
+for f in *.md; do wc "$f"; done
+tee $x < a > b
+"""
+
+# Each of these, or a near relative, can be made to run a command by the value of a variable, or by what is read.
+NOT_FOLLOWED = r"""
+cat "$(git rev-parse HEAD)"
+sudo cp $a $b
+sudo GIT_SSH_COMMAND="$x" git fetch
+env "PATH=$x" ls
+strace -o "$x" ls
 x=$(date); echo "$x"
 name=${x:-y}; echo $name
-find "$dir" -name x
-find . -name "$x" -exec rm {} \;
+i='a[$(git push)]'; let i
+i='a[$(git push)]'; [[ i -eq 1 ]]
+i='a[$(git push)]'; a[i]=1
+i='a[$(git push)]'; a=([i]=1)
+i='a[$(git push)]'; [ -v 'a[i]' ]
+i='a[$(git push)]'; printf -v 'a[i]' x
+i='a[$(git push)]'; printf "-v$i" x
+i='a[$(git push)]'; declare 'a[i]=1'
+i='a[$(git push)]'; declare -n r='a[i]'; r=1
+x='-v a[$({git,push})]'; [ $x ]
+x=status; echo push | xargs -I "$x" git status
+declare -x GIT_EXTERNAL_DIFF; for GIT_EXTERNAL_DIFF in 'git push'; do git diff; done
+: ${GIT_EXTERNAL_DIFF:='git push'}; git diff
+printf -v GIT_EXTERNAL_DIFF 'git push'; git diff $x
+for PATH in b; do git status $x; done
 [ "$x" = push ] && ls
 [[ $x == push ]] && ls
-git commit -m "$(cat <<'E'␤git push␤E␤)"
 git log "$x"
-if [ -f x ]; then ls; else rm y; fi
-while read -r x; do echo "$x"; done < f
-until [ -f x ]; do sleep 1; done
-for f in *.md; do wc "$f"; done
 case $x in a) ls;; b) rm y;; esac
 f() { ls "$1"; }; f x
-npm start > log 2>&1 &
-curl -s "$url" | head
 cat <<E > f␤$x␤E
 """
 
 
+@pytest.mark.parametrize("text", _listed(NOT_FOLLOWED))
+def test_what_is_more_than_operands_is_not_followed(push: AuthorizationPolicy, text: str) -> None:
+    """It asks, however harmless it looks; or it is seen to push."""
+    assert decide(push, text).verdict is not ALLOW
+
+
 @pytest.mark.parametrize("text", _listed(OPERANDS))
 def test_an_operand_becomes_no_command(push: AuthorizationPolicy, text: str) -> None:
-    """Nor does a compound command hide one, where all of its parts are read."""
+    """Where all else is a simple command of a program that runs none."""
     decision = decide(push, text)
     assert decision.verdict is ALLOW, decision.reason
 
@@ -193,13 +212,13 @@ def test_a_command_that_is_written_out_is_certain_among_open_words(push: Authori
     ("text", "verdict", "rule"),
     [
         ("ls -la $HOME", ALLOW, None), ("cat $x", ALLOW, None), ('grep -r a "$d"', ALLOW, None),
-        ("[ -f $x ] && ls", ALLOW, None), ("for f in *; do cat $f; done", ALLOW, None),
-        ("x=$(ls); echo $x", ALLOW, None),
-        ("kill $x", ALLOW, None), ("if [ -f x ]; then cat y; fi", ALLOW, None), ("head <(cat $x)", ALLOW, None),
+        ("for f in *; do cat $f; done", ALLOW, None), ("ln -s / r; echo $y; touch r/etc/passwd", CONFIRM, None),
+        ("mkdir d; ln -s ../.. d/r; echo $y; touch d/r/etc/passwd", CONFIRM, None),
+        ("cp -a d/r .; echo $y; touch r/passwd", CONFIRM, None),
         ("echo $x > f", ALLOW, None), ("echo $x $HOST", ALLOW, None),
         ("rm -rf $HOME", CONFIRM, "no-delete"), ('mv "$x" y', CONFIRM, "no-delete"), ("rm $(ls)", CONFIRM, "no-delete"),
         ("for f in *; do rm $f; done", CONFIRM, "no-delete"), ("find $x -delete", CONFIRM, "no-delete"),
-        ("cd $x; rm -r a", CONFIRM, "no-delete"), ("while true; do cd ..; touch a; done", CONFIRM, "no-write"),
+        ("cd $x; rm -r a", CONFIRM, None), ("while true; do cd ..; touch a; done", CONFIRM, "no-write"),
         ("tee $x", CONFIRM, "no-write"), ("echo a > $x", CONFIRM, "no-write"),
         ('echo a >> "$x/y"', CONFIRM, "no-write"),
         ("cp a $x", CONFIRM, "no-write"), ("{ echo $y; } > `f`", CONFIRM, "no-write"),
@@ -229,7 +248,6 @@ def test_an_open_path_is_meant_by_what_happens_to_it(
         ("rm -rf $HOME", "`$HOME` is not known before it runs, so `no-delete` could apply: it may delete `~/**`"),
         ("echo a > $x", "`$x` is not known before it runs, so `no-write` could apply: it may write `/etc/**`"),
         ("rm -r /home", "`rm -r /home` goes through all of `/home`, so `no-delete` could apply: it may delete `~/**`"),
-        ("cd $x; touch a", "`a` may lead anywhere, so `no-write` could apply: it may write `/etc/**`"),
     ],
 )  # fmt: skip
 def test_the_reason_says_first_what_is_not_known(

@@ -26,7 +26,6 @@ STRICTER = {
         ("claude-065", "claude-066"),
         "`builtin` and `noglob` are not taken off: the call needs a permission that names them",
     ),
-    "claude-068": "what a variable does to a program is the program's affair; only a few are known to be harmless",
     "claude-071": "`xargs` adds words nobody has seen, so no pattern can cover them",
     "claude-199": "what a substitution puts into a command is not known, so a restriction cannot be sure it is not met",
     "opencode-116": "a restriction is a floor; a narrower permission does not lift it",

@@ -10,7 +10,15 @@ import attrs
 from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
-from permitry.actions.shell.runners import MOST_WORDS, Inner, program_of, reads_commands, reads_shell, unfolded
+from permitry.actions.shell.runners import (
+    MOST_WORDS,
+    Inner,
+    program_of,
+    reads_commands,
+    reads_shell,
+    runs_others,
+    unfolded,
+)
 from permitry.actions.shell.running import ANY_COMMAND
 from permitry.core.action import Word
 
@@ -27,7 +35,7 @@ MOST_TEXT = 80 * 1024
 """How many characters of inner texts are read."""
 
 _PRINTERS = frozenset({"echo", "printf", "print"})
-_EXPORTERS = frozenset({"declare", "env", "export", "local", "readonly", "typeset"})
+_EXPORTERS = frozenset({"declare", "doas", "env", "export", "local", "readonly", "strace", "sudo", "typeset"})
 _COMMAND_VARIABLES = ("PAGER", "EDITOR", "VISUAL", "BROWSER", "_COMMAND", "LESSOPEN", "LESSCLOSE", "ASKPASS")
 _LOADING = {
     **dict.fromkeys(("BASH_ENV", "GIT_CONFIG_PARAMETERS", "PERL5DB", "PERL5OPT", "PYTHONBREAKPOINT"), re.compile("")),
@@ -102,7 +110,8 @@ class _Explosion:
             self.found[attrs.evolve(command, words=(bare, *command.words[1:]))] = None
         words = with_script(command.words, "\n".join(command.stdin) if command.stdin else None)
         inners = (*unfolded(words), *_assigned(command))
-        self.is_complete = self.is_complete and not (inners and len(command.words) > MOST_WORDS)
+        has_more = len(command.words) > MOST_WORDS and bool(inners or runs_others(command.words))
+        self.is_complete = self.is_complete and not has_more
         for inner in inners:
             self.unfold(inner, command, depth + 1)
 

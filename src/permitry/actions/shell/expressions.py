@@ -1,5 +1,6 @@
 """Programs that run what an option or an expression of theirs names, and what all readers of runners share."""
 
+import fnmatch
 import re
 from collections.abc import Collection, Iterator, Sequence
 
@@ -26,6 +27,7 @@ Words = Sequence[Word]
 
 CLUSTER = re.compile(r"[-+][A-Za-z]+")
 _SHORTEST_PREFIX = 5
+_EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 
 
 def program_of(words: Words) -> str:
@@ -56,8 +58,11 @@ def joined(words: Words) -> str:
 def find(words: Words) -> Iterator[Inner]:
     """Yield what `find` runs on what it finds."""
     for at, word in enumerate(words):
-        if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
+        if word.text in _EXECUTING:
             yield run(_until_end(words[at + 1 :]))
+        elif word.is_glob and any(fnmatch.fnmatchcase(option, word.text) for option in _EXECUTING):
+            # A file may have the name of an option.
+            yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)
 
 
 def fd(words: Words) -> Iterator[Inner]:

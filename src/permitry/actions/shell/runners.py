@@ -29,6 +29,8 @@ from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.running import (
     ANY_COMMAND,
     ELSEWHERE,
+    FIRST_OPERAND,
+    LISTED_OPTIONS,
     SHELLS,
     SUBCOMMANDS,
     WRAPPERS,
@@ -45,6 +47,7 @@ __all__ = [
     "program_of",
     "reads_commands",
     "reads_shell",
+    "runs_others",
     "unfolded",
     "words_elsewhere",
 ]
@@ -61,6 +64,7 @@ Words = Sequence[Word]
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _CHECKS = re.compile(r"-[cenvx]+")
 _CHECKING = frozenset({"ash", "bash", "dash", "ksh", "ksh93", "mksh", "rbash", "sh", "yash", "zsh"})
+_REPLACING = re.compile(r"-[0prtox]*[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
@@ -95,6 +99,19 @@ def unfolded(words: Words) -> tuple[Inner, ...]:
     for inner in _some(guessed(name, words)):
         found.setdefault(inner, attrs.evolve(inner, by=f"{name}?", is_guess=True))
     return tuple(inner for inner in found.values() if inner.words or (inner.text and not inner.text.isspace()))
+
+
+def runs_others(words: Words) -> bool:
+    """Return whether the program is one that may run what its words name, in whatever place."""
+    name = program_of(words)
+    return (
+        name in _READERS
+        or name in SHELLS
+        or name in LISTED_OPTIONS
+        or name in FIRST_OPERAND
+        or wrapper_of(name) is not None
+        or any(each[0] == name for each in SUBCOMMANDS)
+    )
 
 
 def _some(inners: Iterator[Inner]) -> Iterator[Inner]:
@@ -292,14 +309,19 @@ def _xargs(words: Words) -> Iterator[Inner]:
 
 
 def _marks(options: Words) -> frozenset[str]:
-    """Return what `xargs` puts arguments in the place of."""
+    """Return what `xargs` puts arguments in the place of; the empty text, which is in every word, for any."""
     marks = {"{}"}
     for at, word in enumerate(options):
-        if word.text[:2] in ("-I", "-J", "-i"):
-            marks |= {word.text[2:], *(each.text for each in options[at + 1 : at + 2])}
-        elif word.text.startswith("--replace="):
-            marks.add(word.text.partition("=")[2])
-    return frozenset(marks) - {""}
+        name, _, value = word.text.partition("=")
+        replacing = _REPLACING.match(word.text)
+        if replacing is None and not (len(name) > len("--r") and "--replace".startswith(name)):
+            continue
+        given = value if replacing is None else word.text[replacing.end() :]
+        following = () if given else options[at + 1 : at + 2]
+        if word.is_open or any(each.is_open for each in following):
+            return frozenset({""})
+        marks |= {text for text in (given, *(each.text for each in following)) if text}
+    return frozenset(marks)
 
 
 def _parallel(words: Words) -> Iterator[Inner]:

@@ -198,8 +198,8 @@ def wrapper_of(name: str) -> Wrapper | None:
 
 
 ELSEWHERE = frozenset(
-    {"adb", "chroot", "docker", "docker-compose", "kubectl", "lxc", "nerdctl", "oc", "podman", "ssh", "systemd-nspawn"}
-    | {"vagrant", "wsl"}
+    {"adb", "chroot", "docker", "docker-compose", "kubectl", "lxc", "nerdctl", "oc", "podman", "proot", "ssh"}
+    | {"systemd-nspawn", "vagrant", "wsl"}
 )
 """What these run, they run on another machine, or where paths lead elsewhere."""
 
@@ -271,6 +271,7 @@ LISTED_OPTIONS = {
         {"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "-F", "--info-script"}
         | {"--new-volume-script", "--rsh-command", "--rmt-command"}
     ),
+    "systemd-run": frozenset({"-p", "--property"}),
     "tcpdump": frozenset({"-z"}),
     "vagrant": frozenset({"-c", "--command"}),
     "vi": frozenset({"-c", "--cmd"}),
@@ -281,5 +282,8 @@ LISTED_OPTIONS = {
 """Options whose value is a command, or ends with one behind an equals sign."""
 
 _PAGER_MARKS = ("+!", "+:!")
-FIRST_OPERAND = dict.fromkeys(("less", "more", "vi", "vim", "nvim", "view", "ex"), _PAGER_MARKS)
+FIRST_OPERAND = {
+    **dict.fromkeys(("less", "more", "vi", "vim", "nvim", "view", "ex"), _PAGER_MARKS),
+    **dict.fromkeys(("ltrace", "strace"), ("|", "!", "-o|", "-o!", "--output=|", "--output=!")),
+}
 """Marks behind which an argument is a command."""

@@ -25,7 +25,7 @@ _IN_DOUBLE = re.compile(r'[^"\\$`]+')
 _REDIRECTION = re.compile(r"(?:[0-9]+|\{\w+\})?(&>>|&>|>&|>>|>\||>|<<<|<<-|<<|<&|<>|<)(?!\()")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])")
-_SEQUENCE = re.compile(r"(-?[0-9]{1,4}|[A-Za-z])\.\.(-?[0-9]{1,4}|[A-Za-z])")
+_SEQUENCE = re.compile(r"(-?[0-9]{1,4}|[A-Za-z])\.\.(-?[0-9]{1,4}|[A-Za-z])(?:\.\.(-?[0-9]{1,4}))?")
 _CODE = re.compile(r"x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 MOST_WORDS = 4000
@@ -394,12 +394,15 @@ def _cuts(piece: _Piece, begin: int) -> list[int]:
 
 
 def _sequence(piece: _Piece) -> list[_Piece]:
-    """Return the words of `{1..3}` or `{a..c}` as far as they are few."""
+    """Return the words of `{1..3}`, `{a..c}` or `{a..e..2}` as far as they are few; an open one for a longer range."""
     match = _SEQUENCE.fullmatch(piece.text)
+    if match is None and ".." in piece.text and "q" not in piece.kinds:
+        return [_Piece(piece.text, "o" * len(piece.text))]
     if match is None or "q" in piece.kinds or match[1].isalpha() != match[2].isalpha():
         return []
     is_letter = match[1].isalpha()
     first, last = (ord(match[1]), ord(match[2])) if is_letter else (int(match[1]), int(match[2]))
-    numbers = range(first, last + (1 if last >= first else -1), 1 if last >= first else -1)[: _MOST_EXPANDED + 1]
+    sign, step = 1 if last >= first else -1, abs(int(match[3] or 1)) or 1
+    numbers = range(first, last + sign, sign * step)[: _MOST_EXPANDED + 1]
     texts = [chr(number) if is_letter else str(number) for number in numbers]
     return [_Piece(text, "p" * len(text)) for text in texts]
