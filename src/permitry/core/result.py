@@ -8,7 +8,7 @@ import attrs
 
 from permitry.core._json import JsonValue, freeze_object
 
-__all__ = ["MediaPart", "ToolResult", "clip"]
+__all__ = ["MediaPart", "ToolResult", "clip", "joined_ends"]
 
 _is_bool = attrs.validators.instance_of(bool)
 _is_str = attrs.validators.instance_of(str)
@@ -57,14 +57,18 @@ class ToolResult:
         return cls(True, json.dumps(value, ensure_ascii=False), structured=value)
 
 
-def clip(text: str, limit: int, kept: str | None = None) -> str:
+def clip(text: str, limit: int, note: str = "") -> str:
     """Return `text` in at most about `limit` characters: its head and tail, and a visible marker between.
 
-    `kept` is the id of the artifact that holds the whole.
+    `note` says what of it was kept elsewhere.
     """
     if len(text) <= limit:
         return text
     head = limit * 2 // 3
-    tail = limit - head
-    whole = "" if kept is None else f"; the whole is the artifact {kept}"
-    return f"{text[:head]}\n...[{len(text) - limit} characters left out{whole}]...\n{text[len(text) - tail :]}"
+    return joined_ends(text[:head], text[len(text) - (limit - head) :], len(text), note)
+
+
+def joined_ends(head: str, tail: str, length: int, note: str = "") -> str:
+    """Return the two ends of a text of `length` characters, with a marker that counts what is between them."""
+    more = f"; {note}" if note else ""
+    return f"{head}\n...[{length - len(head) - len(tail)} characters left out{more}]...\n{tail}"

@@ -26,6 +26,7 @@ from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.arguments import fitting_arguments
+from permitry.dispatch.events import ToolEventKind, report
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ContextHandler, ToolRegistry, is_async
 from permitry.dispatch.scope import CallScope, ToolInvocation
@@ -50,20 +51,25 @@ _LOG = logging.getLogger("permitry.plugins")
 _NUMBERS = itertools.count(1)
 
 
+def _report_status(line: str) -> None:
+    report(ToolEventKind.STATUS, line)
+
+
 @attrs.frozen
 class ToolContext:
     """What a plugin is given beside the arguments: the context of the session, and what the host provides.
 
     `services` are objects of the host by name (a store of documents, a client). `on_status` takes one line for the
-    user. `scope` is the state of the caller and `session` its session: an agent that a plugin starts works under
-    `session.child(name)`. When `enabled` is asked there is no call yet, and so neither of them.
+    user, which becomes an event of the kind `STATUS`. `scope` is the state of the caller and `session` its session: an
+    agent that a plugin starts works under `session.child(name)`. When `enabled` is asked there is no call yet, and so
+    neither of them.
 
     Source: seed 004, "ToolContext".
     """
 
     auth: AuthContext = attrs.field(factory=AuthContext)
     services: Mapping[str, Any] = attrs.field(factory=dict)
-    on_status: Callable[[str], None] | None = None
+    on_status: Callable[[str], None] = _report_status
     scope: CallScope = attrs.field(factory=CallScope, kw_only=True)
     session: Any = attrs.field(default=None, kw_only=True, repr=False)
 
@@ -282,7 +288,11 @@ def _register(
     registry: ToolRegistry, plugin: ToolPlugin, spec: ToolSpec, services: Mapping[str, Any], *, replace: bool
 ) -> None:
     def enabled(context: AuthContext) -> bool:
-        return plugin.enabled(ToolContext(context, services))
+        try:
+            return plugin.enabled(ToolContext(context, services))
+        except Exception as error:
+            _LOG.warning("`enabled` of the tool %s failed: %s: %s", spec.name, type(error).__name__, told(error))
+            raise
 
     def beside(invocation: ToolInvocation) -> ToolContext:
         return ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)

@@ -3,7 +3,7 @@
 import os
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -11,21 +11,14 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
+from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, Flights, ToolLimits, Turns
 from permitry.dispatch.telemetry import ToolTelemetry
 
 if TYPE_CHECKING:
     from permitry.dispatch.running import Run
 
-__all__ = ["ArtifactKeeper", "Authorization", "RegisteredTool", "Shared"]
-
-
-class ArtifactKeeper(Protocol):
-    """Where output goes that is too long for the model."""
-
-    def keep(self, tool: str, text: str, agent: str) -> str:
-        """Keep the whole text for `agent`, whose call it answers, and return the id by which it can be read."""
-        ...
+__all__ = ["Authorization", "RegisteredTool", "Shared"]
 
 
 @attrs.frozen
@@ -85,3 +78,4 @@ class Shared:
     running: "set[Run]" = attrs.field(factory=set)
     telemetry: ToolTelemetry | None = None
     artifacts: ArtifactKeeper | None = None
+    on_event: EventSink | None = None

@@ -17,8 +17,9 @@ from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
+from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
-from permitry.dispatch.registered import ArtifactKeeper, Authorization, RegisteredTool, Shared
+from permitry.dispatch.registered import Authorization, RegisteredTool, Shared
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
@@ -61,13 +62,15 @@ class ToolRegistry:
     """Tools by name. A tool takes its arguments as a dict and returns `(ok, text)`, text alone, or a `ToolResult`.
 
     Tools that need the state of the caller are registered as call-time tools: `dispatch` hands them a `CallScope`.
-    `telemetry` is told of every run; `artifacts` keeps output that is too long for the model.
+    `telemetry` counts every run; `artifacts` keeps output that is too long for the model. `on_event` takes what running
+    tools report, unless the caller's `CallScope` has an `on_event` of its own.
 
     Source: seed 000, "Handler signature"; seed 001, "ToolRegistry".
     """
 
     telemetry: ToolTelemetry | None = attrs.field(default=None, kw_only=True)
     artifacts: ArtifactKeeper | None = attrs.field(default=None, kw_only=True)
+    on_event: EventSink | None = attrs.field(default=None, kw_only=True)
     _entries: dict[str, _Entry] = attrs.field(factory=dict, init=False)
     _aliases: dict[str, str] = attrs.field(factory=dict, init=False)
     # Which tools a provider calls so, whose own name is another one.
@@ -315,7 +318,8 @@ class ToolRegistry:
 
     def _run(self, authorized: AuthorizedCall, scope: CallScope | None) -> Run:
         authorization = self._redeem(authorized)
-        self._shared.telemetry, self._shared.artifacts = self.telemetry, self.artifacts
+        shared = self._shared
+        shared.telemetry, shared.artifacts, shared.on_event = self.telemetry, self.artifacts, self.on_event
         return Run(authorization, scope, self._shared)
 
     def _authorize(

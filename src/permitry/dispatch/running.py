@@ -1,4 +1,4 @@
-"""One run of one tool: admitted, in its turn, within its time, and told to its observer exactly once."""
+"""One run of one tool: admitted, in its turn, within its time, and reported to its observer exactly once."""
 
 import asyncio
 import concurrent.futures
@@ -14,6 +14,7 @@ import attrs
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult, clip
 from permitry.dispatch.cancel import Cancellation, cancellable_by, cancellation_here
+from permitry.dispatch.events import Reporter, ToolEventKind, kept, reporting
 from permitry.dispatch.limits import Turn, holding, is_held, leading, leads
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared
 from permitry.dispatch.scope import CallScope
@@ -41,6 +42,7 @@ class _StoppedError(Exception):
 
     def __init__(self, outcome: Outcome, text: str) -> None:
         self.outcome = outcome
+        self.so_far = ""
         super().__init__(text)
 
 
@@ -73,6 +75,9 @@ class Run:
     _turn: Turn | None = attrs.field(default=None, init=False)
     _leads: Hashable = attrs.field(default=None, init=False)
     _outer: "contextlib.AbstractContextManager[None] | None" = attrs.field(default=None, init=False)
+    _loop: asyncio.AbstractEventLoop | None = attrs.field(default=None, init=False)
+    _reporter: Reporter | None = attrs.field(default=None, init=False)
+    _reports: reporting = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.tool, self.call = self.authorization.tool, self.authorization.call
@@ -89,16 +94,25 @@ class Run:
 
         Raises: `FatalToolError` from the tool; what the observer raises.
         """
-        with self:
-            self._check()
-            self.result = self._flown() if self.tool.is_shareable else self._in_turn()
+        try:
+            with self:
+                self._check()
+                self.result = self._flown() if self.tool.is_shareable else self._in_turn()
+        finally:
+            if (delivered := self._delivered()) is not None:
+                concurrent.futures.wait([delivered], GRACE)
         return self.result
 
     async def arun(self) -> ToolResult:
         """Do what `run` does on the event loop; a tool that is not async runs in a thread."""
-        with self:
-            self._check()
-            self.result = await (self._aflown() if self.tool.is_shareable else self._ain_turn())
+        self._loop = asyncio.get_running_loop()
+        try:
+            with self:
+                self._check()
+                self.result = await (self._aflown() if self.tool.is_shareable else self._ain_turn())
+        finally:
+            if (delivered := self._delivered()) is not None:
+                await asyncio.wait({loop_future(delivered)}, timeout=GRACE)
         return self.result
 
     def cancel(self) -> None:
@@ -112,6 +126,11 @@ class Run:
     def __enter__(self) -> None:
         self.authorization.observer.started(self.call)
         self._begun = time.perf_counter()
+        self._reporter = self._new_reporter()
+        self._reports = reporting(self._reporter)
+        self._reports.__enter__()
+        if self._reporter is not None:
+            self._reporter.report(ToolEventKind.STARTED)
         self.shared.running.add(self)
         outer = cancellation_here()
         if outer is not None:
@@ -130,14 +149,35 @@ class Run:
             if len(self.result.text) > self.tool.spec.output_limit:
                 self.result = self._clipped(self.result)
         finally:
+            self._reports.__exit__()
             seconds = time.perf_counter() - self._begun
             self.authorization.observer.finished(
                 self.call, self.result, outcome=self.outcome._value_, seconds=seconds, error=self._trace
             )
             if self.shared.telemetry is not None:
                 self._count(self.shared.telemetry, seconds)
+            if self._reporter is not None:
+                end = {"ok": self.result.ok, "outcome": self.outcome.value, "seconds": round(seconds, 6)}
+                self._reporter.close(self.result.text, end)
         # Only what a tool may raise is turned into a result; the end of the run and of the process go on.
         return isinstance(error, Exception) and not isinstance(error, FatalToolError)
+
+    def _new_reporter(self) -> Reporter | None:
+        scope, shared = self.scope, self.shared
+        sink = scope.sink(shared.on_event) if isinstance(scope, CallScope) else shared.on_event
+        if sink is None and shared.artifacts is None:
+            return None
+        return Reporter(
+            self.tool.spec.name,
+            self.call.call_id,
+            self.authorization.context.agent,
+            sink,
+            shared.artifacts,
+            self._loop,
+        )
+
+    def _delivered(self) -> "concurrent.futures.Future[None] | None":
+        return None if self._reporter is None else self._reporter.delivered
 
     def _let_go(self, error: BaseException | None) -> None:
         """Give back all that the run has; the turn of work that goes on stays with it until its end."""
@@ -155,7 +195,7 @@ class Run:
         name = self.tool.spec.name
         match error:
             case _StoppedError():
-                self.outcome, text = error.outcome, str(error)
+                self.outcome, text = error.outcome, f"{error}{error.so_far}"
             case ToolError():
                 is_fatal, is_refused = isinstance(error, FatalToolError), isinstance(error, _RefusedError)
                 self.outcome = Outcome.FATAL if is_fatal else Outcome.REFUSED if is_refused else Outcome.FAILED
@@ -170,14 +210,9 @@ class Run:
         self.result = ToolResult(False, text)
 
     def _clipped(self, result: ToolResult) -> ToolResult:
-        limit, kept = self.tool.spec.output_limit, None
-        if self.shared.artifacts is not None:
-            # A full disk must not take the part that does fit.
-            with contextlib.suppress(Exception):
-                agent = self.authorization.context.agent
-                kept = self.shared.artifacts.keep(self.tool.spec.name, result.text, agent)
+        text = clip(result.text, self.tool.spec.output_limit, kept(self._reporter, result.text))
         # The structured form says the same again, and would bring back what was left out.
-        return attrs.evolve(result, text=clip(result.text, limit, kept), structured=None)
+        return attrs.evolve(result, text=text, structured=None)
 
     def _count(self, telemetry: ToolTelemetry, seconds: float) -> None:
         size = len(self.result.text.encode(errors="replace")) + sum(len(part.data) for part in self.result.parts)
@@ -221,7 +256,14 @@ class Run:
                 "another call is still at work."
             )
 
-    def _over(self) -> _StoppedError:
+    def _over(self, last: object = None) -> _StoppedError:
+        """Return why the run is over before its end; `last` is what the tool gave when it was told to stop."""
+        stopped = self._stopped()
+        if isinstance(last, ToolResult) and last.text:
+            stopped.so_far = f" What it gave until then:\n{last.text}"
+        return stopped
+
+    def _stopped(self) -> _StoppedError:
         name, effects = self.tool.spec.name, "it may have had effects" if self._is_at_work else "it did not run"
         if self._is_stopped:
             return _StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.")
@@ -280,13 +322,13 @@ class Run:
             with cancellable_by(self.cancellation):
                 start(work, self._called)
             self._wait(work, self.tool.spec.timeout)
-            if not work.done() or self._is_stopped:
-                raise self._over()
+            if work.done() and not self._is_stopped:
+                return _checked(work.result())
         finally:
             if not work.done():
                 self.cancellation.cancel()
                 concurrent.futures.wait([work], GRACE)
-        return _checked(work.result())
+        raise self._over(_last(work))
 
     def _at_once(self) -> ToolResult:
         try:
@@ -297,7 +339,7 @@ class Run:
                 raise self._over() from error
             raise
         if self._is_stopped:
-            raise self._over()
+            raise self._over(result)
         return result
 
     def _called(self) -> object:
@@ -353,12 +395,13 @@ class Run:
             work.add_done_callback(_heard)
         try:
             await self._await(work, self.tool.spec.timeout)
-            if not work.done() or self._is_stopped:
-                raise self._over()
+            is_over = not work.done() or self._is_stopped
         finally:
             if not work.done():
                 self.cancellation.cancel()
                 await ended(work)
+        if is_over:
+            raise self._over(_last(work))
         if work.cancelled():
             # It was the tool that did this, and nobody who waits for it is to be cancelled for that.
             raise _StoppedError(
@@ -383,6 +426,15 @@ def _heard(task: "asyncio.Task[Any]") -> None:
     """Take note of how a task failed, so that nobody is told that nobody did."""
     if not task.cancelled():
         task.exception()
+
+
+def _last(work: Work) -> ToolResult | None:
+    """Return what a tool gave that was told to stop; None where it gave nothing, or failed."""
+    if not work.done() or work.cancelled() or work.exception() is not None:
+        return None
+    with contextlib.suppress(TypeError):
+        return _checked(work.result())
+    return None
 
 
 def _traced(error: object) -> str:

@@ -1,16 +1,15 @@
 """What a tool may be given beside its arguments: the state of its caller, and the call as it was authorized."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.dispatch.events import EventSink, ToolEventKind
 
 __all__ = ["CallScope", "ScopeRecorder", "ToolInvocation"]
-
-Callback: TypeAlias = Callable[[Mapping[str, Any]], None]
 
 
 class ScopeRecorder(Protocol):
@@ -30,7 +29,8 @@ class CallScope:
     """The state of the caller at one call, for the few tools that need it: `subtask`, `execute` and their like.
 
     `depth` counts from 0 for the main agent; `history` are the messages so far, oldest first; `deadline` is in seconds
-    of `time.monotonic`; `step` counts from 0. `on_event` and `on_step` get one JSON object each time.
+    of `time.monotonic`; `step` counts from 0. `on_event` takes the events of the run and of all that it starts;
+    `on_step` takes those of kind `STEP` in its place.
 
     `session` is the session of the caller: an agent started here works under `scope.session.child(name)`, and so is
     never allowed more than who started it. A tool gets the one in which its call was authorized, whatever the host has
@@ -41,14 +41,22 @@ class CallScope:
 
     depth: int = 0
     history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=_tuple_of_messages, kw_only=True)
-    on_event: Callback | None = attrs.field(default=None, kw_only=True)
-    on_step: Callback | None = attrs.field(default=None, kw_only=True)
+    on_event: EventSink | None = attrs.field(default=None, kw_only=True)
+    on_step: EventSink | None = attrs.field(default=None, kw_only=True)
     deadline: float | None = attrs.field(default=None, kw_only=True)
     model: str | None = attrs.field(default=None, kw_only=True)
     recorder: ScopeRecorder | None = attrs.field(default=None, kw_only=True)
     step: int = attrs.field(default=0, kw_only=True)
     # Any: a session is made of what tools are authorized by, and this folder does not know that.
     session: Any = attrs.field(default=None, kw_only=True, repr=False)
+
+    def sink(self, otherwise: EventSink | None = None) -> EventSink | None:
+        """Return what takes the events of this caller's runs; `otherwise` where it has no `on_event`."""
+        sink = otherwise if self.on_event is None else self.on_event
+        step = self.on_step
+        if step is None:
+            return sink
+        return lambda event: step(event) if event.kind is ToolEventKind.STEP else sink and sink(event)
 
 
 @attrs.frozen

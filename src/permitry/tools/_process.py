@@ -1,5 +1,6 @@
 """Processes that tools run: each leads a session of its own, is read in threads, and is killed with all it started."""
 
+import codecs
 import contextlib
 import os
 import re
@@ -17,7 +18,9 @@ from typing import IO, Generic, Protocol, TypeVar
 import attrs
 
 from permitry.dispatch.cancel import current_cancellation
+from permitry.dispatch.events import Reporter, reporter_here
 from permitry.errors import ToolError
+from permitry.tools._output import Output, Piece
 from permitry.tools.workspace import Workspace
 
 __all__ = ["KEEP", "Capture", "Ended", "Kept", "ProcessGroup", "default_shell", "folder_of", "launched", "run_group"]
@@ -52,7 +55,8 @@ class ProcessGroup(threading.Thread):
     It is started in a thread of its own. A signal interrupts the main thread alone, and may come at any moment, also
     while the command is being started: so whoever is interrupted can wait here until there is a process to kill.
     `ended` is set once it is over. With `is_merged` there is one capture for both outputs, otherwise two; `keep` is how
-    many bytes of the beginning and of the end each keeps.
+    many characters of the beginning and of the end each has in memory. What it writes is reported as the output of the
+    call in which it was made.
     """
 
     def __init__(self, argv: Sequence[str], folder: Path, *, is_merged: bool = False, keep: int | None = None) -> None:
@@ -62,6 +66,7 @@ class ProcessGroup(threading.Thread):
         self.ended = threading.Event()
         self.captures: list[Capture] = []
         self.keep = KEEP if keep is None else keep
+        self._reporter = reporter_here()
         self._is_merged = is_merged
         self._process: subprocess.Popen[bytes] | None = None
         self._error: Exception | None = None
@@ -104,8 +109,19 @@ class ProcessGroup(threading.Thread):
         """Return the process, newly started, and have its output captured."""
         stderr = subprocess.STDOUT if self._is_merged else subprocess.PIPE
         process = self.popen(subprocess.DEVNULL, subprocess.PIPE, stderr)
-        self.captures = [Capture(pipe, self.keep) for pipe in (process.stdout, process.stderr) if pipe is not None]
+        pipes = (pipe for pipe in (process.stdout, process.stderr) if pipe is not None)
+        self.captures = [Capture(pipe, self.new_output()) for pipe in pipes]
         return process
+
+    def new_output(self) -> Output:
+        """Return where a stream of it goes."""
+        return Output(self.keep, self._reporter)
+
+    def report_to(self, reporter: Reporter | None) -> None:
+        """Have what it writes from now on reported, and kept, as output of another call."""
+        self._reporter = reporter
+        for capture in self.captures:
+            capture.output.reporter = reporter
 
     def popen(self, stdin: int, stdout: int, stderr: int) -> "subprocess.Popen[bytes]":
         """Return the process on these streams, in a session of its own."""
@@ -193,55 +209,27 @@ def _session_of(pid: int) -> int | None:
 
 
 class Capture:
-    """Reads a pipe to its end in a thread, and keeps its beginning and end: output of any size costs little."""
+    """Reads a pipe to its end in a thread, and adds what comes to an `Output`: any amount of it costs little."""
 
-    def __init__(self, pipe: IO[bytes], keep: int) -> None:
-        self.lines = 0
+    def __init__(self, pipe: IO[bytes], output: Output) -> None:
+        self.output = output
         self._pipe = pipe
-        self._keep = keep
-        self._head = bytearray()
-        self._tail = bytearray()
-        self._dropped = 0
-        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
         """Wait until all is read; not for a process that left the session and may hold the pipe open for ever."""
         self._thread.join(_GRACE)
-
-    def text(self) -> str:
-        """Return what is kept so far, with a marker where something was dropped."""
-        with self._lock:
-            return self._shown().decode(errors="replace")
-
-    def take(self) -> bytes:
-        """Return what is kept so far, with its marker, and forget it."""
-        with self._lock:
-            taken = self._shown()
-            self._head.clear()
-            self._tail.clear()
-            self._dropped = 0
-            return taken
-
-    def _shown(self) -> bytes:
-        marker = f"\n...[{self._dropped} bytes left out]...\n".encode() if self._dropped else b""
-        return bytes(self._head + marker + self._tail)
+        self.output.end()
 
     def _read(self) -> None:
+        # A character may come in two parts.
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with self._pipe as pipe:
             while chunk := _chunk(pipe.fileno()):
-                self._add(chunk)
-
-    def _add(self, chunk: bytes) -> None:
-        with self._lock:
-            self.lines += chunk.count(b"\n")
-            room = max(0, self._keep - len(self._head))
-            self._head += chunk[:room]
-            self._tail += chunk[room:]
-            excess = max(0, len(self._tail) - self._keep)
-            self._dropped += excess
-            del self._tail[:excess]
+                self.output.add(decoder.decode(chunk))
+        if rest := decoder.decode(b"", final=True):
+            self.output.add(rest)
 
 
 def _chunk(file: int) -> bytes:
@@ -282,11 +270,10 @@ def launched(group: ProcessGroup) -> Iterator["subprocess.Popen[bytes]"]:
 
 @attrs.frozen
 class Ended:
-    """How a command ended: its exit code (None: it was killed), what it wrote, in how many lines and seconds."""
+    """How a command ended: its exit code (None: it was killed), what it wrote, and in how many seconds."""
 
     code: int | None
-    outputs: tuple[str, ...]
-    lines: int
+    outputs: tuple[Piece, ...]
     seconds: float
     is_cancelled: bool = False
 
@@ -305,10 +292,9 @@ def run_group(group: ProcessGroup, timeout: float) -> Ended:
     is_cancelled = current_cancellation().is_cancelled
     for capture in group.captures:
         capture.finish()
-    outputs = tuple(capture.text() for capture in group.captures)
+    outputs = tuple(capture.output.take() for capture in group.captures)
     code = group.code if has_ended and not is_cancelled else None
-    lines = sum(capture.lines for capture in group.captures)
-    return Ended(code, outputs, lines, time.monotonic() - begun, is_cancelled)
+    return Ended(code, outputs, time.monotonic() - begun, is_cancelled)
 
 
 # What lives on after its call ----------------------------------------------------------------------------------------

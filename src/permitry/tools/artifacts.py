@@ -8,7 +8,7 @@ import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, Self
 
 import attrs
 from pydantic import Field
@@ -21,7 +21,7 @@ from permitry.tools._reading import Asked, body_of, lines_of
 from permitry.tools._spec import READS, ROLES, Arguments, spec
 from permitry.tools.workspace import Workspace
 
-__all__ = ["FOLDER", "ArtifactStore", "register"]
+__all__ = ["FOLDER", "ArtifactStore", "KeptText", "register"]
 
 FOLDER = ".openplanter_artifacts"
 """The folder below the workspace in which artifacts are looked for, unless a store is given."""
@@ -35,6 +35,9 @@ _MOST_BYTES = 64 * 1024 * 1024
 _MOST_SHOWN = 15_000
 _LONGEST_TOLD = 120
 _LONGEST_PIECE = 4_000
+_CHUNK = 64 * 1024
+# Made once: output may come as fast as a pipe gives it.
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class ListArtifacts(Arguments):
@@ -94,21 +97,28 @@ class ArtifactStore:
         head = f"Artifact {artifact_id} (lines {offset}-{offset + len(shown)} of {len(lines)}):"
         return "\n".join([head, *shown])
 
-    def keep(self, tool: str, text: str, agent: str) -> str:
-        """Write what `tool` has answered `agent` into a new artifact and return its id, which nobody can guess.
+    def open(self, tool: str, agent: str) -> "KeptText":
+        """Begin a new artifact for what `tool` answers `agent`. Its id cannot be guessed.
 
         A line of the text is a JSON string; a long one is several objects with its number, counted from 1, and a part.
 
-        Raises: `OSError` when the file cannot be written.
+        Raises: `OSError` when the file cannot be made.
         """
         artifact_id = secrets.token_hex(16)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         with self._folder(create=True) as folder:
             file = os.open(f"{artifact_id}.jsonl", flags, 0o600, dir_fd=folder)
-        with os.fdopen(file, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            head = {"artifact_id": artifact_id, "objective": f"the whole answer of {tool}", "agent": agent}
-            stream.writelines(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, *_pieces(text)))
-        return artifact_id
+        head = {"artifact_id": artifact_id, "objective": f"the whole answer of {tool}", "agent": agent}
+        return KeptText(artifact_id, os.fdopen(file, "wb", buffering=0), head)
+
+    def keep(self, tool: str, text: str, agent: str) -> str:
+        """Write what `tool` has answered `agent` into a new artifact and return its id.
+
+        Raises: `OSError` when the file cannot be written.
+        """
+        with self.open(tool, agent) as kept:
+            kept.write(text)
+        return kept.artifact_id
 
     def _names(self) -> tuple[str, ...]:
         with contextlib.suppress(OSError), self._folder() as folder, os.scandir(folder) as entries:
@@ -172,6 +182,82 @@ class ArtifactStore:
             yield stream
 
 
+class KeptText:
+    """An artifact that is being written: on disk as it comes, and never more than `read_artifact` can read.
+
+    What cannot be written is left out, and `note` says so: a full disk ends no command.
+    """
+
+    def __init__(self, artifact_id: str, stream: IO[bytes], head: Mapping[str, object]) -> None:
+        self.artifact_id = artifact_id
+        self._stream = stream
+        self._line = 1
+        self._rest = ""
+        self._is_in_parts = False
+        self._length = self._bytes = 0
+        self._problem: str | None = None
+        self._put([head], 0)
+
+    @property
+    def note(self) -> str:
+        """What of the text is kept, for the model."""
+        if self._problem is None:
+            return f"the whole is the artifact {self.artifact_id}"
+        return f"about the first {self._length} characters are the artifact {self.artifact_id}: {self._problem}"
+
+    def write(self, text: str) -> None:
+        """Keep more of the text; a line is on disk when it is complete, or longer than 4,000 characters."""
+        for start in range(0, len(text), _CHUNK):
+            *lines, self._rest = (self._rest + text[start : start + _CHUNK]).split("\n")
+            rows: list[object] = []
+            for line in lines:
+                rows += self._rows(line)
+                self._line += 1
+                self._is_in_parts = False
+            length = sum(map(len, lines)) + len(lines)
+            whole = max(0, len(self._rest) - 1) // _LONGEST_PIECE * _LONGEST_PIECE
+            if whole:
+                self._is_in_parts = True
+                rows += self._rows(self._rest[:whole])
+                self._rest = self._rest[whole:]
+            self._put(rows, length + whole)
+
+    def close(self) -> None:
+        """Keep the last line, and close the file; safe to call again."""
+        if not self._stream.closed:
+            self._put(self._rows(self._rest), len(self._rest))
+            self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _rows(self, line: str) -> list[object]:
+        """Return what is written of a line, or of a part of one."""
+        if len(line) <= _LONGEST_PIECE and not self._is_in_parts:
+            return [line]
+        starts = range(0, len(line), _LONGEST_PIECE)
+        return [{"line": self._line, "part": line[start : start + _LONGEST_PIECE]} for start in starts]
+
+    def _put(self, rows: list[object], length: int) -> None:
+        if not rows or self._problem is not None:
+            return
+        data = "".join(f"{_encoded(row)}\n" for row in rows).encode(errors="backslashreplace")
+        if self._bytes + len(data) > _MOST_BYTES:
+            self._problem = f"no more than {_MOST_BYTES} bytes are kept"
+            return
+        self._bytes += len(data)
+        try:
+            while data:
+                data = data[self._stream.write(data) :]
+        except OSError as error:
+            self._problem = str(error.strerror)
+        else:
+            self._length += length
+
+
 def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore | None = None) -> None:
     """Add the two tools to `registry`; without `store` they read what lies in the workspace.
 
@@ -209,12 +295,3 @@ def _as_many_as_fit(lines: Iterable[str]) -> Iterator[str]:
         if left < 0 and count > 0:
             return
         yield line
-
-
-def _pieces(text: str) -> Iterator[object]:
-    for number, line in enumerate(text.split("\n"), 1):
-        starts = range(0, len(line), _LONGEST_PIECE)
-        if len(starts) <= 1:
-            yield line
-        else:
-            yield from ({"line": number, "part": line[start : start + _LONGEST_PIECE]} for start in starts)

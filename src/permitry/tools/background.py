@@ -58,10 +58,10 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         pid = job.started().pid
         (capture,) = job.captures
         if not job.ended.is_set():
-            return True, f"[job {arguments.job_id} still running, pid={pid}]\n{capture.text()}"
+            return True, f"[job {arguments.job_id} still running, pid={pid}]\n{capture.output.text()}"
         jobs.drop(arguments.job_id)
         capture.finish()
-        return job.code == 0, f"[job {arguments.job_id} finished, exit_code={job.code}]\n{capture.text()}"
+        return job.code == 0, f"[job {arguments.job_id} finished, exit_code={job.code}]\n{capture.output.text()}"
 
     def kill_shell_bg(arguments: Job) -> tuple[bool, str]:
         _found(jobs.drop(arguments.job_id), arguments).kill()

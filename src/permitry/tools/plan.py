@@ -6,6 +6,7 @@ import attrs
 from pydantic import Field
 
 from permitry.core.spec import ToolTraits
+from permitry.dispatch.events import ToolEventKind, report
 from permitry.dispatch.registry import ToolRegistry
 from permitry.tools._spec import Arguments, handler, spec
 
@@ -54,6 +55,8 @@ def register(registry: ToolRegistry, plan: Plan | None = None) -> Plan:
 
     def update_plan(arguments: UpdatePlan) -> tuple[bool, str]:
         kept.state = PlanState(arguments.plan, arguments.explanation)
+        steps = [step.model_dump() for step in arguments.plan]
+        report(ToolEventKind.PLAN, arguments.explanation or "", steps=steps)
         return True, "Plan updated"
 
     registry.register(

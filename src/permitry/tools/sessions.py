@@ -1,6 +1,5 @@
 """The tools `exec_command` and `write_stdin`: commands that may outlive their call, and be typed into."""
 
-import codecs
 import secrets
 import shutil
 import threading
@@ -10,11 +9,12 @@ from typing import Literal
 from pydantic import Field
 
 from permitry.core.call import PayloadKind
-from permitry.core.result import clip
 from permitry.dispatch.cancel import current_cancellation
+from permitry.dispatch.events import reporter_here
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
+from permitry.tools._output import Piece
 from permitry.tools._process import Kept, ProcessGroup, default_shell, folder_of, launched
 from permitry.tools._reading import ReadMemory
 from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
@@ -96,26 +96,22 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
 
 class _Session:
-    """A command and the output of it that nobody has seen yet."""
+    """A command and the output of it that was not shown yet."""
 
     def __init__(self, group: ProcessGroup) -> None:
         self.group = group
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._lock = threading.Lock()
 
     def kill(self) -> None:
         self.group.kill()
 
-    def take(self) -> str:
-        """Return the new output; a character of which a part is still to come waits for the next time."""
+    def take(self) -> Piece:
+        """Return the new output."""
         with self._lock:
-            is_over = self.group.ended.is_set()
-            data = b""
-            for capture in self.group.captures:
-                if is_over:
-                    capture.finish()
-                data += capture.take()
-            return self._decoder.decode(data, final=is_over)
+            (capture,) = self.group.captures
+            if self.group.ended.is_set():
+                capture.finish()
+            return capture.output.take()
 
 
 class _Sessions:
@@ -154,6 +150,7 @@ class _Sessions:
         if session is None:
             raise ToolError(f"Unknown process id {arguments.session_id}")
         begun = time.monotonic()
+        session.group.report_to(reporter_here())
         with current_cancellation().calling(session.kill):
             if arguments.chars:
                 _type(session.group, arguments.chars)
@@ -175,8 +172,8 @@ class _Sessions:
             f"Chunk ID: {secrets.token_hex(3)}",
             f"Wall time: {seconds:.4f} seconds",
             state,
-            f"Original token count: {-(-len(output) // _CHARS_PER_TOKEN)}",
-            f"Output:\n{clip(output, most_tokens * _CHARS_PER_TOKEN)}",
+            f"Original token count: {-(-output.length // _CHARS_PER_TOKEN)}",
+            f"Output:\n{output.shown(most_tokens * _CHARS_PER_TOKEN, reporter_here())}",
         ]
         return code in (None, 0), "\n".join(lines)
 

@@ -1,5 +1,7 @@
 """Output that is too long for the model: head and tail, a visible marker, and the whole as an artifact."""
 
+import errno
+
 import pytest
 
 from permitry.core.call import ToolCall
@@ -9,6 +11,22 @@ from permitry.handler import ToolHandler
 from permitry.session import Session
 
 
+class Text:
+    """A text that is kept."""
+
+    note = "the whole is the artifact a1"
+
+    def __init__(self, kept: list[tuple[str, str, str]], tool: str, agent: str) -> None:
+        self.kept, self.tool, self.agent = kept, tool, agent
+
+    def write(self, text: str) -> None:
+        """Keep it."""
+        self.kept.append((self.tool, text, self.agent))
+
+    def close(self) -> None:
+        """Do nothing more."""
+
+
 class Keeper:
     """Keeps texts, or fails."""
 
@@ -16,12 +34,11 @@ class Keeper:
         self.kept: list[tuple[str, str, str]] = []
         self.error = error
 
-    def keep(self, tool: str, text: str, agent: str) -> str:
-        """Keep one."""
+    def open(self, tool: str, agent: str) -> Text:
+        """Begin one."""
         if self.error is not None:
             raise self.error
-        self.kept.append((tool, text, agent))
-        return "a1"
+        return Text(self.kept, tool, agent)
 
 
 @pytest.fixture
@@ -54,9 +71,10 @@ def test_a_short_answer_is_not_kept(registry: ToolRegistry, handler: ToolHandler
 
 
 def test_a_full_disk_takes_nothing_that_fits(tool: ToolRegistry, handler: ToolHandler) -> None:
-    """The marker then names no artifact."""
-    tool.artifacts = Keeper(OSError("no space"))
-    assert "...[70 characters left out]..." in handler.handle(ToolCall("tool")).text
+    """The marker then says why there is no artifact."""
+    tool.artifacts = Keeper(OSError(errno.ENOSPC, "No space left on device"))
+    told = handler.handle(ToolCall("tool")).text
+    assert "...[70 characters left out; the whole could not be kept: No space left on device]..." in told
 
 
 def test_an_interrupt_while_keeping_leaves_one_end(tool: ToolRegistry, handler: ToolHandler, outcomes: object) -> None:

@@ -18,6 +18,7 @@ from permitry.handler import ToolHandler
 
 Outcomes = Callable[[], list[object]]
 OVER = "The tool `tool` did not finish within 0.05 s and was told to stop; it may have had effects."
+SO_FAR = " What it gave until then:\n"
 
 
 def _waits(_: dict[str, Any]) -> str:
@@ -44,9 +45,10 @@ def test_a_tool_that_takes_too_long_is_over(
     """Whatever kind it is and whoever waits, it is told to stop, and the next one gets its turn."""
     registry.register(ToolSpec("tool", timeout=0.05), tool)
     registry.register(ToolSpec("next"), lambda _: "next", limits=ToolLimits(wait=1))
-    for name, told in (("tool", ToolResult(False, OVER)), ("next", ToolResult(True, "next"))):
+    so_far = f"{SO_FAR}stopped" if tool is _waits else ""
+    for name, expected in (("tool", ToolResult(False, OVER + so_far)), ("next", ToolResult(True, "next"))):
         call = ToolCall(name)
-        assert (asyncio.run(handler.ahandle(call)) if on_loop else handler.handle(call)) == told
+        assert (asyncio.run(handler.ahandle(call)) if on_loop else handler.handle(call)) == expected
     assert outcomes() == ["timed out", "ok"]
 
 
@@ -144,7 +146,8 @@ def test_the_time_ends_what_the_tool_has_others_do(
     """A call inside the call is cancelled with it, and is on record as well."""
     registry.register(ToolSpec("inner", timeout=10), _waits)
     registry.register(ToolSpec("tool", timeout=0.05), lambda _: handler.handle(ToolCall("inner")))
-    assert handler.handle(ToolCall("tool")).text == OVER
+    inner = f"The call of `inner` was cancelled; it may have had effects.{SO_FAR}stopped"
+    assert handler.handle(ToolCall("tool")).text == f"{OVER}{SO_FAR}{inner}"
     assert outcomes() == ["cancelled", "timed out"]
 
 
@@ -161,6 +164,6 @@ def test_what_is_begun_after_the_end_does_not_run(
 
     registry.register(ToolSpec("inner"), lambda _: "inner")
     registry.register(ToolSpec("tool", timeout=0.05), tool)
-    assert handler.handle(ToolCall("tool")).text == OVER
+    assert handler.handle(ToolCall("tool")).text == f"{OVER}{SO_FAR}done"
     assert told == ["The call of `inner` was cancelled; it did not run."]
     assert outcomes() == ["cancelled", "timed out"]

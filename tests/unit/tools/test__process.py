@@ -15,6 +15,7 @@ import pytest
 from permitry.dispatch.cancel import Cancellation, cancellable_by
 from permitry.errors import ToolError
 from permitry.tools import _process
+from permitry.tools._output import Output
 from permitry.tools._process import Capture, Kept, ProcessGroup, _environment, _kill_all, folder_of, launched, run_group
 from permitry.tools.workspace import Workspace
 
@@ -30,14 +31,14 @@ def _is_gone(pid: int) -> bool:
     return False
 
 
-def _captured(data: bytes, keep: int) -> Capture:
+def _captured(data: bytes, keep: int) -> Output:
     ours, theirs = os.pipe()
-    capture = Capture(os.fdopen(ours, "rb", buffering=0), keep)
+    capture = Capture(os.fdopen(ours, "rb", buffering=0), Output(keep, None))
     with io.FileIO(theirs, "wb") as pipe:
         for start in range(0, len(data), 7):
             pipe.write(data[start : start + 7])
     capture.finish()
-    return capture
+    return capture.output
 
 
 # What a command is given ------------------------------------------------------------------------------------------
@@ -103,8 +104,8 @@ def test_git_fetches_nothing_that_a_partial_clone_lacks(partial_clone: Path) -> 
         (b"", ""),
         (b"abc", "abc"),
         (b"aaaaabbbbb", "aaaaabbbbb"),
-        (b"aaaaa-bbbbb", "aaaaa\n...[1 bytes left out]...\nbbbbb"),
-        (b"aaaaa" + b"-" * 100 + b"bbbbb", "aaaaa\n...[100 bytes left out]...\nbbbbb"),
+        (b"aaaaa-bbbbb", "aaaaa\n...[1 characters left out]...\nbbbbb"),
+        (b"aaaaa" + b"-" * 100 + b"bbbbb", "aaaaa\n...[100 characters left out]...\nbbbbb"),
     ],
 )
 def test_the_beginning_and_the_end_are_kept(data: bytes, shown: str) -> None:
@@ -114,8 +115,13 @@ def test_the_beginning_and_the_end_are_kept(data: bytes, shown: str) -> None:
 
 def test_what_was_taken_is_not_shown_again() -> None:
     """Each piece of output is told once; lines are counted over all."""
-    capture = _captured(b"a\nb\nc", 100)
-    assert (capture.take(), capture.take(), capture.lines) == (b"a\nb\nc", b"", 2)
+    output = _captured(b"a\nb\nc", 100)
+    assert (output.take().text(), output.take().text(), output.lines) == ("a\nb\nc", "", 2)
+
+
+def test_characters_are_not_torn_apart() -> None:
+    """Wherever a read of the pipe ends; what is no text is replaced."""
+    assert _captured("äöü€".encode() * 50 + b"\xc3", 1000).text() == "äöü€" * 50 + "\ufffd"
 
 
 # Groups -----------------------------------------------------------------------------------------------------------
@@ -124,13 +130,14 @@ def test_what_was_taken_is_not_shown_again() -> None:
 def test_a_group_tells_how_it_ended(root: Path) -> None:
     """Its exit code, both outputs, and how many lines they have."""
     ended = run_group(ProcessGroup(["sh", "-c", "echo a; echo b; echo c >&2; exit 3"], root), 30)
-    assert (ended.code, ended.outputs, ended.lines, ended.is_cancelled) == (3, ("a\nb\n", "c\n"), 3, False)
+    assert (ended.code, ended.is_cancelled) == (3, False)
+    assert [(each.text(), each.lines) for each in ended.outputs] == [("a\nb\n", 2), ("c\n", 1)]
 
 
 def test_both_outputs_may_be_one(root: Path) -> None:
     """In the order in which they were written."""
     group = ProcessGroup(["sh", "-c", "echo a; echo b >&2; echo c"], root, is_merged=True)
-    assert run_group(group, 30).outputs == ("a\nb\nc\n",)
+    assert [each.text() for each in run_group(group, 30).outputs] == ["a\nb\nc\n"]
 
 
 def test_a_killed_group_is_over(root: Path) -> None:
@@ -198,7 +205,7 @@ def test_a_cancelled_group_has_no_exit_code(root: Path) -> None:
 
     def cancel() -> None:
         group.started()
-        while not group.captures[0].lines:
+        while not group.captures[0].output.lines:
             time.sleep(0.01)
         cancellation.cancel()
 
@@ -207,7 +214,8 @@ def test_a_cancelled_group_has_no_exit_code(root: Path) -> None:
     with cancellable_by(cancellation):
         ended = run_group(group, 60)
     canceller.join()
-    assert (ended.code, ended.outputs, ended.is_cancelled) == (None, ("a\n", ""), True)
+    assert (ended.code, ended.is_cancelled) == (None, True)
+    assert [each.text() for each in ended.outputs] == ["a\n", ""]
 
 
 def test_what_was_launched_may_outlive_its_call(root: Path) -> None:

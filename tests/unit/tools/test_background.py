@@ -129,7 +129,7 @@ def test_the_output_of_a_job_is_bounded(use: Use, monkeypatch: pytest.MonkeyPatc
     """Its beginning and its end are kept."""
     monkeypatch.setattr(_process, "KEEP", 4)
     use("run_shell_bg", command="printf aaaa%050dzzzz 0")
-    assert _soon(use, 1, "finished").text.endswith("]\naaaa\n...[50 bytes left out]...\nzzzz")
+    assert _soon(use, 1, "finished").text.endswith("]\naaaa\n...[50 characters left out]...\nzzzz")
 
 
 def test_a_job_that_cannot_be_started_is_not_kept(root: Path, use: Use) -> None:

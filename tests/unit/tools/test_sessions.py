@@ -124,13 +124,14 @@ def test_output_is_cut_to_size(use: Use) -> None:
     assert "\nOriginal token count: 250\n" in done.text
     assert _output(done).startswith("a0000")
     assert _output(done).endswith("0000z")
-    assert "\n...[960 characters left out]...\n" in done.text
+    assert "\n...[960 characters left out" in done.text
 
 
 def test_much_output_costs_little(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what nobody has looked at, the beginning and the end are kept."""
     monkeypatch.setattr(sessions, "_KEEP", 5)
-    assert _output(use("exec_command", cmd="printf aaaaa%050dzzzzz 0")) == "aaaaa\n...[50 bytes left out]...\nzzzzz"
+    output = _output(use("exec_command", cmd="printf aaaaa%050dzzzzz 0"))
+    assert re.fullmatch(r"aaaaa\n\.\.\.\[50 characters left out[^\n]*\]\.\.\.\nzzzzz", output)
 
 
 def test_the_last_output_is_not_missed(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:

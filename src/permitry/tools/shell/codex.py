@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from permitry.core.call import PayloadKind
-from permitry.core.result import clip
+from permitry.dispatch.events import reporter_here
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.tools._process import Ended, ProcessGroup, default_shell, folder_of, run_group
@@ -128,14 +128,15 @@ def exit_code(code: int) -> int:
 def _run(argv: list[str], folder: Path, timeout_ms: int | None) -> tuple[bool, str]:
     limit = _DEFAULT if timeout_ms is None else timeout_ms
     ended = run_group(ProcessGroup(argv, folder, is_merged=True), limit / 1000)
-    return ended.code == 0, _told(ended, limit)
+    return ended.code == 0, _described(ended, limit)
 
 
-def _told(ended: Ended, limit: int) -> str:
-    output = ended.outputs[0]
+def _described(ended: Ended, limit: int) -> str:
+    (output,) = ended.outputs
     code = _TIMED_OUT if ended.code is None else exit_code(ended.code)
+    how = ""
     if ended.code is None:
-        told = "command cancelled" if ended.is_cancelled else f"command timed out after {limit} milliseconds"
-        output = f"{told}\n{output}"
-    total = f"Total output lines: {ended.lines}\n" if len(output) > _SHOWN else ""
-    return f"Exit code: {code}\nWall time: {ended.seconds:.1f} seconds\n{total}Output:\n{clip(output, _SHOWN)}"
+        how = "command cancelled\n" if ended.is_cancelled else f"command timed out after {limit} milliseconds\n"
+    total = f"Total output lines: {output.lines}\n" if output.length > _SHOWN else ""
+    shown = output.shown(_SHOWN, reporter_here())
+    return f"Exit code: {code}\nWall time: {ended.seconds:.1f} seconds\n{total}Output:\n{how}{shown}"

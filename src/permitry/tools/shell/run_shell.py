@@ -8,6 +8,7 @@ from pydantic import Field
 
 from permitry.actions.shell.lenient import read_leniently
 from permitry.actions.shell.runners import program_of
+from permitry.dispatch.events import reporter_here
 from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.errors import ToolError
 from permitry.tools._process import Ended, ProcessGroup, default_shell, run_group
@@ -20,6 +21,8 @@ from permitry.tools.workspace import Workspace
 __all__ = ["refuse_interactive", "register", "requiring"]
 
 _LONGEST = 600
+_SHOWN = 12_000
+"""The characters of output that are shown where some are on disk alone; with the command they fit the output limit."""
 _MOST_REPEATS = 2
 _INTERACTIVE = ("vim", "nano", "less", "more", "top", "htop", "man")
 
@@ -63,7 +66,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
 
 def _told(arguments: RunShell, ended: Ended) -> str:
-    stdout, stderr = ended.outputs
+    stdout, stderr = _shown(ended)
     output = f"\n[stdout]\n{stdout}\n[stderr]\n{stderr}"
     if ended.code is not None:
         end = f"[exit_code={ended.code}]"
@@ -72,6 +75,17 @@ def _told(arguments: RunShell, ended: Ended) -> str:
         end += " — processes killed]"
         output = output if stdout or stderr else ""
     return f"$ {arguments.command}\n{end}{output}"
+
+
+def _shown(ended: Ended) -> tuple[str, str]:
+    """Return both outputs; where they are in memory, the registry shortens and keeps the whole answer."""
+    stdout, stderr = ended.outputs
+    if stdout.is_whole and stderr.is_whole:
+        return stdout.text(), stderr.text()
+    least = _SHOWN // 3
+    room = max(least, _SHOWN - min(stderr.length, least)), max(least, _SHOWN - min(stdout.length, 2 * least))
+    reporter = reporter_here()
+    return stdout.shown(room[0], reporter), stderr.shown(room[1], reporter)
 
 
 def requiring(tool: str, argument: str, handle: Handler) -> Handler:

@@ -1,0 +1,295 @@
+"""What a running tool reports before it ends: one stream for hosts, plugins, delegated agents and the command line.
+
+Events of one run reach the sink in their order. They are delivered from a thread of the run, so that no tool waits for
+a slow sink; output that comes faster than it is taken is joined, and beyond a bound its oldest part is left out, with
+the number of characters in `data["omitted"]`. Nothing here decides anything: an event that is lost loses no result.
+"""
+
+import asyncio
+import concurrent.futures
+import contextvars
+import enum
+import inspect
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+import attrs
+
+__all__ = [
+    "Artifact",
+    "ArtifactKeeper",
+    "EventSink",
+    "Reporter",
+    "ToolEvent",
+    "ToolEventKind",
+    "kept",
+    "not_kept",
+    "report",
+    "reporter_here",
+    "reporting",
+]
+
+_LOG = logging.getLogger("permitry.events")
+_EVERY = 0.05
+"""The seconds between two deliveries of output, so that many small pieces are one event."""
+_MOST_WAITING = 256 * 1024
+"""The characters of output that wait for a sink at most."""
+
+
+class ToolEventKind(enum.Enum):
+    """What is reported."""
+
+    STARTED = "started"
+    OUTPUT = "output"
+    STATUS = "status"
+    PROGRESS = "progress"
+    PLAN = "plan"
+    STEP = "step"
+    FINISHED = "finished"
+
+
+@attrs.frozen
+class ToolEvent:
+    """One report of a run: `text` for people, `data` as a JSON object.
+
+    `data` holds for `PROGRESS` the numbers `done` and, where it is known, `total`; for `PLAN` the `steps`, each with
+    `step` and `status`; for `OUTPUT` the characters `omitted` before this text, where any were; for `FINISHED` `ok`,
+    `outcome` and `seconds`. A `STEP` is one round of an agent that the tool runs.
+    """
+
+    kind: ToolEventKind
+    tool: str
+    call_id: str | None
+    agent: str
+    text: str = ""
+    data: Mapping[str, Any] = attrs.field(factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
+        head = {"event": self.kind.value, "tool": self.tool, "call_id": self.call_id, "agent": self.agent}
+        return {**head, "text": self.text, "data": dict(self.data)}
+
+
+EventSink: TypeAlias = Callable[[ToolEvent], object]
+"""Takes events, one at a time. It may be async. What it raises is logged, and ends nothing."""
+
+
+class Artifact(Protocol):
+    """A long text that is being kept while it comes; `note` says what of it is kept, and where."""
+
+    @property
+    def note(self) -> str:
+        """A phrase for the model, such as `the whole is the artifact ID`."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Keep more of it; what cannot be kept is told by `note`."""
+        ...
+
+    def close(self) -> None:
+        """End it; safe to call again."""
+        ...
+
+
+class ArtifactKeeper(Protocol):
+    """Where output goes that is too long for the model."""
+
+    def open(self, tool: str, agent: str) -> Artifact:
+        """Begin to keep what `tool` says in answer to `agent`.
+
+        Raises: `OSError` when nothing can be kept.
+        """
+        ...
+
+
+@attrs.define(eq=False)
+class Reporter:
+    """How one run reports: to its sink, if there is one, and where its long output goes. Thread-safe."""
+
+    tool: str
+    call_id: str | None
+    agent: str
+    sink: EventSink | None = None
+    artifacts: ArtifactKeeper | None = None
+    _loop: asyncio.AbstractEventLoop | None = None
+    _delivery: "_Delivery | None" = attrs.field(default=None, init=False)
+    _is_closed: bool = attrs.field(default=False, init=False)
+
+    def report(self, kind: ToolEventKind, text: str = "", data: Mapping[str, Any] | None = None) -> None:
+        """Report one event; after the end of the run none is delivered any more."""
+        if self.sink is None or self._is_closed:
+            return
+        event = ToolEvent(kind, self.tool, self.call_id, self.agent, text, {} if data is None else data)
+        with _STARTING:
+            if self._delivery is None:
+                self._delivery = _Delivery(self.sink, self._loop)
+        self._delivery.put(event)
+
+    def close(self, text: str, data: Mapping[str, Any]) -> None:
+        """Report the end of the run as the last event, once."""
+        self.report(ToolEventKind.FINISHED, text, data)
+        self._is_closed = True
+        if self._delivery is not None:
+            self._delivery.close()
+
+    @property
+    def delivered(self) -> "concurrent.futures.Future[None] | None":
+        """Done when the sink has taken every event of a run that was closed; None: there is nothing to wait for."""
+        return None if self._delivery is None else self._delivery.done
+
+    def open_artifact(self) -> Artifact | None:
+        """Begin to keep the output of this run; None where nothing keeps any.
+
+        Raises: `OSError` when it cannot be kept.
+        """
+        return None if self.artifacts is None else self.artifacts.open(self.tool, self.agent)
+
+
+_STARTING = threading.Lock()
+
+
+class _Delivery:
+    """Events on their way to a sink, in a thread that ends with the run."""
+
+    def __init__(self, sink: EventSink, loop: asyncio.AbstractEventLoop | None) -> None:
+        self.done: concurrent.futures.Future[None] = concurrent.futures.Future()
+        self._sink = sink
+        self._loop = loop
+        self._events: deque[ToolEvent] = deque()
+        self._waiting = 0
+        self._omitted = 0
+        self._is_closed = False
+        self._has_failed = False
+        self._changed = threading.Condition()
+        threading.Thread(target=self._deliver, name="permitry-events", daemon=True).start()
+
+    def put(self, event: ToolEvent) -> None:
+        with self._changed:
+            self._events.append(event)
+            if event.kind is ToolEventKind.OUTPUT:
+                self._waiting += len(event.text)
+                self._make_room()
+            self._changed.notify()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+
+    def _make_room(self) -> None:
+        """Leave out the oldest output that waits, as far as it is too much; other events are few and short."""
+        for at, event in enumerate(self._events):
+            if self._waiting <= _MOST_WAITING:
+                return
+            if event.kind is ToolEventKind.OUTPUT:
+                excess = min(len(event.text), self._waiting - _MOST_WAITING)
+                omitted = event.data.get("omitted", 0) + excess
+                self._events[at] = attrs.evolve(event, text=event.text[excess:], data={"omitted": omitted})
+                self._waiting -= excess
+
+    def _deliver(self) -> None:
+        is_open = True
+        while is_open:
+            with self._changed:
+                self._changed.wait_for(lambda: self._events or self._is_closed)
+                events, self._events, self._waiting = _joined(self._events), deque(), 0
+                is_open = not self._is_closed
+            for event in events:
+                self._hand_over(event)
+            with self._changed:
+                # Small pieces of output that come in the meantime will be one event.
+                self._changed.wait_for(lambda: self._is_closed, _EVERY)
+        self.done.set_result(None)
+
+    def _hand_over(self, event: ToolEvent) -> None:
+        try:
+            outcome = self._sink(event)
+            if inspect.isawaitable(outcome):
+                self._await(outcome)
+        except Exception as error:  # noqa: BLE001 -- who looks on may fail in any way, and ends nothing
+            if not self._has_failed:
+                self._has_failed = True
+                _LOG.warning("The sink of events failed: %s", type(error).__name__, exc_info=error)
+
+    def _await(self, outcome: Any) -> None:  # noqa: ANN401 -- whatever the sink gives to be awaited
+        async def awaited() -> None:
+            await outcome
+
+        if self._loop is None:
+            asyncio.run(awaited())
+        else:
+            asyncio.run_coroutine_threadsafe(awaited(), self._loop).result()
+
+
+def _joined(events: "deque[ToolEvent]") -> list[ToolEvent]:
+    """Return the events with neighbouring pieces of output made one."""
+    joined: list[ToolEvent] = []
+    pieces: list[str] = []
+    for event in events:
+        is_next = event.kind is ToolEventKind.OUTPUT and bool(joined) and joined[-1].kind is ToolEventKind.OUTPUT
+        if is_next and not event.data:
+            pieces.append(event.text)
+            continue
+        _end_piece(joined, pieces)
+        joined.append(event)
+    _end_piece(joined, pieces)
+    return joined
+
+
+def _end_piece(joined: list[ToolEvent], pieces: list[str]) -> None:
+    if pieces:
+        joined[-1] = attrs.evolve(joined[-1], text=joined[-1].text + "".join(pieces))
+        pieces.clear()
+
+
+_CURRENT: contextvars.ContextVar[Reporter | None] = contextvars.ContextVar("permitry_reporter", default=None)
+
+
+def reporter_here() -> Reporter | None:
+    """Return how the run reports that is at work here; None outside of a run."""
+    return _CURRENT.get()
+
+
+def report(kind: ToolEventKind, text: str = "", **data: object) -> None:
+    """Report an event of the run that is at work here; without one, or without a sink, nothing happens."""
+    reporter = _CURRENT.get()
+    if reporter is not None:
+        reporter.report(kind, text, data)
+
+
+def kept(reporter: Reporter | None, *texts: str) -> str:
+    """Keep texts, one after the other, and return what is to be said of it; nothing where nothing keeps any."""
+    try:
+        artifact = None if reporter is None else reporter.open_artifact()
+        if artifact is None:
+            return ""
+        for text in texts:
+            artifact.write(text)
+        artifact.close()
+    except Exception as error:  # noqa: BLE001 -- a keeper may fail in any way, and must not take the part that does fit
+        return not_kept(error)
+    return artifact.note
+
+
+def not_kept(error: Exception) -> str:
+    """Return what is to be said where output could not be kept."""
+    return f"the whole could not be kept: {getattr(error, 'strerror', None) or type(error).__name__}"
+
+
+class reporting:  # noqa: N801 -- it reads as the function it stands for
+    """Make a reporter that of what runs in the block, also in threads that copy its context."""
+
+    # Not a generator: every run of every tool comes through here.
+    __slots__ = ("_reporter", "_token")
+
+    def __init__(self, reporter: Reporter | None) -> None:
+        self._reporter = reporter
+
+    def __enter__(self) -> None:
+        self._token = _CURRENT.set(self._reporter)
+
+    def __exit__(self, *_: object) -> None:
+        _CURRENT.reset(self._token)
