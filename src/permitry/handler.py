@@ -14,7 +14,7 @@ from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChann
 from permitry.confirm.handled import HandledCalls
 from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
 from permitry.confirm.notifier import ToolRejectionNotifier
-from permitry.confirm.refusal import changed_tool, no_such_tool, too_many_questions, used_id
+from permitry.confirm.refusal import changed_tool, misfit, no_such_tool, too_many_questions, used_id
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -52,6 +52,7 @@ class Cause(enum.Enum):
     DECLINED = "declined"
     UNANSWERED = "not answered"
     BAD_EDIT = "edited into no call"
+    MISFIT = "arguments do not fit"
     NOT_RECORDED = "not recorded"
     HANDLED = "handled before"
     QUESTIONS = "too many questions"
@@ -130,7 +131,8 @@ class ToolHandler:
     def decide(self, call: ToolCall) -> Decision:
         """Return the decision for `call` in the session as it is now. Pure: nothing is recorded or asked.
 
-        A tool that is not registered, or not enabled in this context, is blocked, unless nothing at all is registered.
+        A tool that is not registered, or not enabled in this context, is blocked, unless nothing at all is registered;
+        so is a call whose arguments its tool cannot take.
         """
         call = self.registry.resolved(call)
         return self._decide(call, self.registry.get(call.tool), AuthContext.from_state(self.session))
@@ -147,11 +149,11 @@ class ToolHandler:
 
     def should_confirm(self, tool_name: str) -> bool:
         """Return whether the tool may not run unasked: True for CONFIRM and for BLOCK."""
-        return self.decide(ToolCall(tool_name)).verdict is not Verdict.ALLOW
+        return self._decide_name(tool_name).verdict is not Verdict.ALLOW
 
     def is_tool_blocked(self, tool_name: str) -> bool:
         """Return whether the tool is blocked: no answer can make it run."""
-        return self.decide(ToolCall(tool_name)).verdict is Verdict.BLOCK
+        return self._decide_name(tool_name).verdict is Verdict.BLOCK
 
     def create_confirmation_request(self, tool_name: str, args: Mapping[str, object]) -> ToolConfirmationRequest:
         """Return the question a human would be asked about this call."""
@@ -304,7 +306,10 @@ class ToolHandler:
         context = AuthContext.from_state(self.session)
         # Looked up once: what is decided on, recorded, asked about and authorized is one tool, whatever a reload does.
         spec = self.registry.get(call.tool)
-        decision = self._known(call, context, self.policy.decide(call, context, spec))
+        decision = self._there(call, context, self.policy.decide(call, context, spec))
+        if decision.verdict is not Verdict.BLOCK and (found := self.registry.misfit(call)) is not None:
+            # The words of the tool itself: the model can mend the call, and nobody need be asked.
+            return self._refused(call, misfit(call, found, decision), Cause.MISFIT)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.thawed(), context.mode, _digest(spec)
         if not self._record("decided", call, details):
@@ -324,7 +329,23 @@ class ToolHandler:
         # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
         return self._known(call, context, decision) if len(self.registry) else decision
 
+    def _decide_name(self, tool_name: str) -> Decision:
+        """Return the decision about a tool of which no arguments are known yet."""
+        call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
+        decision = self.policy.decide(call, context, self.registry.get(call.tool))
+        return self._there(call, context, decision) if len(self.registry) else decision
+
     def _known(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
+        """Return the decision, or a block when there is no such tool in this context, or it cannot take this call.
+
+        A call that cannot work is an error that the model can mend, not a question for a human.
+        """
+        decision = self._there(call, context, decision)
+        if decision.verdict is Verdict.BLOCK or (found := self.registry.misfit(call)) is None:
+            return decision
+        return misfit(call, found, decision)
+
+    def _there(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
         """Return the decision, or a block when there is no such tool to run in this context."""
         if decision.verdict is Verdict.BLOCK or self.registry.is_enabled(call.tool, context):
             return decision
@@ -356,8 +377,8 @@ class ToolHandler:
             return self.ledger.open(call, decision, tool_digest)
 
     def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
-        result = ToolResult(False, self.notifier.blocked(call.tool, decision))
-        return Blocked(call, decision, result, cause)
+        text = decision.message if cause is Cause.MISFIT else self.notifier.blocked(call.tool, decision)
+        return Blocked(call, decision, ToolResult(False, text or ""), cause)
 
     def _ready(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision

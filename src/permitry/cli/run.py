@@ -2,6 +2,7 @@
 
 import argparse
 import signal
+import sys
 import threading
 from pathlib import Path
 from typing import NoReturn
@@ -10,6 +11,7 @@ from permitry.audit.record import JsonlRecorder
 from permitry.cli import prompt
 from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, origins_from, tell
+from permitry.cli.live import LiveView
 from permitry.cli.main import ExitCode
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.diagnostics import nearest
@@ -101,6 +103,8 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         raise PermitryError(f"{message}; name another with --record")
     recorder = JsonlRecorder(record)
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder)
+    if sys.stderr.isatty() and not options.json:
+        registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler
     recorder.begin(
         workspace=session.workspace,

@@ -9,7 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
 
-__all__ = ["changed_tool", "no_such_tool", "too_many_questions", "used_id"]
+__all__ = ["changed_tool", "misfit", "no_such_tool", "too_many_questions", "used_id"]
 
 
 def no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision: Decision) -> Decision:
@@ -19,6 +19,11 @@ def no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision:
     hint = f"Did you mean `{near[0]}`? " if near else ""
     message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
     return _refused(decision, f"the tool `{call.tool}` {lack}", message)
+
+
+def misfit(call: ToolCall, found: str, decision: Decision) -> Decision:
+    """Return the block of a call that its tool cannot take; `found` says why, in words for the model."""
+    return _refused(decision, f"the arguments do not fit the tool `{call.tool}`", found)
 
 
 def changed_tool(call: ToolCall, decision: Decision) -> Decision:

@@ -1,11 +1,50 @@
 """Arguments as a tool's JSON Schema has them, as far as one look tells: what is there, and of which type."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+import attrs
 
 from permitry.errors import ToolError
 
-__all__ = ["fitting_arguments", "without_nulls"]
+__all__ = ["Check", "fitting_arguments", "is_async", "with_check", "without_nulls"]
+
+Check: TypeAlias = Callable[[dict[str, Any]], object]
+"""Looks at arguments, and at nothing else; a `ToolError` says what is wrong with them."""
+
+
+@attrs.frozen
+class _Checked:
+    """A handler that can check its arguments without running."""
+
+    check: Check
+    run: Callable[..., Any]
+
+    def __call__(self, *given: Any) -> Any:  # noqa: ANN401 -- whatever the tool takes and gives
+        return self.run(*given)
+
+
+@attrs.frozen
+class _AsyncChecked(_Checked):
+    """The same, async."""
+
+    async def __call__(self, *given: Any) -> Any:  # noqa: ANN401 -- whatever the tool takes and gives
+        return await self.run(*given)
+
+
+def with_check(handler: Callable[..., Any], check: Check) -> Callable[..., Any]:
+    """Return `handler` with a `check` that finds wrong arguments before anything is decided about a call.
+
+    `check` looks at the arguments alone, and raises a `ToolError` with what the model is to know. The handler is
+    called as before: what is checked is not changed.
+    """
+    return _AsyncChecked(check, handler) if is_async(handler) else _Checked(check, handler)
+
+
+def is_async(handler: Callable[..., Any]) -> bool:
+    """Return whether calling `handler` gives an awaitable for certain."""
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there
 
 
 def fitting_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,10 +25,10 @@ import attrs
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
-from permitry.dispatch.arguments import fitting_arguments
+from permitry.dispatch.arguments import fitting_arguments, is_async
 from permitry.dispatch.events import ToolEventKind, report
 from permitry.dispatch.plugin_folder import PluginFolder
-from permitry.dispatch.registry import ContextHandler, ToolRegistry, is_async
+from permitry.dispatch.registry import ContextHandler, ToolRegistry
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.errors import PermitryError, RegistryError, UnknownToolError, told
 

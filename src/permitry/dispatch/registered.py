@@ -10,15 +10,19 @@ import attrs
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import Check, fitting_arguments
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, Flights, ToolLimits, Turns
 from permitry.dispatch.telemetry import ToolTelemetry
+from permitry.errors import ToolError, told
 
 if TYPE_CHECKING:
     from permitry.dispatch.running import Run
 
-__all__ = ["Authorization", "RegisteredTool", "Shared"]
+__all__ = ["Authorization", "RegisteredTool", "Shared", "has_kind"]
+
+_BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
 
 
 @attrs.frozen
@@ -31,6 +35,7 @@ class RegisteredTool:
     limits: ToolLimits
     bucket: Bucket | None
     is_shareable: bool = False
+    check: Check | None = attrs.field(default=None, repr=False)
     resource: str | None = attrs.field(init=False)
     """What the tool takes turns for; who starts agents must not wait for what these do."""
     only_reads: bool = attrs.field(init=False)
@@ -49,6 +54,43 @@ class RegisteredTool:
     @kinds.default
     def _kinds_of_spec(self) -> tuple[PayloadKind, ...]:
         return tuple(self.spec.kinds)
+
+    def misfit(self, call: ToolCall) -> str | None:
+        """Return why the tool cannot take this call, from the call alone; None: nothing is wrong with it.
+
+        Its kind and payload are looked at, and then the arguments, by the tool's own check or by its schema.
+        """
+        if not has_kind(call, self.kinds):
+            kinds = ", ".join(sorted(kind.value for kind in self.kinds))
+            return (
+                f"The tool `{self.spec.name}` takes calls of kind {kinds}; this one is of kind {call.kind.value}, "
+                "or its payload is of another shape."
+            )
+        try:
+            if self.check is not None:
+                self.check(call.thawed())
+            elif call.kind in _BY_SCHEMA and self.spec.parameters:
+                fitting_arguments(call.arguments, self.spec.parameters)
+        except ToolError as error:
+            return told(error)
+        except Exception:  # noqa: BLE001 -- a check that fails has found nothing; the tool itself will say what is wrong
+            return None
+        return None
+
+
+def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
+    """Return whether calls of this kind are among those taken, and the payload is of the shape of its kind."""
+    if call.kind not in kinds:
+        return False
+    match call.kind:
+        case PayloadKind.CUSTOM:
+            return set(call.arguments) == {"input"} and isinstance(call.arguments["input"], str)
+        case PayloadKind.LOCAL_SHELL:
+            return isinstance(call.arguments.get("command"), tuple)
+        case PayloadKind.UNIFIED_EXEC:
+            return bool({"cmd", "session_id"} & set(call.arguments))
+        case _:
+            return True
 
 
 # Not frozen, which takes longer to make: it stays between the registry and the run.

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import inspect
 import os
 import threading
 import weakref
@@ -16,6 +15,7 @@ from permitry.core.context import AuthContext
 from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import Check, is_async
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
@@ -97,6 +97,9 @@ class ToolRegistry:
 
         `enabled` says in which contexts the tool is there at all; where it fails, it is not. With `replace` it takes
         the place of a tool of that name; calls authorized before still run the one they were authorized for.
+
+        Arguments that do not fit are answered before anybody is asked: by the method `check` of the handler, if it has
+        one (see `with_check`), and otherwise by the schema: what is required, what is known, and of which type it is.
 
         Raises: `RegistryError` when the name is taken, and for anything of the wrong type; then nothing is registered.
         """
@@ -238,6 +241,14 @@ class ToolRegistry:
         entry = self._entries.get(name)
         return entry is not None and entry.is_enabled(context)
 
+    def misfit(self, call: ToolCall) -> str | None:
+        """Return why the tool of a call cannot take it, from the call alone, as a text for the model; None: it can.
+
+        A name that is not registered has no misfit.
+        """
+        entry = self._entries.get(call.tool)
+        return None if entry is None else entry.tool.misfit(call)
+
     def resolved(self, call: ToolCall) -> ToolCall:
         """Return the call under the tool's own name, where it came under an alias, or as providers write that name.
 
@@ -378,9 +389,5 @@ def _tool(
             f"the tool `{spec.name}`: `rate` is a RateLimit, such as RateLimit(10, per=60), not {limits.rate!r}"
         )
     bucket = None if limits.rate is None else Bucket(limits.rate)
-    return RegisteredTool(spec, call, is_async=is_async(handler), limits=limits, bucket=bucket)
-
-
-def is_async(handler: Callable[..., Any]) -> bool:
-    """Return whether calling `handler` gives an awaitable for certain."""
-    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there
+    check: Check | None = getattr(handler, "check", None)
+    return RegisteredTool(spec, call, is_async=is_async(handler), limits=limits, bucket=bucket, check=check)

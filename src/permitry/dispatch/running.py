@@ -11,12 +11,12 @@ from typing import Any, cast
 
 import attrs
 
-from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult, clip
 from permitry.dispatch.cancel import Cancellation, cancellable_by, cancellation_here
 from permitry.dispatch.events import Reporter, ToolEventKind, kept, reporting
 from permitry.dispatch.limits import Turn, holding, is_held, leading, leads
-from permitry.dispatch.registered import Authorization, RegisteredTool, Shared
+from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
 from permitry.dispatch.waiting import (
@@ -223,12 +223,9 @@ class Run:
     # Being let in ---------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        if not _fits(self.call, self.tool.kinds):
-            kinds = ", ".join(sorted(kind.value for kind in self.tool.spec.kinds))
-            raise FatalToolError(
-                f"the tool `{self.tool.spec.name}` takes calls of kind {kinds}; this one is of kind "
-                f"{self.call.kind.value}, or its payload is of another shape"
-            )
+        # Whoever decided the call has asked this before: what comes here with a misfit came another way.
+        if not has_kind(self.call, self.tool.kinds):
+            raise FatalToolError(self.tool.misfit(self.call) or "")
         if self._is_stopped:
             raise self._over()
         bucket = self.tool.bucket
@@ -453,18 +450,3 @@ def _checked(outcome: object) -> ToolResult:
         case _:
             # Not a dict: `{"ok": False}` would be told as a success.
             raise TypeError(f"a tool returns (ok, text), text, or a ToolResult, not {type(outcome).__name__}")
-
-
-def _fits(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
-    """Return whether calls of this kind are among those taken, and the payload is of the shape of its kind."""
-    if call.kind not in kinds:
-        return False
-    match call.kind:
-        case PayloadKind.CUSTOM:
-            return set(call.arguments) == {"input"} and isinstance(call.arguments["input"], str)
-        case PayloadKind.LOCAL_SHELL:
-            return isinstance(call.arguments.get("command"), tuple)
-        case PayloadKind.UNIFIED_EXEC:
-            return bool({"cmd", "session_id"} & set(call.arguments))
-        case _:
-            return True

@@ -15,8 +15,7 @@ from permitry.core.call import PayloadKind
 from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
-from permitry.dispatch.arguments import without_nulls
-from permitry.dispatch.registry import is_async
+from permitry.dispatch.arguments import is_async, with_check, without_nulls
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError, ToolError
 
@@ -82,7 +81,28 @@ def _tool_name(function: Callable[..., Any]) -> str:
 def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
     """Return a handler that checks its arguments, calls the function with them, and is async where the function is.
 
-    A wrong argument is a `ToolError`, told to the model. A result that is no tool result is shown as text.
+    A wrong argument is a `ToolError`, shown to the model. A result that is no tool result is shown as text.
+    """
+    arguments_of = _check_of(function)
+
+    if is_async(function):
+
+        async def ahandle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
+            return _shown(await function(**arguments_of(arguments)))
+
+        return with_check(ahandle, arguments_of)
+
+    def handle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
+        outcome = function(**arguments_of(arguments))
+        return _awaited(outcome) if inspect.isawaitable(outcome) else _shown(outcome)
+
+    return with_check(handle, arguments_of)
+
+
+def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a check of a call's arguments, which returns those of the function.
+
+    It raises a `ToolError` that names each argument that does not fit.
     """
     model, names = _model(function)
     schema = _schema(model)
@@ -95,18 +115,7 @@ def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
             raise _unfit(error) from error
         return {names[field]: getattr(checked, field) for field in checked.model_fields_set}
 
-    if is_async(function):
-
-        async def ahandle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
-            return _shown(await function(**arguments_of(arguments)))
-
-        return ahandle
-
-    def handle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
-        outcome = function(**arguments_of(arguments))
-        return _awaited(outcome) if inspect.isawaitable(outcome) else _shown(outcome)
-
-    return handle
+    return arguments_of
 
 
 def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:

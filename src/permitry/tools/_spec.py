@@ -7,10 +7,11 @@ from pydantic import BaseModel, ConfigDict
 
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.arguments import Check, with_check
 from permitry.dispatch.registry import Handler, Preview
 from permitry.dispatch.schema import validated
 
-__all__ = ["Arguments", "handler", "preview", "spec"]
+__all__ = ["Arguments", "checked_first", "handler", "preview", "spec"]
 
 
 class Arguments(BaseModel):
@@ -38,11 +39,23 @@ def spec(
 
 def handler(model: type[Model], run: Callable[[Model], ToolResult | tuple[bool, str]]) -> Handler:
     """Return a handler that checks its arguments against `model` and tells the model what is wrong with them."""
+    return with_check(lambda given: run(validated(model, given)), lambda given: validated(model, given))
 
-    def handle(arguments: dict[str, Any]) -> ToolResult | tuple[bool, str]:
-        return run(validated(model, arguments))
 
-    return handle
+def checked_first(check: Check, handle: Handler) -> Handler:
+    """Return `handle` for the arguments that `check` passes: it raises a `ToolError` for others."""
+    own: Check | None = getattr(handle, "check", None)
+
+    def both(arguments: dict[str, Any]) -> None:
+        check(arguments)
+        if own is not None:
+            own(arguments)
+
+    def run(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- whatever the tool gives
+        check(arguments)
+        return handle(arguments)
+
+    return with_check(run, both)
 
 
 def preview(model: type[Model], describe: Callable[[Model], str]) -> Preview:

@@ -13,6 +13,7 @@ from typing import IO, Any, ClassVar, Self
 import attrs
 from pydantic import Field
 
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.schema import validated
 from permitry.dispatch.scope import ToolInvocation
@@ -280,7 +281,7 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
     )
     registry.register_with_context(
         spec("read_artifact", "Read an answer that was kept.", ReadArtifact, READS, roles={"artifact_id": ROLES.TEXT}),
-        read_artifact,
+        with_check(read_artifact, lambda arguments: validated(ReadArtifact, arguments)),
     )
 
 

@@ -1,5 +1,6 @@
 """The tools `subtask` and `execute`: they hand work to an agent that somebody else runs."""
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
@@ -9,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.errors import ToolError, told
@@ -149,11 +151,11 @@ def register(registry: ToolRegistry, runner: AgentRunner | None = None, settings
     desk = _Desk(registry, runner or NoRunner(), settings or Delegation())
     registry.register_call_time(
         _declared("subtask", "Have an agent like you work on a part of the task, and get its result.", Subtask, desk),
-        desk.subtask,
+        with_check(desk.subtask, functools.partial(desk.check, "subtask", Subtask)),
     )
     registry.register_call_time(
         _declared("execute", "Have a simple agent carry out one clear step. It starts no agents.", Execute, desk),
-        desk.execute,
+        with_check(desk.execute, functools.partial(desk.check, "execute", Execute)),
     )
 
 
@@ -172,6 +174,16 @@ class _Desk:
     registry: ToolRegistry
     runner: AgentRunner
     settings: Delegation
+
+    def check(self, tool: str, model: type[Execute], arguments: dict[str, Any]) -> None:
+        """Refuse what no caller could have done, whatever the depth.
+
+        Raises: `ToolError`.
+        """
+        _checked(model, arguments)
+        self._check_mode(tool)
+        if "objective" not in arguments:
+            raise ToolError(f"{tool} requires objective")
 
     def subtask(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
         asked = _checked(Subtask, arguments)

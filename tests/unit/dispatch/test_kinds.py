@@ -1,4 +1,4 @@
-"""Payload and kind of a call must fit its tool; else the run ends."""
+"""Payload and kind of a call must fit its tool."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,8 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import FatalToolError
-from permitry.handler import ToolHandler
+from permitry.handler import Ready, ToolHandler
+from permitry.session import Session
 
 FITS: list[tuple[PayloadKind, dict[str, Any]]] = [
     (PayloadKind.FUNCTION, {"x": 1}), (PayloadKind.CUSTOM, {"input": "text"}),
@@ -34,14 +35,14 @@ def test_a_call_that_fits_runs(
         (PayloadKind.LOCAL_SHELL, {"command": "ls"}), (PayloadKind.UNIFIED_EXEC, {}), (PayloadKind.MCP, {}),
     ],
 )  # fmt: skip
-def test_a_call_that_does_not_fit_ends_the_run(
+def test_a_call_that_does_not_fit_is_an_error(
     registry: ToolRegistry,
     handler: ToolHandler,
     outcomes: Callable[[], list[object]],
     kind: PayloadKind,
     arguments: dict[str, Any],
 ) -> None:
-    """A wrong payload, or a kind the tool does not take; the tool does not run, and that is on record."""
+    """A wrong payload, or a kind the tool does not take: it does not run, and the model is told why."""
     kinds = {PayloadKind.FUNCTION} if kind is PayloadKind.MCP else {kind}
     ran: list[object] = []
 
@@ -50,9 +51,20 @@ def test_a_call_that_does_not_fit_ends_the_run(
         return "done"
 
     registry.register(ToolSpec("tool", kinds=kinds), tool)
-    with pytest.raises(FatalToolError, match="the tool `tool` takes calls of kind"):
-        handler.handle(ToolCall("tool", arguments, kind=kind))
-    assert (ran, outcomes()) == ([], ["fatal"])
+    result = handler.handle(ToolCall("tool", arguments, kind=kind))
+    assert result.text.startswith("The tool `tool` takes calls of kind ")
+    assert (result.ok, ran, outcomes()) == (False, [], [])
+
+
+def test_a_call_that_does_not_fit_never_reaches_a_tool(registry: ToolRegistry) -> None:
+    """Not even where something else than the handler of this package authorized it."""
+    registry.register(ToolSpec("tool", kinds={PayloadKind.CUSTOM}), lambda _: "done")
+    handler = ToolHandler(Session(yolo_mode=True), registry=registry)
+    outcome = handler.begin(ToolCall("tool", {"input": "x"}, kind=PayloadKind.CUSTOM))
+    assert isinstance(outcome, Ready)
+    object.__setattr__(registry._outstanding[id(outcome.authorized)], "call", ToolCall("tool"))  # noqa: SLF001 -- as if
+    with pytest.raises(FatalToolError, match="takes calls of kind custom"):
+        handler.run(outcome)
 
 
 def test_the_tool_of_a_server_takes_calls_of_that_server() -> None:

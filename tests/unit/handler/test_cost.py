@@ -14,11 +14,12 @@ from permitry.confirm.handled import HandledCalls
 from permitry.core.call import ToolCall
 from permitry.handler import ToolHandler
 
-_MOST = 176
+_MOST = 181
 _FORGETTING = 10
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
 From 165: outcomes, history and records are counted as they are added, so that no memory grows with a session.
+From 176: the arguments are checked before anybody is asked, and a run may report.
 """
 
 

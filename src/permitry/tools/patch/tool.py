@@ -1,14 +1,18 @@
 """The tool `apply_patch`: a patch over several files, verified as a whole and then made as a whole."""
 
+from typing import Any
+
 import attrs
 from pydantic import Field, model_validator
 
 from permitry.core.call import PayloadKind
 from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import validated
 from permitry.errors import ToolError
 from permitry.tools._reading import ReadMemory
-from permitry.tools._spec import ROLES, WRITES, Arguments, handler, preview, spec
+from permitry.tools._spec import ROLES, WRITES, Arguments, checked_first, handler, preview, spec
 from permitry.tools.patch.commit import commit
+from permitry.tools.patch.parse import parse_patch
 from permitry.tools.patch.preview import preview_of
 from permitry.tools.patch.update import LineEndings
 from permitry.tools.patch.verify import FileChange, Verified, verify
@@ -113,9 +117,21 @@ def register(
             "apply_patch", _DESCRIPTION, ApplyPatch, attrs.evolve(WRITES, idempotent=False),
             roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM),
         ),
-        handler(ApplyPatch, apply),
+        checked_first(_check_patch, handler(ApplyPatch, apply)),
         preview=preview(ApplyPatch, shown),
     )  # fmt: skip
+
+
+def _check_patch(arguments: dict[str, Any]) -> None:
+    """Read the patch, without a look at the files it is about.
+
+    Raises: `ToolError` when it is none.
+    """
+    text = validated(ApplyPatch, arguments).text
+    try:
+        parse_patch(text)
+    except ToolError as error:
+        raise ToolError(f"apply_patch verification failed: {error}") from error
 
 
 def apply_patch(

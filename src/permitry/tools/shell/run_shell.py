@@ -13,7 +13,7 @@ from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.errors import ToolError
 from permitry.tools._process import Ended, ProcessGroup, default_shell, run_group
 from permitry.tools._reading import ReadMemory
-from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry.tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
 from permitry.tools.patch import Patching
 from permitry.tools.shell._patching import patched_by
 from permitry.tools.workspace import Workspace
@@ -89,15 +89,14 @@ def _shown(ended: Ended) -> tuple[str, str]:
 
 
 def requiring(tool: str, argument: str, handle: Handler) -> Handler:
-    """Return `handle` for calls that give `argument`, and no blanks; to others it is told that it is required."""
+    """Return `handle` for calls that give `argument`, and no blanks; others are answered that it is required."""
 
-    def checked(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- whatever the handler returns
+    def check(arguments: dict[str, Any]) -> None:
         given = arguments.get(argument)
         if given is None or (isinstance(given, str) and not given.strip()):
             raise ToolError(f"{tool} requires {argument}")
-        return handle(arguments)
 
-    return checked
+    return checked_first(check, handle)
 
 
 def refuse_interactive(command: str) -> None:

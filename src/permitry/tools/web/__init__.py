@@ -3,7 +3,6 @@
 They need the package httpx, which the extra `permitry[web]` installs; it is loaded on first use.
 """
 
-import functools
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from permitry.core.spec import ToolTraits
-from permitry.dispatch.registry import Handler, ToolRegistry
+from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
-from permitry.tools._spec import ROLES, Arguments, handler, spec
+from permitry.tools._spec import ROLES, Arguments, checked_first, handler, spec
 from permitry.tools.web.addresses import Resolve, resolve
 from permitry.tools.web.pages import LONGEST_TEXT
 from permitry.tools.web.settings import WebSettings
@@ -80,14 +79,14 @@ def register(
             "web_search", "Search the web.", WebSearch, _READS_THE_WEB,
             timeout=chosen.timeout + 5, output_limit=_OUTPUT,
         ),
-        functools.partial(_checked, _query_mistake, handler(WebSearch, web_search)),
+        checked_first(_refuse_mistakes(_query_mistake), handler(WebSearch, web_search)),
     )  # fmt: skip
     registry.register(
         spec(
             "fetch_url", "Read pages of the web, as text.", FetchUrl, _READS_THE_WEB,
             roles={"urls[]": ROLES.URL}, timeout=chosen.timeout * _MOST_URLS + 5, output_limit=_OUTPUT,
         ),
-        functools.partial(_checked, _urls_mistake, handler(FetchUrl, fetch_url)),
+        checked_first(_refuse_mistakes(_urls_mistake), handler(FetchUrl, fetch_url)),
     )  # fmt: skip
 
 
@@ -113,12 +112,14 @@ def _search_provider(settings: WebSettings, resolver: Resolve) -> "SearchProvide
     return search_provider(exchanger)
 
 
-def _checked(mistake: Any, run: Handler, arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- passed on as it is
-    """Run a tool, unless there is a mistake in its arguments for which it has words of its own."""
-    told = mistake(arguments)
-    if told is not None:
-        raise ToolError(told)
-    return run(arguments)
+def _refuse_mistakes(mistake: Callable[[Mapping[str, Any]], str | None]) -> Callable[[dict[str, Any]], None]:
+    """Return a check that raises a `ToolError` for what `mistake` finds."""
+
+    def check(arguments: dict[str, Any]) -> None:
+        if (found := mistake(arguments)) is not None:
+            raise ToolError(found)
+
+    return check
 
 
 def _query_mistake(arguments: Mapping[str, Any]) -> str | None:

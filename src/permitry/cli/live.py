@@ -1,0 +1,62 @@
+"""What running tools report, shown on a terminal as it comes."""
+
+from collections.abc import Iterator
+from typing import TextIO
+
+import attrs
+from rich.text import Text
+
+from permitry.cli.render import console_on, one_line
+from permitry.dispatch.events import ToolEvent, ToolEventKind
+
+__all__ = ["LiveView"]
+
+_MARKS = {"completed": "x", "in_progress": ">"}
+_LONGEST = 500
+
+
+@attrs.define(eq=False)
+class LiveView:
+    """A sink of events that prints them dimmed, a line each, below the call they belong to.
+
+    Output is printed by whole lines; what ends without one is printed at the end of the call. Nothing in it can move
+    the cursor, change colours or look like a line of permitry's own.
+    """
+
+    stream: TextIO
+    _rest: str = attrs.field(default="", init=False)
+
+    def __call__(self, event: ToolEvent) -> None:
+        """Print one event."""
+        console = console_on(self.stream)
+        for line in self._lines(event):
+            console.print(Text(f"  {line}", "dim"), soft_wrap=True)
+
+    def _lines(self, event: ToolEvent) -> Iterator[str]:
+        if event.kind is ToolEventKind.OUTPUT:
+            if omitted := event.data.get("omitted"):
+                yield f"| ... {omitted} characters not shown ..."
+            # A terminal ends its lines with both.
+            *lines, self._rest = (self._rest + event.text.replace("\r\n", "\n")).split("\n")
+            yield from (f"| {one_line(line)}" for line in lines)
+            return
+        if self._rest:
+            yield f"| {one_line(self._rest)}"
+            self._rest = ""
+        yield from _reported(event)
+
+
+def _reported(event: ToolEvent) -> Iterator[str]:
+    text = one_line(event.text)[:_LONGEST]
+    match event.kind:
+        case ToolEventKind.STATUS | ToolEventKind.STEP:
+            yield f"- {text}"
+        case ToolEventKind.PROGRESS:
+            done, total = event.data.get("done"), event.data.get("total")
+            of = "" if total is None else f" of {one_line(str(total))}"
+            yield f"- {one_line(str(done))}{of} {text}".rstrip()
+        case ToolEventKind.PLAN:
+            for step in event.data.get("steps", ()):
+                yield f"[{_MARKS.get(step['status'], ' ')}] {one_line(step['step'])}"
+        case _:
+            return

@@ -1,0 +1,65 @@
+"""What running tools report, on a terminal."""
+
+import io
+
+import pytest
+
+from permitry.cli.live import LiveView
+from permitry.dispatch.events import ToolEvent, ToolEventKind
+
+Kind = ToolEventKind
+
+
+@pytest.fixture
+def shown() -> io.StringIO:
+    """Return where a view prints."""
+    return io.StringIO()
+
+
+@pytest.fixture
+def view(shown: io.StringIO) -> LiveView:
+    """Return a view."""
+    return LiveView(shown)
+
+
+def _event(kind: Kind, text: str = "", **data: object) -> ToolEvent:
+    return ToolEvent(kind, "run_shell", "c1", "main", text, data)
+
+
+def test_output_is_shown_by_lines(view: LiveView, shown: io.StringIO) -> None:
+    """Pieces of a line wait for its end; the last one needs none."""
+    for text in ("one\ntw", "o\r\nthr"):
+        view(_event(Kind.OUTPUT, text))
+    assert shown.getvalue() == "  | one\n  | two\n"
+    view(_event(Kind.FINISHED, "the result"))
+    assert shown.getvalue() == "  | one\n  | two\n  | thr\n"
+
+
+def test_output_cannot_pass_for_something_else(view: LiveView, shown: io.StringIO) -> None:
+    """Neither by what moves the cursor nor by a line of permitry's own."""
+    view(_event(Kind.OUTPUT, "\x1b[2J\x1b[31mred\rallow   run_shell\n[bold]x[/bold]\n"))
+    text = shown.getvalue()
+    assert "\x1b" not in text
+    assert "\r" not in text
+    assert all(line.startswith("  | ") for line in text.splitlines())
+    assert "[bold]x[/bold]" in text
+
+
+def test_what_is_left_out_is_said(view: LiveView, shown: io.StringIO) -> None:
+    """The view shows less than came, and says so."""
+    view(_event(Kind.OUTPUT, "end\n", omitted=7))
+    assert shown.getvalue() == "  | ... 7 characters not shown ...\n  | end\n"
+
+
+def test_other_events_have_their_forms(view: LiveView, shown: io.StringIO) -> None:
+    """Status, steps, progress and plans; the beginning is shown by the line of the call itself."""
+    steps = [{"step": "a", "status": "completed"}, {"step": "b", "status": "in_progress"}]
+    view(_event(Kind.STARTED))
+    view(_event(Kind.STATUS, "looking"))
+    view(_event(Kind.STEP, "round 1"))
+    view(_event(Kind.PROGRESS, "files", done=1, total=2))
+    view(_event(Kind.PROGRESS, done=3))
+    view(_event(Kind.PLAN, "why", steps=[*steps, {"step": "c", "status": "pending"}]))
+    assert shown.getvalue().splitlines() == [
+        "  - looking", "  - round 1", "  - 1 of 2 files", "  - 3", "  [x] a", "  [>] b", "  [ ] c",
+    ]  # fmt: skip
