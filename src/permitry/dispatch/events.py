@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeAlias
 import attrs
 
 __all__ = [
+    "CURRENT_REPORTER",
     "Artifact",
     "ArtifactKeeper",
     "EventSink",
@@ -29,7 +30,6 @@ __all__ = [
     "not_kept",
     "report",
     "reporter_here",
-    "reporting",
 ]
 
 _LOG = logging.getLogger("permitry.events")
@@ -245,17 +245,18 @@ def _end_piece(joined: list[ToolEvent], pieces: list[str]) -> None:
         pieces.clear()
 
 
-_CURRENT: contextvars.ContextVar[Reporter | None] = contextvars.ContextVar("permitry_reporter", default=None)
+CURRENT_REPORTER: contextvars.ContextVar[Reporter | None] = contextvars.ContextVar("permitry_reporter", default=None)
+"""How the run reports that is at work here, also in threads that copy its context."""
 
 
 def reporter_here() -> Reporter | None:
     """Return how the run reports that is at work here; None outside of a run."""
-    return _CURRENT.get()
+    return CURRENT_REPORTER.get()
 
 
 def report(kind: ToolEventKind, text: str = "", **data: object) -> None:
     """Report an event of the run that is at work here; without one, or without a sink, nothing happens."""
-    reporter = _CURRENT.get()
+    reporter = CURRENT_REPORTER.get()
     if reporter is not None:
         reporter.report(kind, text, data)
 
@@ -277,19 +278,3 @@ def kept(reporter: Reporter | None, *texts: str) -> str:
 def not_kept(error: Exception) -> str:
     """Return what is to be said where output could not be kept."""
     return f"the whole could not be kept: {getattr(error, 'strerror', None) or type(error).__name__}"
-
-
-class reporting:  # noqa: N801 -- it reads as the function it stands for
-    """Make a reporter that of what runs in the block, also in threads that copy its context."""
-
-    # Not a generator: every run of every tool comes through here.
-    __slots__ = ("_reporter", "_token")
-
-    def __init__(self, reporter: Reporter | None) -> None:
-        self._reporter = reporter
-
-    def __enter__(self) -> None:
-        self._token = _CURRENT.set(self._reporter)
-
-    def __exit__(self, *_: object) -> None:
-        _CURRENT.reset(self._token)

@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import contextvars
 import inspect
 import time
 import traceback
@@ -14,7 +15,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult, clip
 from permitry.dispatch.cancel import Cancellation, cancellable_by, cancellation_here
-from permitry.dispatch.events import Reporter, ToolEventKind, kept, reporting
+from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
 from permitry.dispatch.limits import Turn, holding, is_held, leading, leads
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
 from permitry.dispatch.scope import CallScope
@@ -77,7 +78,7 @@ class Run:
     _outer: "contextlib.AbstractContextManager[None] | None" = attrs.field(default=None, init=False)
     _loop: asyncio.AbstractEventLoop | None = attrs.field(default=None, init=False)
     _reporter: Reporter | None = attrs.field(default=None, init=False)
-    _reports: reporting = attrs.field(init=False)
+    _reports: contextvars.Token[Reporter | None] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.tool, self.call = self.authorization.tool, self.authorization.call
@@ -99,7 +100,7 @@ class Run:
                 self._check()
                 self.result = self._flown() if self.tool.is_shareable else self._in_turn()
         finally:
-            if (delivered := self._delivered()) is not None:
+            if self._reporter is not None and (delivered := self._reporter.delivered) is not None:
                 concurrent.futures.wait([delivered], GRACE)
         return self.result
 
@@ -111,7 +112,7 @@ class Run:
                 self._check()
                 self.result = await (self._aflown() if self.tool.is_shareable else self._ain_turn())
         finally:
-            if (delivered := self._delivered()) is not None:
+            if self._reporter is not None and (delivered := self._reporter.delivered) is not None:
                 await asyncio.wait({loop_future(delivered)}, timeout=GRACE)
         return self.result
 
@@ -127,8 +128,7 @@ class Run:
         self.authorization.observer.started(self.call)
         self._begun = time.perf_counter()
         self._reporter = self._new_reporter()
-        self._reports = reporting(self._reporter)
-        self._reports.__enter__()
+        self._reports = CURRENT_REPORTER.set(self._reporter)
         if self._reporter is not None:
             self._reporter.report(ToolEventKind.STARTED)
         self.shared.running.add(self)
@@ -149,7 +149,7 @@ class Run:
             if len(self.result.text) > self.tool.spec.output_limit:
                 self.result = self._clipped(self.result)
         finally:
-            self._reports.__exit__()
+            CURRENT_REPORTER.reset(self._reports)
             seconds = time.perf_counter() - self._begun
             self.authorization.observer.finished(
                 self.call, self.result, outcome=self.outcome._value_, seconds=seconds, error=self._trace
@@ -175,9 +175,6 @@ class Run:
             shared.artifacts,
             self._loop,
         )
-
-    def _delivered(self) -> "concurrent.futures.Future[None] | None":
-        return None if self._reporter is None else self._reporter.delivered
 
     def _let_go(self, error: BaseException | None) -> None:
         """Give back all that the run has; the turn of work that goes on stays with it until its end."""
