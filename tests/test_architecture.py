@@ -15,7 +15,7 @@ RINGS = {
     "errors": 0,
     "core": 1,
     "rules": 2, "actions": 2, "messages": 2, "dispatch": 2, "confirm": 2, "audit": 2, "session": 2,
-    "config": 3, "tools": 3,
+    "config": 3, "outcome": 3, "tools": 3,
     "handler": 4,
     "adapters": 5, "hooks": 5, "mcp": 5, "golden": 5, "proof": 5, "replay": 5, "inbox": 5, "testing": 5,
     "cli": 6,

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from permitry.core.spec import ToolTraits as ToolTraits
     from permitry.core.template import Template as Template
     from permitry.dispatch.discovery import ToolPlugin as ToolPlugin
+    from permitry.dispatch.events import ToolEvent as ToolEvent
+    from permitry.dispatch.events import ToolEventKind as ToolEventKind
     from permitry.dispatch.registry import ToolRegistry as ToolRegistry
     from permitry.dispatch.scope import CallScope as CallScope
     from permitry.errors import ConfigError as ConfigError
@@ -81,6 +83,8 @@ _HOMES = {
     "ToolConfirmationRequest": "confirm.request",
     "ToolConfirmationResponse": "confirm.response",
     "ToolHandler": "handler",
+    "ToolEvent": "dispatch.events",
+    "ToolEventKind": "dispatch.events",
     "ToolPlugin": "dispatch.discovery",
     "ToolRegistry": "dispatch.registry",
     "ToolRejectionNotifier": "confirm.notifier",

@@ -1,7 +1,6 @@
 """`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
 
 import contextlib
-import enum
 import threading
 from collections.abc import Mapping
 from typing import assert_never
@@ -24,58 +23,16 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
-from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.waiting import in_thread
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, ReplayError, UnknownToolError, told
+from permitry.outcome import Blocked, Cause, Pending, Ready
 from permitry.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
-
-
-@attrs.frozen
-class Ready:
-    """A call that may run now: hand the outcome to `ToolHandler.run`."""
-
-    call: ToolCall
-    decision: Decision
-    authorized: AuthorizedCall
-
-
-class Cause(enum.Enum):
-    """Why a call does not run."""
-
-    POLICY = "blocked"
-    DECLINED = "declined"
-    UNANSWERED = "not answered"
-    BAD_EDIT = "edited into no call"
-    MISFIT = "arguments do not fit"
-    NOT_RECORDED = "not recorded"
-    HANDLED = "handled before"
-    QUESTIONS = "too many questions"
-
-
-@attrs.frozen
-class Blocked:
-    """A call that does not run, and why; `result` is what the model is told."""
-
-    call: ToolCall
-    decision: Decision
-    result: ToolResult
-    cause: Cause
-
-
-@attrs.frozen
-class Pending:
-    """A call that waits for a human: answer it with `ToolHandler.resolve(pending_id, response)`."""
-
-    pending_id: str
-    call: ToolCall
-    decision: Decision
-    request: ToolConfirmationRequest
 
 
 @attrs.frozen

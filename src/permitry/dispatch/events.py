@@ -107,26 +107,36 @@ class ArtifactKeeper(Protocol):
 
 @attrs.define(eq=False)
 class Reporter:
-    """How one run reports: to its sink, if there is one, and where its long output goes. Thread-safe."""
+    """How one run reports: to its sink, if there is one, and where its long output goes. Thread-safe.
+
+    A run within another run reports through the reporter of that one (`outer`), so that the sink has one stream.
+    """
 
     tool: str
     call_id: str | None
     agent: str
     sink: EventSink | None = None
     artifacts: ArtifactKeeper | None = None
+    outer: "Reporter | None" = None
     _loop: asyncio.AbstractEventLoop | None = None
     _delivery: "_Delivery | None" = attrs.field(default=None, init=False)
     _is_closed: bool = attrs.field(default=False, init=False)
 
     def report(self, kind: ToolEventKind, text: str = "", data: Mapping[str, Any] | None = None) -> None:
         """Report one event; after the end of the run none is delivered any more."""
-        if self.sink is None or self._is_closed:
+        if (self.sink is not None or self.outer is not None) and not self._is_closed:
+            self._put(ToolEvent(kind, self.tool, self.call_id, self.agent, text, {} if data is None else data))
+
+    def _put(self, event: ToolEvent) -> None:
+        if self._is_closed:
             return
-        event = ToolEvent(kind, self.tool, self.call_id, self.agent, text, {} if data is None else data)
-        with _STARTING:
-            if self._delivery is None:
-                self._delivery = _Delivery(self.sink, self._loop)
-        self._delivery.put(event)
+        if self.outer is not None:
+            self.outer._put(event)  # noqa: SLF001 -- of another one of its class
+        elif self.sink is not None:
+            with _STARTING:
+                if self._delivery is None:
+                    self._delivery = _Delivery(self.sink, self._loop)
+            self._delivery.put(event)
 
     def close(self, text: str, data: Mapping[str, Any]) -> None:
         """Report the end of the run as the last event, once."""

@@ -164,8 +164,11 @@ class Run:
 
     def _new_reporter(self) -> Reporter | None:
         scope, shared = self.scope, self.shared
-        sink = scope.sink(shared.on_event) if isinstance(scope, CallScope) else shared.on_event
-        if sink is None and shared.artifacts is None:
+        sink = scope.sink() if isinstance(scope, CallScope) else None
+        outer = CURRENT_REPORTER.get() if sink is None else None
+        if sink is None and outer is None:
+            sink = shared.on_event
+        if sink is None and outer is None and shared.artifacts is None:
             return None
         return Reporter(
             self.tool.spec.name,
@@ -173,6 +176,7 @@ class Run:
             self.authorization.context.agent,
             sink,
             shared.artifacts,
+            outer,
             self._loop,
         )
 

@@ -50,10 +50,9 @@ class CallScope:
     # Any: a session is made of what tools are authorized by, and this folder does not know that.
     session: Any = attrs.field(default=None, kw_only=True, repr=False)
 
-    def sink(self, otherwise: EventSink | None = None) -> EventSink | None:
-        """Return what takes the events of this caller's runs; `otherwise` where it has no `on_event`."""
-        sink = otherwise if self.on_event is None else self.on_event
-        step = self.on_step
+    def sink(self) -> EventSink | None:
+        """Return what takes the events of this caller's runs; None where it has neither `on_event` nor `on_step`."""
+        sink, step = self.on_event, self.on_step
         if step is None:
             return sink
         return lambda event: step(event) if event.kind is ToolEventKind.STEP else sink and sink(event)

@@ -13,6 +13,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.dispatch.cancel import current_cancellation
+from permitry.dispatch.events import ToolEventKind, report
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.errors import ToolError
@@ -109,8 +110,9 @@ class LoopRunner:
         turns: list[Turn] = []
         rounds = _MOST_ROUNDS if task.max_rounds is None else task.max_rounds
         try:
-            for _ in range(rounds):
+            for number_of_round in range(1, rounds + 1):
                 _check_time(scope)
+                report(ToolEventKind.STEP, f"{task.kind}: round {number_of_round}", round=number_of_round)
                 reply = self.think(task, tuple(turns))
                 if isinstance(reply, str):
                     return reply
