@@ -15,7 +15,7 @@ from permitry.core.call import ToolCall
 from permitry.handler import ToolHandler
 
 _MOST = 183
-_FORGETTING = 10
+_FORGETTING = 13
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
 From 165: outcomes, history and records are counted as they are added, so that no memory grows with a session.
