@@ -45,6 +45,14 @@ def test_output_cannot_pass_for_something_else(view: LiveView, shown: io.StringI
     assert "[bold]x[/bold]" in text
 
 
+def test_a_flood_is_not_shown_whole(view: LiveView, shown: io.StringIO) -> None:
+    """Its last lines are; how many are not is said."""
+    view(_event(Kind.OUTPUT, "".join(f"{number}\n" for number in range(1_000)) + "x" * 2_000 + "\n"))
+    lines = shown.getvalue().splitlines()
+    assert (len(lines), lines[0], lines[-2]) == (51, "  | ... 951 lines not shown ...", "  | 999")
+    assert lines[-1] == "  | " + "x" * 500
+
+
 def test_what_is_left_out_is_said(view: LiveView, shown: io.StringIO) -> None:
     """The view shows less than came, and says so."""
     view(_event(Kind.OUTPUT, "end\n", omitted=7))

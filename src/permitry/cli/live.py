@@ -13,11 +13,13 @@ __all__ = ["LiveView"]
 
 _MARKS = {"completed": "x", "in_progress": ">"}
 _LONGEST = 500
+_MOST_LINES = 50
+"""The lines that are shown of one event: a command may write more than anybody can read."""
 
 
 @attrs.define(eq=False)
 class LiveView:
-    """A sink of events that prints them dimmed, a line each, below the call they belong to.
+    """A sink of events that prints them dimmed, a line each, while their call runs.
 
     Output is printed by whole lines; what ends without one is printed at the end of the call. Nothing in it can move
     the cursor, change colours or look like a line of permitry's own.
@@ -38,10 +40,12 @@ class LiveView:
                 yield f"| ... {omitted} characters not shown ..."
             # A terminal ends its lines with both.
             *lines, self._rest = (self._rest + event.text.replace("\r\n", "\n")).split("\n")
-            yield from (f"| {one_line(line)}" for line in lines)
+            if len(lines) > _MOST_LINES:
+                yield f"| ... {len(lines) - _MOST_LINES} lines not shown ..."
+            yield from (f"| {one_line(line)[:_LONGEST]}" for line in lines[-_MOST_LINES:])
             return
         if self._rest:
-            yield f"| {one_line(self._rest)}"
+            yield f"| {one_line(self._rest)[:_LONGEST]}"
             self._rest = ""
         yield from _reported(event)
 
