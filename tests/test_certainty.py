@@ -195,3 +195,38 @@ def test_one_command_that_is_no_exception_is_enough(all_but: tuple[Authorization
 def test_what_cannot_be_read_is_no_exception(all_but: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
     """It asks at least, or leads to what the rule says where something else surely runs."""
     assert decide(all_but[0], text).verdict in (CONFIRM, all_but[1])
+
+
+# Addresses -------------------------------------------------------------------------------------------------------
+
+FETCH = '[tool.fetch]\ntraits = ["read_only", "open_world"]\nroles.url = "url"\n'
+HERE = '[[rule]]\nid = "here"\neffect = "{}"\nwhen.host = ["https://example.com", "http://example.com"]\n'
+
+
+@pytest.fixture(scope="module", params=["allow", "block"])
+def about_host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
+    """Return a policy that permits one host and nothing else, or that blocks it and permits all else."""
+    everything = EVERYTHING.removeprefix("schema = 1\n") if request.param == "block" else ""
+    rules = tmp_path_factory.mktemp("rules") / "rules.toml"
+    rules.write_text(f"schema = 1\n{FETCH}{HERE.format(request.param)}{everything}", encoding="utf-8")
+    return load_policy(rules)
+
+
+@pytest.mark.parametrize("url", ["https://example.com/a", "http://EXAMPLE.com", "https://example.com:443/?q=@b"])
+def test_a_plain_address_is_decided(about_host: AuthorizationPolicy, url: str) -> None:
+    """Permitted or blocked, and nobody is asked."""
+    assert about_host.decide(ToolCall("fetch", {"url": url}), AuthContext()).verdict is not CONFIRM
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https:///example.com/", "http:///example.com", "https:////example.com/", "HTTPS:///example.com"),
+        *("http:/example.com", "https:example.com", "https:\\\\example.com", "https:/\\example.com", "//example.com/"),
+        *("https://exam\tple.com/", "https:/\n/example.com/", " https://example.com/", "http://a@b@example.com/"),
+        *("http://a@example.com@b.example/", "https://example.com\\@b.example/", "https://b.example\\@example.com/"),
+    ],
+)
+def test_an_address_that_readers_take_differently_is_asked_about(about_host: AuthorizationPolicy, url: str) -> None:
+    """The permission does not cover it, and the restriction does not miss it."""
+    assert about_host.decide(ToolCall("fetch", {"url": url}), AuthContext()).verdict in (CONFIRM, BLOCK)

@@ -12,7 +12,13 @@ from permitry.rules.conditions.host import HostPattern
 _labels = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 _names = st.lists(_labels, min_size=1, max_size=3).map(lambda labels: ".".join([*labels, "example"]))
 _hosts = st.one_of(_names, st.sampled_from(("127.0.0.1", "2130706433", "0177.1", "[::1]", "localhost", "a..b", "")))
-_schemes = st.sampled_from(("https://", "http://", "HTTPS://", "ssh://", "https:", "//", "view-source:https://", ""))
+_doubtful = (
+    "https:///", "http:////", "HTTPS:///", "ws:///", "ssh:///", "///", "//", "https:/", "http:", "https:\\\\", "http:/\\",
+    "https:\\/", "https:///\\", "\\\\", "ht\ttps://", "https:/\n/", " https://", "https://\t", "https:///user@", "https://a@b@",
+)  # fmt: skip
+_schemes = st.sampled_from(
+    ("https://", "http://", "HTTPS://", "ssh://", "https:", "//", "view-source:https://", "", *_doubtful)
+)
 _users = st.sampled_from(("", "user@", "user:word@", "other.example@", "@", "a@b@"))
 _ports = st.sampled_from(("", ":", ":443", ":8443", ":0443", ":99999"))
 _tails = st.sampled_from(("", "/", "/a?b#c", "?a", "#a", "/other.example", "/@other.example", " ", "\n", "/\\"))
@@ -73,6 +79,12 @@ def test_no_spelling_escapes_a_restriction(name: str, data: st.DataObject) -> No
     assert HostPattern.parse(name, read_host).may_hold(read_url(f"{before}{spelling}{after}")), (
         before + spelling + after
     )
+
+
+@given(st.sampled_from(_doubtful), _names, _ports, _tails)
+def test_what_readers_take_differently_is_never_certain(before: str, name: str, port: str, tail: str) -> None:
+    """More or fewer slashes than two, other slashes, hidden characters, two users: no permission covers them."""
+    assert not read_url(f"{before}{name}{port}{tail}").is_certain
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(("{}", "{:#x}", "0{:o}", "[::ffff:{:x}:{:x}]")))

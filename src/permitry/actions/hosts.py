@@ -20,7 +20,7 @@ _BROWSER_SCHEMES = frozenset({"file", "ftp", "http", "https", "ws", "wss"})
 
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\s\\]")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//+([^/?#]*)", re.IGNORECASE)
+_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//([^/?#]*)", re.IGNORECASE)
 # Several schemes may stand before a host (`jar:https://`), a scheme of browsers without slashes, and a file on no host.
 _BEFORE_HOST = re.compile(r"(?!file:///)(?:(?:[a-z][a-z0-9+.-]*+:)*+//+|(?:https?|wss?|ftp):/?)", re.IGNORECASE)
 # No scheme ends at a colon after a name with a dot, or before a port: `example.com:a`, `localhost:8080`.
@@ -110,10 +110,9 @@ def _is_plain(text: str, base: str | None, host: str | None) -> bool:
     authority = _AUTHORITY.match(text)
     if authority is None:
         return base is not None and not _SCHEME.match(text)
-    # Only browsers leave the host of `base` at a third slash, and not every reader takes `010` for eight.
-    leaves_base = base is not None and text.startswith("///")
+    # Only browsers look for a host behind a third slash, and not every reader takes `010` for eight.
     is_octal = host is not None and host.replace(".", "").isdigit() and _OCTAL.search(authority[1]) is not None
-    return "@" not in authority[1] and not leaves_base and not is_octal
+    return authority[1] != "" and "@" not in authority[1] and not is_octal
 
 
 def _guess(text: str) -> Connect:

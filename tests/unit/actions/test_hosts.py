@@ -101,6 +101,15 @@ def test_a_mapped_address_is_the_one_inside(spelling: str) -> None:
         *("https://user@example.com/", "https://user:word@example.com/", "https://@example.com/"),
         *("https://:@example.com/", "https://other.example@example.com/", "https://a@b@example.com/"),
         *("https:example.com", "https:/example.com/", "//example.com/", "example.com", "example.com/a"),
+        *("https:///example.com/", "http:////example.com", "HTTPS:///example.com:443/", "ws:///example.com"),
+        *("https:///user@example.com/", "https:/\\example.com/", "https:\\/example.com", "https:\\\\\\example.com/"),
+        *(
+            "///example.com/",
+            "ssh:///example.com/",
+            "https:///\texample.com/",
+            "ht\ntps://example.com/",
+            "https:/\t/example.com",
+        ),
         *(
             "example.com:443",
             "user@example.com:a",
