@@ -13,8 +13,9 @@ _labels = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 _names = st.lists(_labels, min_size=1, max_size=3).map(lambda labels: ".".join([*labels, "example"]))
 _hosts = st.one_of(_names, st.sampled_from(("127.0.0.1", "2130706433", "0177.1", "[::1]", "localhost", "a..b", "")))
 _doubtful = (
-    "https:///", "http:////", "HTTPS:///", "ws:///", "ssh:///", "///", "//", "https:/", "http:", "https:\\\\", "http:/\\",
-    "https:\\/", "https:///\\", "\\\\", "ht\ttps://", "https:/\n/", " https://", "https://\t", "https:///user@", "https://a@b@",
+    "https:///", "http:////", "HTTPS:///", "ws:///", "ssh:///", "///", "//", "https:/", "http:", "https:\\\\",
+    "http:/\\", "https:\\/", "https:///\\", "\\\\", "ht\ttps://", "https:/\n/", " https://", "https://\t",
+    "https:///user@", "https://a@b@",
 )  # fmt: skip
 _schemes = st.sampled_from(
     ("https://", "http://", "HTTPS://", "ssh://", "https:", "//", "view-source:https://", "", *_doubtful)

@@ -1,5 +1,7 @@
 """What holds for every text a model may write: nothing raises, pieces do not matter, and work grows with the length."""
 
+import ast
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -76,6 +78,48 @@ def test_a_string_is_one_value(text: str) -> None:
     inner = text.replace("\\", "").replace('"', "").replace("\n", "")
     result = parse_text(f'<tool_call>{{"name": "f", "arguments": {{"a": "{inner}"}}}}</tool_call>')
     assert [call.arguments for call in result.calls] == [{"a": inner}]
+
+
+_scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()
+)
+_values = st.recursive(
+    _scalars,
+    lambda inner: st.one_of(st.lists(inner), st.tuples(inner), st.dictionaries(st.text(), inner)),
+    max_leaves=8,
+)
+_symbols = st.lists(st.sampled_from((*"0178{}[](),:._+-e", "10", "'a'", "'b'", "None", " ")), max_size=9).map("".join)
+
+
+def of_json(value: object) -> object:
+    """Return a value of Python as JSON has it: lists for tuples and sets."""
+    if isinstance(value, dict):
+        return {key: of_json(inner) for key, inner in value.items()}
+    return [of_json(inner) for inner in value] if isinstance(value, list | tuple | set) else value
+
+
+@given(_values)
+def test_what_python_writes_is_read_back(value: object) -> None:
+    """In a call that is Python, and for an argument that is declared as an object or a list."""
+    wanted = of_json(value)
+    assert [call.arguments for call in parse_text(f"<|python_start|>[f(a={value!r})]<|python_end|>").calls] == [
+        {"a": wanted}
+    ]
+    tools = {"f": {"properties": {"a": {"type": ["object", "array"]}}}}
+    (call,) = parse_text(f"<function=f><parameter=a>{{'k': {value!r}}}</parameter></function>", tools).calls
+    assert call.arguments == {"a": {"k": wanted}}
+
+
+@given(_symbols)
+def test_no_literal_means_what_python_does_not_mean_by_it(text: str) -> None:
+    """But for zeros in front of a number, which Python refuses."""
+    for call in parse_text(f"<|python_start|>[f(a={text})]<|python_end|>").calls:
+        try:
+            (meant,) = ast.literal_eval(f"[{text}\n]")
+        except SyntaxError:
+            assert re.search(r"(?<![\d.])0\d", text)
+        else:
+            assert call.arguments == {"a": of_json(meant)} or "{" in text
 
 
 _FORMS: dict[str, Callable[[int], str]] = {

@@ -1,12 +1,15 @@
 """Text of an argument to the value its schema asks for; without a schema it stays text."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from permitry.core._json import MAX_DEPTH, parse_json
 from permitry.errors import CallError
+from permitry.messages.formats._literal import PYTHON, read_literal
+from permitry.messages.formats._scan import BrokenError, Scan
+from permitry.messages.formats._tools import Tools
 
 __all__ = ["coerce", "trimmed", "types_of"]
 
@@ -33,7 +36,7 @@ def trimmed(text: str) -> str:
 
 
 def coerce(text: str, schema: object) -> Any:  # noqa: ANN401 -- what the schema asks for
-    """Return the value of `text` under `schema`; text that does not fit stays text."""
+    """Return the value of `text` under `schema`, written as JSON or Python; text that does not fit stays text."""
     types = types_of(schema)
     if not types:
         return text
@@ -43,7 +46,8 @@ def coerce(text: str, schema: object) -> Any:  # noqa: ANN401 -- what the schema
             value = _READERS[kind](bare)
             if value is not _MISSING:
                 return value
-    return text
+    value = _MISSING if "string" in types else _literal(bare, types)
+    return text if value is _MISSING else value
 
 
 def types_of(schema: object) -> frozenset[str]:
@@ -117,6 +121,23 @@ def _json(kind: type) -> Callable[[str], object]:
         return value if isinstance(value, kind) else _MISSING
 
     return read
+
+
+def _literal(text: str, types: Collection[str]) -> object:
+    """Return the object, list or None that Python writes as `text`, if it is of one of `types`.
+
+    Models write Python where they learned it. Where a schema allows text as well, nobody can say that it is meant.
+    """
+    if text == "None":
+        return None if "null" in types else _MISSING
+    if not text.startswith(("{", "[", "(")):
+        return _MISSING
+    try:
+        value, end = read_literal(Scan(text, Tools(None)), 0, PYTHON)
+    except BrokenError:
+        return _MISSING
+    is_wanted = {dict: "object", list: "array"}.get(type(value)) in types
+    return value if is_wanted and end == len(text) else _MISSING
 
 
 def is_too_deep(text: str) -> bool:

@@ -1,8 +1,8 @@
-"""Literals of Python and its kin, read without recursion: strings, numbers, words, lists and objects."""
+"""Literals of Python and its kin, read without recursion: strings, numbers, words, lists, sets and objects."""
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -17,8 +17,10 @@ _WORDS: Final[Mapping[str, object]] = MappingProxyType(
     {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 )
 _GAP: Final = re.compile(r"(?:\s++|/\*(?:[^*\n]++|\*(?!/))*+\*/)*+")
-_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?(?![\w.])")
-_OCTAL: Final = re.compile(r"[+-]?0\d")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?\Z")
+_OCTAL: Final = re.compile(r"[+-]?0[0-7]{1,400}\Z")
+_TOKEN: Final = re.compile(r"[\w.+-]*+")
+_LONGEST_NUMBER: Final = 400
 _WORD: Final = re.compile(r"[^\W\d][\w.-]*+")
 _ESCAPE: Final = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3})|(\r?\n)|(.))",
@@ -54,7 +56,7 @@ def _string(quote: str) -> "re.Pattern[str]":
 class Dialect:
     """How strings are quoted: `quotes` with escapes, `raw` marks without; `is_loose` allows bare text for values.
 
-    `colons` are what may stand between key and value.
+    `colons` are what may stand between key and value. With `has_sets`, braces without keys hold a set.
     """
 
     quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
@@ -62,13 +64,14 @@ class Dialect:
     is_loose: bool = False
     has_bare_keys: bool = False
     colons: tuple[str, ...] = (":",)
+    has_sets: bool = False
     strings: Mapping[str, "re.Pattern[str]"] = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "strings", {quote: _string(quote) for quote in self.quotes})
 
 
-PYTHON: Final = Dialect()
+PYTHON: Final = Dialect(has_sets=True)
 
 
 def quoted_mark(mark: str) -> Dialect:
@@ -78,17 +81,29 @@ def quoted_mark(mark: str) -> Dialect:
 
 @attrs.define
 class _Open:
-    """A list or object that is being read; an object waits for a value while `key` is not None."""
+    """A list, set or object that is being read; an object waits for a value while `key` is not None."""
 
     value: Any
     closer: str
     key: str | None = None
+    is_set: bool = False
+    has_comma: bool = False
+
+    def close(self, pos: int, *, is_cut: bool) -> Any:  # noqa: ANN401 -- any literal
+        """Return what was read; round brackets around one value are that value, unless a comma makes a list of it.
+
+        Raises: `BrokenError` for a set that is cut off, or in which a value comes twice: as a list it would differ.
+        """
+        if self.is_set and (is_cut or len(set(self.value)) < len(self.value)):
+            raise BrokenError(pos, "a set is cut off, or a value comes twice in it")
+        is_value = self.closer == ")" and len(self.value) == 1 and not self.has_comma
+        return self.value[0] if is_value else self.value
 
 
 def read_literal(scan: Scan, pos: int, dialect: Dialect) -> tuple[Any, int]:
     """Return the value at `pos`, and its end.
 
-    Raises: `BrokenError` for what is no literal, a key that comes twice, or more than 64 levels.
+    A set becomes a list. Raises: `BrokenError` for what is no literal, a key that comes twice, or more than 64 levels.
     """
     stack: list[_Open] = []
     while True:
@@ -97,14 +112,12 @@ def read_literal(scan: Scan, pos: int, dialect: Dialect) -> tuple[Any, int]:
         char = scan.text[pos : pos + 1]
         if top is not None and top.key is None and (char == top.closer or _is_cut(scan, pos)):
             stack.pop()
-            value, pos = top.value, pos + len(char)
-        elif top is not None and isinstance(top.value, dict) and top.key is None:
+            value, pos = top.close(pos, is_cut=not char), pos + len(char)
+        elif top is not None and _awaits_key(scan, pos, top, dialect):
             top.key, pos = _key(scan, pos, top.value, dialect)
             continue
         elif char and char in _CLOSERS:
-            if len(stack) >= MAX_DEPTH - 1:
-                raise BrokenError(pos, f"nested deeper than {MAX_DEPTH} levels")
-            stack.append(_Open({} if char == "{" else [], _CLOSERS[char]))
+            stack.append(_opened(stack, pos, char))
             pos += 1
             continue
         else:
@@ -112,6 +125,30 @@ def read_literal(scan: Scan, pos: int, dialect: Dialect) -> tuple[Any, int]:
         if not stack:
             return value, pos
         pos = _put(scan, stack[-1], value, pos)
+
+
+def _opened(stack: Sequence[_Open], pos: int, char: str) -> _Open:
+    if len(stack) >= MAX_DEPTH - 1:
+        raise BrokenError(pos, f"nested deeper than {MAX_DEPTH} levels")
+    if stack and stack[-1].is_set:
+        raise BrokenError(pos, "a set holds more than plain values")
+    return _Open({} if char == "{" else [], _CLOSERS[char])
+
+
+def _awaits_key(scan: Scan, pos: int, top: _Open, dialect: Dialect) -> bool:
+    """Return whether a key comes next; braces in which none comes first are taken for a set from now on."""
+    if not isinstance(top.value, dict) or top.key is not None:
+        return False
+    if not dialect.has_sets or top.value or _is_key(scan, pos, dialect):
+        return True
+    top.value, top.is_set = [], True
+    return False
+
+
+def _is_key(scan: Scan, pos: int, dialect: Dialect) -> bool:
+    found = _quoted(scan, pos, dialect)
+    after = _gap(scan, found[1]) if found is not None else pos
+    return found is not None and any(scan.at(each, after) for each in dialect.colons)
 
 
 def read_value(scan: Scan, pos: int, closer: str | None = None) -> tuple[Any, int, bool]:
@@ -148,6 +185,7 @@ def _put(scan: Scan, top: _Open, value: object, pos: int) -> int:
         top.value.append(value)
     pos = _gap(scan, pos)
     if scan.at(",", pos):
+        top.has_comma = True
         return pos + 1
     if not scan.at(top.closer, pos) and not _is_cut(scan, pos):
         raise BrokenError(pos, "a comma or a closing bracket is missing")
@@ -161,15 +199,12 @@ def _is_cut(scan: Scan, pos: int) -> bool:
 
 def _key(scan: Scan, pos: int, known: Mapping[str, object], dialect: Dialect) -> tuple[str, int]:
     found = _quoted(scan, pos, dialect)
-    if found is not None:
-        key, pos = found
-    elif dialect.has_bare_keys:
-        end = scan.run(_WORD, pos)
-        key, pos = scan.text[pos:end], end
-    else:
-        key = ""
-    if not key:
-        raise BrokenError(pos, "a key is missing")
+    if found is None:
+        end = scan.run(_WORD, pos) if dialect.has_bare_keys else pos
+        if end == pos:
+            raise BrokenError(pos, "a key is missing")
+        found = scan.text[pos:end], end
+    key, pos = found
     if key in known:
         raise BrokenError(pos, f"the key `{key[:60]}` occurs twice")
     pos = _gap(scan, pos)
@@ -185,20 +220,15 @@ def _scalar(scan: Scan, pos: int, dialect: Dialect) -> tuple[Any, int]:
         return found
     if dialect.is_loose:
         return _loose(scan, pos)
-    number = _NUMBER.match(scan.text, pos)
-    if number and not _OCTAL.match(number.group()):
-        scan.is_end(number.end())
-        return _number(number.group(), number.end()), number.end()
-    end = scan.run(_WORD, pos)
-    word = scan.text[pos:end]
-    if word not in _WORDS:
-        if scan.is_open and len(scan.text) - pos < _LONGEST_START:
-            raise MoreError
-        raise BrokenError(max(end, pos), "a value is missing")
-    return _WORDS[word], end
+    end = scan.run(_TOKEN, pos)
+    token = scan.text[pos:end]
+    if token in _WORDS:
+        return _WORDS[token], end
+    if _OCTAL.match(token) and int(token) != int(token, 8):
+        raise BrokenError(end, "to some readers, a number with a zero in front counts in eights")
+    return _number(token, end), end
 
 
-_LONGEST_START: Final = 24
 _BARE: Final = re.compile(r"[^,{}\[\]<>\n]*+")
 
 
@@ -209,10 +239,18 @@ def _loose(scan: Scan, pos: int) -> tuple[Any, int]:
         raise BrokenError(end, "a value is missing")
     if text in _WORDS:
         return _WORDS[text], end
-    return (_number(text, end) if _NUMBER.fullmatch(text) else text), end
+    return (_number(text, end) if _NUMBER.match(text) else text), end
 
 
 def _number(text: str, pos: int) -> int | float:
+    """Return the number that is written as `text`, in Python's ways: `1_000` and `0x1F` as well.
+
+    Raises: `BrokenError` for what is none, or is too large.
+    """
+    if _NUMBER.match(text) is None:
+        with contextlib.suppress(ValueError):
+            return int(text if len(text) <= _LONGEST_NUMBER else "", 0)
+        raise BrokenError(pos, "a value is missing")
     if text.lstrip("+-").isdigit():
         return int(text)
     value = float(text)

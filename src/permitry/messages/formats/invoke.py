@@ -22,6 +22,7 @@ _ATTRIBUTE: Final = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _GAP: Final = "\u0120"  # What some tokenizers print for a blank.
 _CDATA: Final = ("<![CDATA[", "]]>")
 _ANY: Final = {"type": ["null", "boolean", "object", "array", "integer", "number"]}
+_ANY_JSON: Final = {"type": [*_ANY["type"], "string"]}
 
 
 @attrs.frozen
@@ -84,7 +85,7 @@ class _Tags:
         schema = scan.tools.property(name, head["name"])
         value = coerce(text, schema)
         if value is text and self.is_typed and not types_of(schema):
-            value = coerce(text, _ANY)
+            value = coerce(text, _ANY_JSON)
         return value if value is not text or self.is_exact else trimmed(text)
 
     def _head(self, scan: Scan, pos: int) -> tuple[dict[str, str] | None, int]:

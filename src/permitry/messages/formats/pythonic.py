@@ -5,9 +5,10 @@ or call declared tools only.
 """
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from permitry.messages.formats._call import TextCall
+from permitry.messages.formats._coerce import types_of
 from permitry.messages.formats._literal import PYTHON, read_literal
 from permitry.messages.formats._mark import Block, Mark, Reader
 from permitry.messages.formats._scan import BrokenError, Scan, unique
@@ -15,6 +16,8 @@ from permitry.messages.formats._scan import BrokenError, Scan, unique
 __all__ = ["MARKS"]
 
 _NAME: Final = re.compile(r"[^\W\d][\w.-]*+")
+_TOKEN: Final = re.compile(r"[\w.+-]*+")
+_PADDED: Final = re.compile(r"0\d+\Z")
 _BETWEEN: Final = re.compile(r"[\s,;]*+")
 _END_TOKENS: Final = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
 
@@ -101,7 +104,7 @@ def _call(scan: Scan, start: int, pos: int) -> tuple[TextCall, int]:
         end = scan.run(_NAME, pos)
         key = scan.text[pos:end]
         pos = scan.need("=", scan.skip(end), "an argument has no name")
-        value, pos = read_literal(scan, scan.skip(pos), PYTHON)
+        value, pos = _value(scan, scan.skip(pos), scan.tools.property(name, key))
         found.append((key, value))
         pos = scan.skip(pos)
         if scan.at(",", pos):
@@ -109,6 +112,14 @@ def _call(scan: Scan, start: int, pos: int) -> tuple[TextCall, int]:
         elif not scan.at(")", pos):
             raise BrokenError(pos, "a comma or a closing bracket is missing")
     return scan.call(name, unique(found, pos), start, pos + 1), pos + 1
+
+
+def _value(scan: Scan, pos: int, schema: object) -> tuple[Any, int]:
+    """Return the literal at `pos`, and its end; digits with zeros in front are text where only text is asked for."""
+    end = scan.run(_TOKEN, pos)
+    if _PADDED.match(scan.text, pos, end) and types_of(schema) == {"string"}:
+        return scan.text[pos:end], end
+    return read_literal(scan, pos, PYTHON)
 
 
 MARKS: Final = (

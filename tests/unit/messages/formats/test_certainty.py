@@ -126,7 +126,7 @@ def test_a_closing_tag_that_is_missing_is_seen(parsed: Any) -> None:  # noqa: AN
     assert call.arguments == {"a": "x\n<parameter=other>\ny"}
 
 
-@pytest.mark.parametrize("value", ["1e999", "007", r"'\N{DIGIT ONE}'"])
+@pytest.mark.parametrize("value", ["1e999", "010", "-0777", "{1, 1}", "{1, True}", r"'\N{DIGIT ONE}'"])
 def test_a_literal_that_would_be_guessed_is_refused(parsed: Any, value: str) -> None:  # noqa: ANN401 -- the fixture
     """Python means something else, or nothing, by it."""
     assert parsed(f"[f(a={value})]").calls == ()

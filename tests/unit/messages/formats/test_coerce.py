@@ -25,7 +25,24 @@ from permitry.messages.formats._coerce import coerce, trimmed, types_of
         ("[1, 2", "array", "[1, 2"),
         ('{"a": 1}', "object", {"a": 1}),
         ('{"a": 1, "a": 2}', "object", '{"a": 1, "a": 2}'),
-        ("{'a': 1}", "object", "{'a': 1}"),
+        ("{'a': True, 'b': None}", "object", {"a": True, "b": None}),
+        ("{\n  'a': [1, (2, 3)],\n  'b': \"it's\",\n}", "object", {"a": [1, [2, 3]], "b": "it's"}),
+        ('{"a": False}', "object", {"a": False}),
+        ("['a', \"b\", 3.5,]", "array", ["a", "b", 3.5]),
+        ("('a', 'b')", "array", ["a", "b"]),
+        ("{'a', 'b'}", "array", ["a", "b"]),
+        (" ['a']\n", "array", ["a"]),
+        ("{'a': 1, 'a': 2}", "object", "{'a': 1, 'a': 2}"),
+        ("{'a': f()}", "object", "{'a': f()}"),
+        ("{'a': 1} # so", "object", "{'a': 1} # so"),
+        ("{1: 'a'}", "object", "{1: 'a'}"),
+        ("['a'] + ['b']", "array", "['a'] + ['b']"),
+        ("['a']", "object", "['a']"),
+        ("('a')", "array", "('a')"),
+        ("{'a': 1}", "array", "{'a': 1}"),
+        ("{'a': " * 500, "object", "{'a': " * 500),
+        ("{'a': 1}", "string", "{'a': 1}"),
+        ("None", "object", "None"),
         ("[1]", "object", "[1]"),
         ("[" * 500 + "]" * 500, "array", "[" * 500 + "]" * 500),
         ('"[[[["', "array", '"[[[["'),
@@ -65,6 +82,20 @@ def test_a_schema_that_holds_itself_ends() -> None:
     schema: dict[str, Any] = {}
     schema["anyOf"] = [schema, {"type": "integer"}]
     assert coerce("5", schema) == 5
+
+
+@pytest.mark.parametrize("text", ["{'a': None}", "['a']", "None"])
+def test_python_is_not_read_where_text_is_allowed(text: str) -> None:
+    """Nobody can say that it is meant; JSON is read there all the same."""
+    schema = {"type": ["string", "object", "array", "null"]}
+    assert coerce(text, schema) == text
+    assert coerce('{"a": null}', schema) == {"a": None}
+
+
+def test_none_is_null_where_null_is_allowed() -> None:
+    """In alternatives, too, but for text."""
+    assert coerce("None", {"anyOf": [{"type": "object"}, {"type": "null"}]}) is None
+    assert coerce("None", {"type": ["string", "null"]}) == "None"
 
 
 def test_null_needs_to_be_allowed() -> None:

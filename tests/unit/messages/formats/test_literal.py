@@ -20,7 +20,8 @@ def read(text: str, *, is_open: bool = False) -> object:
     "text",
     [
         "'a'", '"a\'b"', r"'\'\n\t\\'", '"""a"b\n"""', "'''x'''", r"'\x41\u00e9\U0001f600'",
-        "-1.5", "1e3", ".5", "0", "+7", "True", "None", "[1, [2, {}], 'x',]",
+        "-1.5", "1e3", ".5", "0", "+7", "00", "007.5", "1_000", "0x1F", "-0b11", "0o17",
+        "(1)", "((1))", "('a')", "True", "None", "[1, [2, {}], 'x',]",
         "{'a': {'b': [False]}, \"c\": -1}", "[]", "{}",
     ],
 )  # fmt: skip
@@ -31,10 +32,29 @@ def test_values_are_those_of_python(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [(r"'\d+'", r"\d+"), ("true", True), ("'a\\\nb'", "ab"), ("null", None), (r'"\/"', "/"), (r'"\ud83d\ude00"', "😀")],
+    [
+        (r"'\d+'", r"\d+"),
+        ("true", True),
+        ("'a\\\nb'", "ab"),
+        ("null", None),
+        (r'"\/"', "/"),
+        ("(1,)", [1]),
+        ("()", []),
+        ("(1, 2)", [1, 2]),
+        ("007", 7),
+        ("-00", 0),
+        ("08", 8),
+        ("0199", 199),
+        ("[01, 02]", [1, 2]),
+        ("{1, 2}", [1, 2]),
+        ("{'a'}", ["a"]),
+        ("{'a', 'b',}", ["a", "b"]),
+        ("[{1}, {'k': {None}}]", [[1], {"k": [None]}]),
+        (r'"\ud83d\ude00"', "😀"),
+    ],
 )
-def test_json_is_read_too(text: str, value: object) -> None:
-    """Its words and its escapes."""
+def test_json_and_other_ways_are_read_too(text: str, value: object) -> None:
+    """JSON's words and escapes; tuples and sets are lists, and zeros in front count for nothing."""
     assert read(text) == value
 
 
@@ -53,16 +73,35 @@ def test_json_is_read_too(text: str, value: object) -> None:
         "(1)x",
         "[" * 70 + "]" * 70,
         "{,}",
+        "010",
+        "-0777",
+        "0x",
+        "0o8",
+        "1__0",
+        "0" * 5_000,
+        "0x" + "f" * 500,
+        "1-1",
+        "{1, 1}",
+        "{1, True}",
+        "{1, 'a': 2}",
+        "{'a': 1, 'b'}",
+        "{'a' 'b'}",
+        "{[1]}",
+        "{{1}}",
+        "{*a}",
+        "(,)",
         "",
     ],
 )
 def test_anything_else_is_refused(text: str) -> None:
-    """Names, calls, sums, doubled keys, more than 64 levels."""
+    """Names, calls, sums, what comes twice, what may count in eights, more than 64 levels."""
     with pytest.raises((BrokenError, AssertionError)):
         read(text)
 
 
-@pytest.mark.parametrize("text", ["'a", "tru", "12", "[1,", "{'a'", "", "[1 /* no", "[1 /", "'''a''"])
+@pytest.mark.parametrize(
+    "text", ["'a", "tru", "12", "0x1", "1.5e", "{", "{1", "{'a', ", "[1,", "{'a'", "", "[1 /* no", "[1 /", "'''a''"]
+)
 def test_an_open_text_is_waited_for(text: str) -> None:
     """What more text could change is not decided."""
     with pytest.raises(MoreError):

@@ -36,6 +36,33 @@ def test_several_calls_on_lines(calls: Calls) -> None:
     assert calls("<function_calls>f()\ng(a=true)\n</function_calls>") == [("f", {}), ("g", {"a": True})]
 
 
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [("007", 7), ("08", 8), ("{1, 2}", [1, 2]), ("{'k': {'x', 'y'}}", {"k": ["x", "y"]}), ("(1)", 1), ("(1,)", [1])],
+)
+def test_values_are_read_as_they_are_meant(calls: Calls, value: str, read: object) -> None:
+    """Zeros in front, sets, and brackets that are no list."""
+    assert (
+        calls(f"[f(a={value})]") == calls(f"<|tool_call_start|>[f(a={value})]<|tool_call_end|>") == [("f", {"a": read})]
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("string", [("f", {"a": "02134"})]),
+        ("integer", []),
+        (["string", "integer"], []),
+        (None, []),
+    ],
+)
+def test_zeros_in_front_are_kept_where_only_text_is_asked_for(calls: Calls, kind: object, found: object) -> None:
+    """A postal code is no number; elsewhere nobody can say whether it counts in eights."""
+    tools = {"f": {"properties": {"a": {"type": kind}}}}
+    assert calls("[f(a=02134)]", tools) == found
+    assert calls("[f(a=02134-1)]", tools) == calls("[f(a=x)]", tools) == []
+
+
 def test_an_empty_list_is_dropped(parsed: Parsed) -> None:
     """No calls between the marks are no calls, and no text."""
     assert parsed("<|tool_call_start|>[]<|tool_call_end|>") == parsed("<|tool_call_start|><|tool_call_end|>")
@@ -74,6 +101,11 @@ def test_a_missing_mark_at_the_end_is_noted(parsed: Parsed) -> None:
         "[f(a=1) g()]",
         "[f(a='x]",
         "[f(a=1)",
+        "[f(a=010)]",
+        "[f(a={1, 1})]",
+        "[f(a={b})]",
+        "[f(a={'b': 1, 2})]",
+        "[f(a=set())]",
         "[f](http://x)",
         "x = [f(a=1)]",
         "[f(a=1)] and text",
