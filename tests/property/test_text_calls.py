@@ -19,6 +19,8 @@ _PIECES = (
     '{"name": "f", "arguments": {"a": 1}}',
     "[f(a='x')]", "call:f{a:", "<parameter=a>", "</parameter>", "<arg_key>a</arg_key>", "<arg_value>1</arg_value>",
     "</function>", "</invoke>", '<parameter name="a">', 'name="f">', "<|message|>", "\nAction Input: ", "```json\n",
+    "\n  Action: f", "\n  Action Input: ", "\n> Action: f", "\n> Action Input: ", "\n- Action Input: ", "> ", "- ",
+    "\n> ", "\n  Observation", "Final Answer",
 )  # fmt: skip
 _MARKS = tuple(sorted(marks_of("auto").readers))
 
@@ -137,6 +139,13 @@ _FORMS: dict[str, Callable[[int], str]] = {
     "messages": lambda count: "<|channel|>analysis<|message|>x<|end|>" * count,
     "lines of agents": lambda count: "Action: f\nAction Input: {/*" * count,
     "plain inputs": lambda count: "Action: f\nAction Input: x\n" * count,
+    "indented lines": lambda count: "  Action: f\n  Action Input: x\n" * count,
+    "quoted lines": lambda count: "> Action: f\n> Action Input: x\n" * count,
+    "quoted text": lambda count: "x\n> Action: f\n> Action Input: x\n" * count,
+    "listed lines": lambda count: "- Action: f\n- Action Input: {\n" * count,
+    "lines of marks": lambda count: "Action: f\n" + "> - " * count,
+    "words of agents": lambda count: "Action: f\nAction Input: x Observation Action:" * count,
+    "actions that name no tool": lambda count: 'Action: a b\nAction Input: {"a": [\n' * count,
     "closed calls": lambda count: '<tool_call>{"name": "f", "arguments": {}}</tool_call>' * count,
     "blanks": lambda count: "{" + " " * 20 * count,
 }

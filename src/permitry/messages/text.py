@@ -143,7 +143,7 @@ class _Walk:
         self._notes: list[Diagnostic] = []
         self._content: list[str] = []
         self._reasoning: list[str] = []
-        self._has_content = False
+        self._first = ""
         self._has_thought = in_thinking
         self._until: tuple[str, ...] = CLOSERS if in_thinking else ()
         self._is_thinking = in_thinking
@@ -216,7 +216,7 @@ class _Walk:
 
     def _take(self, scan: Scan, start: int, text: str) -> int:
         """Take in the block that begins with the mark `text`, or the mark as text; return its end."""
-        scan.code, scan.has_content, scan.is_doubtful = self._code, self._has_content, self._is_doubtful
+        scan.code, scan.first, scan.is_doubtful = self._code, self._first, self._is_doubtful
         if self._opened.get(text):
             self._opened[text] -= 1
             return start + len(text)
@@ -276,7 +276,7 @@ class _Walk:
             self._say(mark)
             return
         self._has_thought = True
-        self._reasoning, self._content, self._has_content = self._content, [], False
+        self._reasoning, self._content, self._first = self._content, [], ""
 
     def _fence(self, scan: Scan, start: int, text: str) -> None:
         """Keep track of blocks of code. Who needs more than three backticks quotes a block, whatever its language."""
@@ -293,7 +293,7 @@ class _Walk:
     def _say(self, piece: str) -> None:
         if piece:
             self._content.append(piece)
-            self._has_content = self._has_content or not piece.isspace()
+            self._first = self._first or piece.lstrip()[:1]
 
     def _partial(self, text: str, pos: int) -> int:
         """Return the length of the longest start of a mark that `text` ends in."""

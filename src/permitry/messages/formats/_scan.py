@@ -72,12 +72,17 @@ class Scan:
         self.base = base
         self.format = ""
         self.is_repairing = False
-        self.has_content = False
+        self.first = ""
         self.is_doubtful = False
         self.prior = ""
         self.code: str | None = None
         self.opened: Mapping[str, int] = {}
         self._found: dict[str, tuple[int, int]] = {}
+
+    @property
+    def has_content(self) -> bool:
+        """Whether anything but blanks was said so far; `first` is the first character of it."""
+        return bool(self.first)
 
     # Looking
 
@@ -104,6 +109,17 @@ class Scan:
                 at = self.find(mark, at + len(mark))
             self._found[key] = (start, at)
         return (at, self.skip(at + len(mark))) if at >= 0 else (-1, -1)
+
+    def search(self, pattern: re.Pattern[str], start: int, wanted: str) -> int:
+        """Return where `pattern`, which holds `wanted`, is next found, or -1; as `find` does."""
+        at = self._known(pattern.pattern, start)
+        if at is None:
+            found = pattern.search(self.text, start)
+            at = found.start() if found else -1
+            self._found[pattern.pattern] = (start, at)
+        if at < 0 and self.is_open:
+            raise MoreError(wanted)
+        return at
 
     def _known(self, key: str, start: int) -> int | None:
         """Return what an earlier search has found, if it answers for `start` too."""

@@ -26,7 +26,7 @@ DATA_FENCES: Final = frozenset({"", "json", "json5", "jsonc", "tool", "tool_call
 _CALL_LIKE: Final = re.compile(r'[\[\s]*\{\s*"(?:name|tool|function|tool_name|action)"')
 # Before a value of these it is part of a larger one that was broken, and nothing of that is a call.
 _INSIDE: Final = ('":', "':", "},", "],")
-_FINAL: Final = "Final Answer"
+_FINAL: Final = ["final", "answer"]
 
 
 def _read(scan: Scan, start: int, pos: int) -> Block | None:  # noqa: ARG001 -- the signature of a reader
@@ -73,7 +73,7 @@ def _unknown(scan: Scan, found: list[Named]) -> str | None:
     for name, _, _ in found:
         if scan.tools.knows(name) is False:
             return f"no tool `{name[:60]}` is declared, so the JSON is taken for data"
-        if name == _FINAL:
+        if name.lower().split() == _FINAL:
             return ""
     return None
 

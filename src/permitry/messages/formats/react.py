@@ -7,6 +7,7 @@ repaired. An input that is plain text becomes the tool's only argument, or `inpu
 import re
 from typing import Any, Final
 
+from permitry.messages.formats._lines import Lead, is_closed, lead_of, line_of, next_line
 from permitry.messages.formats._literal import PYTHON, Dialect, read_literal
 from permitry.messages.formats._mark import Block, Mark
 from permitry.messages.formats._scan import BrokenError, Scan, unique
@@ -15,50 +16,124 @@ from permitry.messages.formats._tools import Tools
 __all__ = ["MARKS"]
 
 _LINE: Final = re.compile(r"[^\n]*+")
+_OBSERVED, _OTHER = line_of("Observation"), line_of("Action:")
 _INPUT: Final = "Action Input:"
 _LONGEST_NAME: Final = 120
-_NONE: Final = frozenset({"none", "n/a", "finish", "final answer"})
+_NONE: Final = frozenset({"none", "n/a", "finish"})
+_ANSWER: Final = re.compile(r"final\s+answer", re.IGNORECASE)
+_POSSIBLE: Final = re.compile(r"[\w.:/@-]+")
+_FENCES: Final = frozenset({"", "```", "```json"})
+_QUOTATION: Final = "a quoted or listed action among other text is perhaps none"
+_REMARK: Final = re.compile(r"(?:\s+\([^()]*\)|\(\))\Z")
 
 
 def _react(scan: Scan, start: int, pos: int) -> Block | None:
-    if scan.base + start and not scan.before(start).endswith("\n"):
+    lead = lead_of(scan, start)
+    if lead is None:
         return None
     pos = scan.skip(pos)
     end = scan.run(_LINE, pos)
     told = scan.text[pos:end].strip()
-    name = re.sub(r"\s*\([^()]*\)\Z", "", told.strip("`*\"'"))
-    begin = scan.skip(end)
-    if not name or len(name) > _LONGEST_NAME or name.lower() in _NONE or not scan.at(_INPUT, begin):
+    if not told:
         return None
-    begin += len(_INPUT)
-    line_end = scan.run(_LINE, begin)
-    inline = scan.text[begin:line_end]
-    brace = begin + inline.find("{") if "{" in inline else (line_end if inline.strip() else scan.skip(line_end))
-    if not scan.at("{", brace):
-        return _plain(scan, start, begin, name, is_repaired=name != told)
-    value, end, is_repaired = _input(scan, brace)
-    lead = scan.text[begin:brace].strip(" \t\r\n`")
-    is_repaired = is_repaired or lead not in ("", "json") or name != told
+    begin = next_line(scan, end, lead)
+    if begin is None or not scan.at(_INPUT, begin):
+        return None
+    place = begin + len(_INPUT), _brace(scan, begin + len(_INPUT), lead)
+    name = _REMARK.sub("", told[: 2 * _LONGEST_NAME].strip("`*\"'"))
+    if not _is_tool(scan, name):
+        raise _refusal(scan, f"the action `{name[:60]}` names no tool", *place)
+    if lead.is_quoted and not lead.begins(scan.first):
+        raise _refusal(scan, _QUOTATION, *place)
+    read = _object if scan.at("{", place[1]) else _plain
+    return read(scan, start, place, name, lead, is_repaired=name != told)
+
+
+def _brace(scan: Scan, begin: int, lead: Lead) -> int:
+    """Return where the object of an input may begin: in its line, or in the next one, but for the mark of a fence."""
+    end = scan.run(_LINE, begin)
+    inline = scan.text[begin:end]
+    if "{" in inline:
+        return begin + inline.index("{")
+    below = next_line(scan, end, lead) if inline.strip() in _FENCES else None
+    if below is not None and scan.at("```", below):
+        fence = scan.run(_LINE, below)
+        below = next_line(scan, fence, lead) if scan.text[below:fence].strip() in _FENCES else None
+    return end if below is None else below
+
+
+def _is_tool(scan: Scan, name: str) -> bool:
+    """Return whether `name` is one of a tool: a declared one, or one that a tool could have."""
+    if not name or len(name) > _LONGEST_NAME or _ANSWER.search(name):
+        return False
+    if scan.tools.knows(name):
+        return True
+    return name.lower() not in _NONE and _POSSIBLE.fullmatch(name) is not None and any(map(str.isalnum, name))
+
+
+def _refusal(scan: Scan, message: str, begin: int, brace: int) -> BrokenError:
+    """Return the refusal of an action; JSON that is its input is no call either."""
+    if scan.text[begin:brace].strip(" \t\r\n`>") not in ("", "json") or not scan.at("{", brace):
+        return BrokenError(begin, message, is_meant=False)
+    try:
+        return BrokenError(scan.try_json(brace)[1], message, is_meant=False)
+    except BrokenError as error:
+        return BrokenError(error.end, message, is_in_string=error.is_in_string, is_meant=False)
+
+
+def _object(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead, *, is_repaired: bool) -> Block:
+    """Return the block of an input that is an object; `place` is where the input begins, and its brace."""
+    value, end, is_literal = _input(scan, place[1])
+    if "```" in scan.text[slice(*place)] and scan.at("```", scan.skip(end)):
+        end = scan.skip(end) + len("```")
+    is_repaired = is_repaired or is_literal or scan.text[slice(*place)].strip(" \t\r\n`>") not in ("", "json")
+    note = "the input is not plain JSON" if is_repaired else "the action is quoted or in a list" if lead.marks else None
     rest = scan.run(_LINE, end)
+    if lead.is_quoted and not is_closed(scan, rest, lead):
+        raise BrokenError(end, _QUOTATION, is_meant=False)
+    call = scan.call(name, value, start, end, is_repaired=note is not None, format_name="react_json")
     tail = rest if is_repaired or not scan.text[end:rest].strip(" \t`)") else end
-    call = scan.call(name, value, start, end, is_repaired=is_repaired, format_name="react_json")
-    return Block(tail, (call,), note="the input is not plain JSON" if is_repaired else None)
+    return Block(tail, (call,), note=note)
 
 
-def _plain(scan: Scan, start: int, pos: int, name: str, *, is_repaired: bool) -> Block:
+def _plain(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead, *, is_repaired: bool) -> Block:
     """Return the block of an input that is plain text: all there is, up to what the agent is told to observe."""
-    end, other = scan.find("\nObservation", pos), scan.find("\nAction:", pos)
-    end = len(scan.text) if end < 0 else end
-    if 0 <= other < end:
-        raise BrokenError(pos, "another action follows the input")
-    text = scan.text[pos:end].strip()
+    pos = place[0]
+    text, end = _marked(scan, pos, lead) if lead.marks else _unmarked(scan, pos, lead)
     text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     if not text:
         raise BrokenError(pos, "the input is missing")
     name_told = scan.format if scan.format != "react_json" else "react"
     arguments = {_only(scan, name): text}
+    is_repaired = is_repaired or bool(lead.marks)
     call = scan.call(name, arguments, start, end, is_repaired=is_repaired, format_name=name_told)
     return Block(end, (call,))
+
+
+def _unmarked(scan: Scan, pos: int, lead: Lead) -> tuple[str, int]:
+    """Return a text that ends before a line that begins with `Observation`, and its end; its lines have one lead.
+
+    Raises: `BrokenError`.
+    """
+    end, other = scan.search(_OBSERVED, pos, "Observation"), scan.search(_OTHER, pos, "Action:")
+    end = len(scan.text) if end < 0 else end
+    if 0 <= other < end:
+        raise BrokenError(pos, "another action follows the input")
+    lines = scan.text[pos:end].strip().split("\n")
+    if any(line.strip() and not line.startswith(lead.text) for line in lines[1:]):
+        raise BrokenError(pos, "the input is indented less than its action")
+    return "\n".join((lines[0], *(line.removeprefix(lead.text) for line in lines[1:]))), end
+
+
+def _marked(scan: Scan, pos: int, lead: Lead) -> tuple[str, int]:
+    """Return the text of one line in a quotation or list that is all of the content, and its end.
+
+    Raises: `BrokenError`.
+    """
+    end = scan.run(_LINE, pos)
+    if not lead.begins(scan.first) or not is_closed(scan, end, lead):
+        raise BrokenError(pos, _QUOTATION, is_meant=False)
+    return scan.text[pos:end].strip(), end
 
 
 def _input(scan: Scan, pos: int) -> tuple[Any, int, bool]:

@@ -32,6 +32,23 @@ def test_a_sloppy_input_counts_as_repaired(parsed: Parsed, line: str, arguments:
     assert "not plain JSON" in result.diagnostics[0].message
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '\n```json\n{"a": 1}\n```',
+        '```json\n{"a": 1}\n```\n',
+        '\n```\n{"a": 1}```',
+        '```json {"a": 1}```',
+        '```{"a": 1}',
+    ],
+)
+def test_an_input_may_stand_in_a_fence(parsed: Parsed, line: str) -> None:
+    """The fence is no part of it."""
+    result = parsed(REACT.format(line))
+    assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("f", {"a": 1}, False)]
+    assert "```" not in result.content
+
+
 def test_a_plain_input_is_the_only_argument(parsed: Parsed) -> None:
     """Where the tool has just one, that is its name."""
     text = REACT.format("what is it")
@@ -74,6 +91,118 @@ def test_other_lines_are_text(parsed: Parsed, text: str) -> None:
     """Both lines must be there, and name a tool."""
     result = parsed(text)
     assert (result.calls, result.content) == ((), text)
+
+
+SEARCH = [("search", {"q": "x"})]
+
+
+def block(lead: str, name: str = "search", given: str = '{"q": "x"}', between: str = "") -> str:
+    """Return the lines of an agent, each with the same lead."""
+    return f"{lead}Thought: hm\n{between}{lead}Action: {name}\n{between}{lead}Action Input: {given}\n"
+
+
+@pytest.mark.parametrize("lead", ["  ", "\t", "        ", " \t "])
+@pytest.mark.parametrize("between", ["", "\n", "  \n"])
+def test_lines_may_be_indented(parsed: Parsed, lead: str, between: str) -> None:
+    """Nothing was guessed at."""
+    result = parsed(f"\n{block(lead, between=between)}{lead}Observation: 1")
+    assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("search", {"q": "x"}, False)]
+
+
+@pytest.mark.parametrize("lead", ["> ", ">", "  > ", ">> ", "> > ", "- ", "* ", "+ ", "2. ", "10) ", "> - "])
+def test_lines_may_be_quoted_or_in_a_list(parsed: Parsed, lead: str) -> None:
+    """If that is all of the content; the calls count as repaired, so that rules may ask about them."""
+    result = parsed(block(lead))
+    assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("search", {"q": "x"}, True)]
+    assert "quoted or in a list" in result.diagnostics[0].message
+    assert [(call.arguments, call.repaired) for call in parsed(block(lead, given="a b")).calls] == [
+        ({"input": "a b"}, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('  Action: search\n  Action Input:\n  {\n    "q": "x"\n  }\n', SEARCH),
+        ("  Action:\n  search\n  Action Input: {'q': 'x'}\n", SEARCH),
+        ('1. Thought: hm\n2. Action: search\n3. Action Input: {"q": "x"}\n4. Observation', SEARCH),
+        ('- Action: search\n  Action Input: {"q": "x"}\n', SEARCH),
+        ('I do this:\n- Action: search\n- Action Input: {"q": "x"}\n', SEARCH),
+        ('> Action: search\n>\n> Action Input:\n> {"q": "x"}\n> Observation: 1', SEARCH),
+        (
+            "  Action: a\n  Action Input: x\n  Observation: 1\n  Action: b\n  Action Input: {}",
+            [("a", {"input": "x"}), ("b", {})],
+        ),
+        ("  Action: py\n  Action Input:\n  if x:\n    y\n  Observation: 1", [("py", {"input": "if x:\n  y"})]),
+        (
+            "> Action: a\n> Action Input: x\n> Action: b\n> Action Input: y",
+            [("a", {"input": "x"}), ("b", {"input": "y"})],
+        ),
+    ],
+)  # fmt: skip
+def test_leads_are_no_part_of_the_input(calls: Calls, text: str, found: object) -> None:
+    """Nor of what ends it."""
+    assert calls(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mail says:\n" + block("> "),
+        "The mail says:\n" + block("> ", given='{"tool": "rm", "args": {}}'),
+        block("> ") + "I shall not do that.",
+        block("> ", given="a b") + "I shall not do that.",
+        "So:\n" + block("- ", given="a b"),
+        block("- ", given="a b") + "and so on",
+        "> Action: search\nAction Input: {}",
+        "Action: search\n> Action Input: {}",
+        ">> Action: search\n> Action Input: {}",
+        "- Action: search\n* Action Input: {}",
+        "I did Action: search\n  Action Input: {}",
+        "  Transaction: search\n  Action Input: {}",
+        " " * 90 + "Action: search\nAction Input: {}",
+        "  Action: py\n  Action Input: x\nand so on",
+        "Action: a\nAction Input: x\n- Action: b\n- Action Input: y",
+        f"```python\n{block('    ')}```\n",
+        f"<think>\n{block('    ')}</think>",
+    ],
+)
+def test_what_is_perhaps_only_quoted_is_no_call(calls: Calls, text: str) -> None:
+    """Among other text, in a block of code, with other marks before the input, or indented less."""
+    assert calls(text) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Final Answer", "Final Answer: 42", "final  answer", "**Final Answer**", "Give the Final Answer now"),
+        *("None", "n/a", "None needed", "the tool to use", "search(q='x')", "search, then fetch", "search | fetch"),
+        *("-", "...", "_", "<tool>", "[search]", '""', "$x", "a" * 121, "a" * 300),
+    ],
+)
+@pytest.mark.parametrize(
+    "given", ["42", '{"q": 1}', '{"name": "rm", "arguments": {}}', '```json\n{"tool": "rm", "args": {}}']
+)
+def test_an_action_that_names_no_tool_is_none(parsed: Parsed, name: str, given: str) -> None:
+    """An answer, a sentence, an expression; its input is no call either."""
+    text = f"Thought: hm\nAction: {name}\nAction Input: {given}"
+    result = parsed(text)
+    assert (result.calls, result.content) == ((), text)
+    assert not any(note.is_broken for note in result.diagnostics)
+
+
+@pytest.mark.parametrize("name", ["get-weather", "mcp:docs/search", "a.b", "加法", "final_answer", "x@2", "7zip"])
+def test_an_action_names_what_a_tool_could_be_called(calls: Calls, name: str) -> None:
+    """A name with blanks must be declared."""
+    assert calls(block("", name)) == [(name, {"q": "x"})]
+    assert calls(block("", f"{name} web")) == []
+    assert calls(block("", f"{name} web"), [f"{name} web"]) == [(f"{name} web", {"q": "x"})]
+
+
+def test_a_final_answer_is_no_tool_even_where_one_is_called_so(calls: Calls) -> None:
+    """The word ends the agent's loop; in JSON as well."""
+    assert calls(block("", "Final Answer"), ["Final Answer"]) == []
+    assert calls('```json\n{"action": "final answer", "action_input": "42"}\n```') == []
 
 
 def test_a_broken_input_is_no_call(calls: Calls) -> None:
