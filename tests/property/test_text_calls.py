@@ -20,8 +20,10 @@ _PIECES = (
     "[f(a='x')]", "call:f{a:", "<parameter=a>", "</parameter>", "<arg_key>a</arg_key>", "<arg_value>1</arg_value>",
     "</function>", "</invoke>", '<parameter name="a">', 'name="f">', "<|message|>", "\nAction Input: ", "```json\n",
     "\n  Action: f", "\n  Action Input: ", "\n> Action: f", "\n> Action Input: ", "\n- Action Input: ", "> ", "- ",
-    "\n> ", "\n  Observation", "Final Answer",
+    "functions.f:0", "<|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+    "<|tool_calls_section_end|>", "\n> ", "\n  Observation", "Final Answer",
 )  # fmt: skip
+_SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|im_end|>")
 _MARKS = tuple(sorted(marks_of("auto").readers))
 
 texts = st.lists(st.one_of(st.sampled_from(_MARKS), st.sampled_from(_PIECES)), max_size=16).map("".join)
@@ -68,10 +70,12 @@ def test_strict_calls_are_found_by_repair_too(text: str) -> None:
 
 @given(texts)
 def test_nothing_in_reasoning_is_a_call(text: str) -> None:
-    """Whatever it looks like, unless it closes the reasoning itself."""
-    closer = "</think>"
-    if closer not in text:
-        assert parse_text(f"<think>{text}").calls == ()
+    """Whatever it looks like; but a text that nothing closes may end in a section of Kimi's calls."""
+    inner = text.replace("</think>", "")
+    result = parse_text(f"<think>{inner}</think>")
+    assert (result.calls, result.reasoning) == ((), inner)
+    calls = parse_text(f"<think>{inner}").calls
+    assert not calls or (inner.rstrip().endswith(_SECTION_ENDS) and {call.format for call in calls} == {"kimi_k2"})
 
 
 @given(texts)
@@ -146,6 +150,7 @@ _FORMS: dict[str, Callable[[int], str]] = {
     "lines of marks": lambda count: "Action: f\n" + "> - " * count,
     "words of agents": lambda count: "Action: f\nAction Input: x Observation Action:" * count,
     "actions that name no tool": lambda count: 'Action: a b\nAction Input: {"a": [\n' * count,
+    "sections in thinking": lambda count: "<think>" + "<|tool_calls_section_begin|><|tool_call_begin|>" * count,
     "closed calls": lambda count: '<tool_call>{"name": "f", "arguments": {}}</tool_call>' * count,
     "blanks": lambda count: "{" + " " * 20 * count,
 }

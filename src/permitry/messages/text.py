@@ -22,6 +22,7 @@ from permitry.messages.formats._mark import Block
 from permitry.messages.formats._scan import BrokenError, MoreError, Scan
 from permitry.messages.formats._tools import Tools
 from permitry.messages.formats.bare_json import DATA_FENCES
+from permitry.messages.formats.kimi import SECTIONS, is_last_section
 from permitry.messages.formats.thinking import CLOSERS
 
 __all__ = ["FORMATS", "Diagnostic", "ParsedText", "TextCall", "TextCallStream", "parse_text"]
@@ -122,6 +123,7 @@ class TextCallStream:
 _EFFORT: Final = 32
 _ALWAYS: Final = 65_536
 _MOST_NOTES: Final = 64
+_KIMI_CLOSER: Final = "</think>"
 
 
 class _Walk:
@@ -201,18 +203,32 @@ class _Walk:
     def _pass(self, scan: Scan, pos: int) -> int:
         """Pass over text in which nothing is a call, up to the closing mark that ends it."""
         found = _any_of(self._until).search(scan.text, pos)
-        end = found.start() if found else len(scan.text)
-        if found is None and scan.is_open:
-            end -= max((_overlap(scan.text, pos, closer) for closer in self._until), default=0)
+        section = -1 if found else self._section(scan, pos)
+        if found:
+            end = found.start()
+        elif section >= 0:
+            end = section
+            self.wanted = self._until[0] if len(self._until) == 1 else None
+        else:
+            marks = (*self._until, *SECTIONS) if scan.is_open else ()
+            end = len(scan.text) - max((_overlap(scan.text, pos, mark) for mark in marks), default=0)
         piece = scan.text[pos:end]
         if self._is_thinking and piece:
             self._reasoning.append(piece)
         else:
             self._say(piece)
-        if found:
+        if found or (section >= 0 and not scan.is_open):
             self._until = ()
-            return found.end()
-        return end
+        return found.end() if found else end
+
+    def _section(self, scan: Scan, pos: int) -> int:
+        """Return where thinking that nothing closes ends in calls of Kimi, or may do so, or -1."""
+        if not self._is_thinking or _KIMI_CLOSER not in self._until or SECTIONS[0] not in self._marks.readers:
+            return -1
+        found = _any_of(SECTIONS).search(scan.text, pos)
+        if found is None or not (scan.is_open or is_last_section(scan, found.start())):
+            return -1
+        return found.start()
 
     def _take(self, scan: Scan, start: int, text: str) -> int:
         """Take in the block that begins with the mark `text`, or the mark as text; return its end."""

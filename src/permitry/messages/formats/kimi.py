@@ -1,6 +1,7 @@
 """Kimi's calls: `kimi_k2` names them `functions.NAME:INDEX`, `kimi_k3` nests everything in `<|open|>` and `<|close|>`.
 
-The name is what stands between `functions.` and the index. K3's attributes are unescaped, its values are not.
+The name is what stands between `functions.` and the index, with blanks and line breaks around it. K2 may forget to
+close its thinking before a section of calls. K3's attributes are unescaped, its values are not.
 """
 
 import html
@@ -12,21 +13,28 @@ from permitry.messages.formats._literal import read_value
 from permitry.messages.formats._mark import Block, Mark, wrapper
 from permitry.messages.formats._scan import BrokenError, Scan, unique
 
-__all__ = ["MARKS"]
+__all__ = ["MARKS", "SECTIONS", "is_last_section"]
 
 _ID: Final = re.compile(r"[^<>{}|\n]*+")
 _NAMED: Final = re.compile(r"\s*(?:functions\.)?(?P<name>[^\s:][^\s]*):\d{1,9}\s*\Z")
-_BEGIN, _SECTION = "<|tool_call_begin|>", "<|tool_calls_section_begin|>"
+_BEGIN: Final = "<|tool_call_begin|>"
 _ARGUMENT, _END = "<|tool_call_argument_begin|>", "<|tool_call_end|>"
 
 
+# Some servers print the singular.
+SECTIONS: Final = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
+_LAST: Final = "<|im_end|>"
+
+
 def _k2(scan: Scan, start: int, pos: int) -> Block | None:
-    end = scan.run(_ID, pos)
-    if not scan.at(_ARGUMENT, end):
+    begin = scan.skip(pos)
+    end = scan.run(_ID, begin)
+    pos = scan.skip(end)
+    if not scan.at(_ARGUMENT, pos):
         return None
-    call_id = scan.text[pos:end].strip()
+    call_id = scan.text[begin:end].strip()
     found = _NAMED.match(call_id)
-    pos = scan.skip(end + len(_ARGUMENT))
+    pos = scan.skip(pos + len(_ARGUMENT))
     if not scan.at("{", pos):
         raise BrokenError(pos, "the arguments are no JSON object")
     value, end, is_repaired = read_value(scan, pos, _END)
@@ -34,6 +42,31 @@ def _k2(scan: Scan, start: int, pos: int) -> Block | None:
     if found is None:
         raise BrokenError(end, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
     return Block(end, (scan.call(found["name"], value, start, end, call_id=call_id, is_repaired=is_repaired),))
+
+
+def is_last_section(scan: Scan, pos: int) -> bool:
+    """Return whether the text from `pos` on is nothing but complete sections of good calls."""
+    try:
+        while not scan.is_end(pos):
+            pos = scan.skip(_end_of_section(scan, pos))
+            pos = scan.skip(pos + len(_LAST)) if scan.at(_LAST, pos) else pos
+    except BrokenError:
+        return False
+    return True
+
+
+def _end_of_section(scan: Scan, pos: int) -> int:
+    """Return the end of the section that begins at `pos`.
+
+    Raises: `BrokenError` when none does, when a call in it is broken, or when it holds none.
+    """
+    opener = next((each for each in SECTIONS if scan.at(each, pos)), SECTIONS[0])
+    pos = scan.skip(scan.need(opener, pos, "a section is missing"))
+    while True:
+        block = _k2(scan, pos, scan.need(_BEGIN, pos, "a call is missing"))
+        pos = pos if block is None else scan.skip(block.end)
+        if block is None or not scan.at(_BEGIN, pos):
+            return scan.need(opener.replace("begin", "end"), pos, "the section is not closed")
 
 
 _OPEN, _CLOSE, _SEP = "<|open|>", "<|close|>", "<|sep|>"
@@ -80,7 +113,7 @@ def _k3_thinking(_: Scan, __: int, pos: int) -> Block:
 
 MARKS: Final = (
     Mark(_BEGIN, _k2, "kimi_k2"),
-    wrapper(_SECTION, "<|tool_calls_section_end|>", (_BEGIN,), ("kimi_k2",)),
+    *(wrapper(opener, opener.replace("begin", "end"), (_BEGIN,), ("kimi_k2",)) for opener in SECTIONS),
     Mark(f"{_OPEN}call ", _k3, "kimi_k3"),
     wrapper(f"{_OPEN}tools{_SEP}", f"{_CLOSE}tools{_SEP}", (f"{_OPEN}call ",), ("kimi_k3",)),
     *(Mark(f"{_OPEN}{word}{_SEP}", _k3_thinking, "kimi_k3") for word in ("think", "thinking")),

@@ -54,6 +54,84 @@ def test_a_broken_call_of_k2_is_text(parsed: Parsed, text: str) -> None:
     assert (result.calls, result.content) == ((), text)
 
 
+@pytest.mark.parametrize("gap", ["", " ", "\n", "\n\n", "\r\n", " \n\t"])
+@pytest.mark.parametrize("name", ["calls", "call"])
+def test_blanks_may_stand_between_all_marks(parsed: Parsed, gap: str, name: str) -> None:
+    """And line breaks; some servers print the singular."""
+    marks = (
+        BEGIN,
+        "<|tool_call_begin|>",
+        "functions.f:0",
+        "<|tool_call_argument_begin|>",
+        '{"a": 1}',
+        "<|tool_call_end|>",
+    )
+    calls = gap.join((*marks, "<|tool_call_begin|>", "functions.g:1", *marks[3:4], "{}", "<|tool_call_end|>", END))
+    result = parsed(f"Well.{calls.replace('calls_section', f'{name}_section')}")
+    assert [(call.name, call.arguments, call.call_id) for call in result.calls] == [
+        ("f", {"a": 1}, "functions.f:0"),
+        ("g", {}, "functions.g:1"),
+    ]
+    assert result.content.strip() == "Well."
+
+
+@pytest.mark.parametrize("call_id", ["functions.f", "f g:0", "f\ng:0", "functions.f:0 x", "functions.\nf"])
+def test_no_blank_may_stand_in_a_name(calls: Calls, call_id: str) -> None:
+    """Nor a line break."""
+    assert calls(f"{BEGIN}\n{k2(call_id)}\n{END}") == []
+
+
+SECTION = f"{BEGIN}{k2('functions.f:0')}{k2('functions.g:1', '{}')}{END}"
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["", "\n", "<|im_end|>", " <|im_end|>\n", f"\n{BEGIN}\n{k2('h:2')}\n{END}", "\n".join((BEGIN, k2("h:2"), END))],
+)
+def test_a_section_ends_thinking_that_nothing_closes(parsed: Parsed, end: str) -> None:
+    """If it is complete, and the end of the text; the model forgets the mark."""
+    for result in (
+        parsed(f"<think>\nI look.{SECTION}{end}"),
+        parsed(f"I look.{SECTION}{end}", in_thinking=True),
+        parsed(f"<think>\nI look.{SECTION}{end}", format="kimi_k2"),
+    ):
+        assert [call.name for call in result.calls] == ["f", "g", "h"][: 3 if "h:2" in end else 2]
+        assert result.reasoning.strip() == "I look."
+        assert result.content.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{SECTION}</think>",
+        f"{SECTION} or not?</think>No.",
+        f"{SECTION} or not?",
+        f"{SECTION}{BEGIN}{k2('h:2')}",
+        f"So: {BEGIN} begins a section, {SECTION}",
+        SECTION.removesuffix(END),
+        SECTION.removesuffix(END) + END.replace("calls", "call"),
+        BEGIN + END,
+        k2("functions.f:0"),
+        f"{BEGIN}{k2('f')}{END}",
+        f"{BEGIN}{k2('functions.f:0', '[1]')}{END}",
+        f'{BEGIN}{k2("f:0")}<tool_call>{{"name": "f", "arguments": {{}}}}</tool_call>{END}',
+        '<tool_call>{"name": "f", "arguments": {}}</tool_call>',
+    ],
+)
+def test_nothing_else_ends_it(parsed: Parsed, text: str) -> None:
+    """A section that is closed with the thinking, goes on, or is broken is only thought of."""
+    result = parsed(f"<think>{text}")
+    assert result.calls == ()
+    assert result.reasoning == text.partition("</think>")[0]
+
+
+@pytest.mark.parametrize("opener", ["<thinking>", "[THINK]", "<|channel>thought\n"])
+def test_it_ends_only_its_own_kind_of_thinking(calls: Calls, opener: str) -> None:
+    """Other models have other marks; so does a format that was told."""
+    assert calls(f"{opener}I look.{SECTION}") == []
+    assert calls(f"<think>I look.{SECTION}", format="glm45_47") == []
+
+
 def test_k3_types_its_arguments(parsed: Parsed) -> None:
     """Attributes are unescaped, values are not; the type stands with the value."""
     given = (
