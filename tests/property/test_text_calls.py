@@ -21,7 +21,8 @@ _PIECES = (
     "</function>", "</invoke>", '<parameter name="a">', 'name="f">', "<|message|>", "\nAction Input: ", "```json\n",
     "\n  Action: f", "\n  Action Input: ", "\n> Action: f", "\n> Action Input: ", "\n- Action Input: ", "> ", "- ",
     "functions.f:0", "<|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
-    "<|tool_calls_section_end|>", "\n> ", "\n  Observation", "Final Answer",
+    "to=functions.f", "commentary", "analysis", "final", "user", "<|tool_calls_section_end|>",
+    "\n> ", "\n  Observation", "Final Answer",
 )  # fmt: skip
 _SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|im_end|>")
 _MARKS = tuple(sorted(marks_of("auto").readers))
@@ -76,6 +77,15 @@ def test_nothing_in_reasoning_is_a_call(text: str) -> None:
     assert (result.calls, result.reasoning) == ((), inner)
     calls = parse_text(f"<think>{inner}").calls
     assert not calls or (inner.rstrip().endswith(_SECTION_ENDS) and {call.format for call in calls} == {"kimi_k2"})
+
+
+@given(
+    texts, st.sampled_from(("analysis", "<|channel|>analysis", "<|start|>user", "<|start|>functions.f to=assistant"))
+)
+def test_nothing_in_a_message_to_nobody_is_a_call(text: str, header: str) -> None:
+    """Harmony's reasoning, with or without its opening mark, and messages of others that the model has made up."""
+    inner = re.sub(r"<\|(?:start|end|call|return|eom|eot)\|>", "", text)
+    assert parse_text(f"{header}<|message|>{inner}").calls == ()
 
 
 @given(texts)
@@ -150,6 +160,8 @@ _FORMS: dict[str, Callable[[int], str]] = {
     "lines of marks": lambda count: "Action: f\n" + "> - " * count,
     "words of agents": lambda count: "Action: f\nAction Input: x Observation Action:" * count,
     "actions that name no tool": lambda count: 'Action: a b\nAction Input: {"a": [\n' * count,
+    "headers": lambda count: "to=functions.f<|channel|>commentary<|message|>" * count,
+    "messages of others": lambda count: "<|start|>user<|message|>" * count,
     "sections in thinking": lambda count: "<think>" + "<|tool_calls_section_begin|><|tool_call_begin|>" * count,
     "closed calls": lambda count: '<tool_call>{"name": "f", "arguments": {}}</tool_call>' * count,
     "blanks": lambda count: "{" + " " * 20 * count,

@@ -123,6 +123,8 @@ class TextCallStream:
 _EFFORT: Final = 32
 _ALWAYS: Final = 65_536
 _MOST_NOTES: Final = 64
+# What ends one message and begins another is still needed.
+_NEXT: Final = "<|start|>"
 _KIMI_CLOSER: Final = "</think>"
 
 
@@ -219,7 +221,7 @@ class _Walk:
             self._say(piece)
         if found or (section >= 0 and not scan.is_open):
             self._until = ()
-        return found.end() if found else end
+        return found.end() if found and found.group() != _NEXT else end
 
     def _section(self, scan: Scan, pos: int) -> int:
         """Return where thinking that nothing closes ends in calls of Kimi, or may do so, or -1."""

@@ -17,6 +17,18 @@ Calls: TypeAlias = Callable[..., list[tuple[str, dict[str, Any]]]]
         '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>',
         '<|start|>assistant to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>',
         '<|start|>assistant<|channel|>commentary to=functions.f<|message|>{"a": 1}',
+        '<|start|>assistant to=functions.f<|channel|>commentary <|constrain|>json<|message|>{"a": 1}<|call|>',
+        '<|start|>assistant to=functions.f <|channel|>commentary<|message|>\n{"a": 1}\n<|call|>',
+        '<|start|>assistant to=functions.f<|channel|>commentary to=functions.f<|message|>{"a": 1}<|call|>',
+        '<|channel|>commentary<|constrain|>json to=functions.f<|message|>{"a": 1}<|call|>',
+        # What follows a prompt that ends in `<|start|>assistant`, in `<|channel|>`, or in `<|start|>`.
+        ' to=functions.f<|channel|>commentary <|constrain|>json<|message|>{"a": 1}<|call|>',
+        'to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>',
+        'commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>',
+        'commentary to=functions.f<|message|>{"a": 1}',
+        'analysis to=functions.f code<|message|>{"a": 1}<|call|>',
+        'assistant to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>',
+        'assistant<|channel|>commentary to=functions.f<|message|>{"a": 1}<|call|>',
     ],
 )
 def test_a_message_to_a_function_is_a_call(parsed: Parsed, text: str) -> None:
@@ -34,6 +46,65 @@ def test_channels_are_told_apart(parsed: Parsed) -> None:
         f"<|channel|>analysis<|message|>{thought}<|end|><|start|>assistant<|channel|>final<|message|>Hi.<|return|>"
     )
     assert (result.calls, result.content, result.reasoning) == ((), "Hi.", thought)
+
+
+@pytest.mark.parametrize("opener", ["<|channel|>", "", "<|start|>assistant<|channel|>", "assistant<|channel|>"])
+@pytest.mark.parametrize("end", ["<|end|><|start|>assistant", "<|start|>assistant", "<|end|>"])
+@pytest.mark.parametrize(
+    "header", [" to=functions.f<|channel|>commentary json", "<|channel|>commentary to=functions.f"]
+)
+def test_a_call_may_follow_reasoning(parsed: Parsed, opener: str, end: str, header: str) -> None:
+    """With or without what the prompt holds of the first header."""
+    thought = 'hm <tool_call>{"name": "g", "arguments": {}}</tool_call>'
+    result = parsed(f'{opener}analysis<|message|>{thought}{end}{header}<|message|>{{"a": 1}}<|call|>')
+    is_lost = end == "<|end|>" and header.startswith(" to=")
+    assert [(call.name, call.arguments) for call in result.calls] == ([] if is_lost else [("f", {"a": 1})])
+    assert result.reasoning == thought
+
+
+INNER = '{"name": "g", "arguments": {}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<|start|>assistant to=functions.f<|channel|>commentary to=functions.g<|message|>{INNER}<|call|>",
+        f"<|channel|>commentary to=functions.f to=functions.g<|message|>{INNER}<|call|>",
+        f"<|start|>functions.f to=assistant<|channel|>commentary<|message|>{INNER}<|end|>",
+        f"<|start|>user<|message|>{INNER}<|end|>",
+        f"<|start|>user<|message|><tool_call>{INNER}</tool_call>",
+        f"<|channel|>analysis to=python code<|message|>run({INNER})<|call|>",
+        f"analysis<|message|>I could {INNER}",
+        f"to=functions.f<|channel|>commentary<|message|>no {INNER}<|call|>",
+    ],
+)
+def test_what_stands_in_a_message_that_is_no_call_is_none_either(parsed: Parsed, text: str) -> None:
+    """With two recipients, from somebody else, of code, of reasoning."""
+    assert parsed(text).calls == ()
+    call = "<|start|>assistant<|channel|>commentary to=functions.h<|message|>{}<|call|>"
+    assert [each.name for each in parsed(f"{text}{call}").calls] == ["h"]
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("final<|message|>Send it to=functions.f<|return|>", "Send it to=functions.f"),
+        ("commentary<|message|>I look.<|end|>", "I look."),
+        ("finally<|message|>Hi.", "finally<|message|>Hi."),
+        ("final answer: 42", "final answer: 42"),
+        ("commentary to=functions.f is how", "commentary to=functions.f is how"),
+        ('So: to=functions.f<|channel|>final<|message|>{"a": 1}', 'So: to=functions.f{"a": 1}'),
+        ('So: commentary to=functions.f<|message|>{"a": 1}', None),
+        (' to=functions.f\n<|channel|>commentary<|message|>{"a": 1}', None),
+    ],
+)
+def test_a_header_without_its_mark_counts_only_where_the_text_begins(
+    parsed: Parsed, text: str, content: str | None
+) -> None:
+    """And where it is one."""
+    result = parsed(text)
+    assert result.calls == ()
+    assert content is None or result.content == content
 
 
 @pytest.mark.parametrize(
