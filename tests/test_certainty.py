@@ -214,7 +214,7 @@ def about_host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 @pytest.mark.parametrize("url", ["https://example.com/a", "http://EXAMPLE.com", "https://example.com:443/?q=@b"])
 def test_a_plain_address_is_decided(about_host: AuthorizationPolicy, url: str) -> None:
-    """Permitted or blocked, and nobody is asked."""
+    """Permitted or blocked, without a question."""
     assert about_host.decide(ToolCall("fetch", {"url": url}), AuthContext()).verdict is not CONFIRM
 
 

@@ -82,7 +82,7 @@ def test_nothing_in_reasoning_is_a_call(text: str) -> None:
 @given(
     texts, st.sampled_from(("analysis", "<|channel|>analysis", "<|start|>user", "<|start|>functions.f to=assistant"))
 )
-def test_nothing_in_a_message_to_nobody_is_a_call(text: str, header: str) -> None:
+def test_nothing_in_a_message_without_recipient_is_a_call(text: str, header: str) -> None:
     """Harmony's reasoning, with or without its opening mark, and messages of others that the model has made up."""
     inner = re.sub(r"<\|(?:start|end|call|return|eom|eot)\|>", "", text)
     assert parse_text(f"{header}<|message|>{inner}").calls == ()

@@ -126,7 +126,7 @@ def _json(kind: type) -> Callable[[str], object]:
 def _literal(text: str, types: Collection[str]) -> object:
     """Return the object, list or None that Python writes as `text`, if it is of one of `types`.
 
-    Models write Python where they learned it. Where a schema allows text as well, nobody can say that it is meant.
+    Models write Python where they learned it. Where a schema allows text as well, it may be text.
     """
     if text == "None":
         return None if "null" in types else _MISSING
@@ -136,8 +136,8 @@ def _literal(text: str, types: Collection[str]) -> object:
         value, end = read_literal(Scan(text, Tools(None)), 0, PYTHON)
     except BrokenError:
         return _MISSING
-    is_wanted = {dict: "object", list: "array"}.get(type(value)) in types
-    return value if is_wanted and end == len(text) else _MISSING
+    kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
+    return value if kind in types and end == len(text) else _MISSING
 
 
 def is_too_deep(text: str) -> bool:

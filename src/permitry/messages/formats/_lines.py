@@ -1,4 +1,4 @@
-"""Lines that are indented, quoted with `>` or in a list: what stands before their first word."""
+"""Lines that are indented, quoted with `>` or in a list: what comes before their first word."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 @attrs.frozen
 class Lead:
-    """What stands before the first word of a line: blanks, marks of a quotation, the mark of a list's item."""
+    """What comes before the first word of a line: blanks, marks of a quotation, the mark of a list's item."""
 
     text: str
 
@@ -42,7 +42,7 @@ def line_of(word: str) -> "re.Pattern[str]":
 
 
 def lead_of(scan: Scan, pos: int) -> Lead | None:
-    """Return what stands before `pos` in its line, or None when that is more than a lead."""
+    """Return what comes before `pos` in its line, or None when that is more than a lead."""
     before = scan.before(pos)
     line = before[before.rfind("\n") + 1 :]
     is_whole = len(line) < len(before) or scan.base + pos == len(before)

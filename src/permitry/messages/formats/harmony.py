@@ -1,6 +1,6 @@
 """Harmony's calls (gpt-oss): a message to `functions.NAME`, with JSON for its text; and PLaMo 3's, tag by tag.
 
-The recipient may stand before the channel or behind it. The prompt may hold the start of the first header.
+The recipient comes before the channel or behind it. The prompt may hold the start of the first header.
 """
 
 import re

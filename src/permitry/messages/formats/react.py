@@ -33,20 +33,20 @@ def _react(scan: Scan, start: int, pos: int) -> Block | None:
         return None
     pos = scan.skip(pos)
     end = scan.run(_LINE, pos)
-    told = scan.text[pos:end].strip()
-    if not told:
+    words = scan.text[pos:end].strip()
+    if not words:
         return None
     begin = next_line(scan, end, lead)
     if begin is None or not scan.at(_INPUT, begin):
         return None
     place = begin + len(_INPUT), _brace(scan, begin + len(_INPUT), lead)
-    name = _REMARK.sub("", told[: 2 * _LONGEST_NAME].strip("`*\"'"))
+    name = _REMARK.sub("", words[: 2 * _LONGEST_NAME].strip("`*\"'"))
     if not _is_tool(scan, name):
         raise _refusal(scan, f"the action `{name[:60]}` names no tool", *place)
     if lead.is_quoted and not lead.begins(scan.first):
         raise _refusal(scan, _QUOTATION, *place)
     read = _object if scan.at("{", place[1]) else _plain
-    return read(scan, start, place, name, lead, is_repaired=name != told)
+    return read(scan, start, place, name, lead, is_repaired=name != words)
 
 
 def _brace(scan: Scan, begin: int, lead: Lead) -> int:

@@ -86,7 +86,7 @@ def test_a_schema_that_holds_itself_ends() -> None:
 
 @pytest.mark.parametrize("text", ["{'a': None}", "['a']", "None"])
 def test_python_is_not_read_where_text_is_allowed(text: str) -> None:
-    """Nobody can say that it is meant; JSON is read there all the same."""
+    """It may be meant as text; JSON is read there all the same."""
     schema = {"type": ["string", "object", "array", "null"]}
     assert coerce(text, schema) == text
     assert coerce('{"a": null}', schema) == {"a": None}

@@ -79,7 +79,7 @@ INNER = '{"name": "g", "arguments": {}}'
     ],
 )
 def test_what_stands_in_a_message_that_is_no_call_is_none_either(parsed: Parsed, text: str) -> None:
-    """With two recipients, from somebody else, of code, of reasoning."""
+    """With two recipients, from a user or a tool, of code, of reasoning."""
     assert parsed(text).calls == ()
     call = "<|start|>assistant<|channel|>commentary to=functions.h<|message|>{}<|call|>"
     assert [each.name for each in parsed(f"{text}{call}").calls] == ["h"]
