@@ -36,9 +36,9 @@ class Lead:
         return self.marks[:1] == ("0" if character.isdigit() else character)
 
 
-def line_of(word: str) -> "re.Pattern[str]":
-    """Return the pattern of a line break, any lead, and `word`."""
-    return re.compile(rf"\n{_ANY}{re.escape(word)}")
+def line_of(*words: str) -> "re.Pattern[str]":
+    """Return the pattern of a line break, any lead, and one of `words`, which is its first group."""
+    return re.compile(rf"\n{_ANY}({'|'.join(map(re.escape, words))})")
 
 
 def lead_of(scan: Scan, pos: int) -> Lead | None:

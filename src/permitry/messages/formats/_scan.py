@@ -110,15 +110,15 @@ class Scan:
             self._found[key] = (start, at)
         return (at, self.skip(at + len(mark))) if at >= 0 else (-1, -1)
 
-    def search(self, pattern: re.Pattern[str], start: int, wanted: str) -> int:
-        """Return where `pattern`, which holds `wanted`, is next found, or -1; as `find` does."""
+    def search(self, pattern: re.Pattern[str], start: int) -> int:
+        """Return where `pattern` is next found, or -1. Each is searched for only once through the whole text."""
         at = self._known(pattern.pattern, start)
         if at is None:
             found = pattern.search(self.text, start)
             at = found.start() if found else -1
             self._found[pattern.pattern] = (start, at)
         if at < 0 and self.is_open:
-            raise MoreError(wanted)
+            raise MoreError
         return at
 
     def _known(self, key: str, start: int) -> int | None:

@@ -16,9 +16,11 @@ from permitry.messages.formats._tools import Tools
 __all__ = ["MARKS"]
 
 _LINE: Final = re.compile(r"[^\n]*+")
-_OBSERVED, _OTHER = line_of("Observation"), line_of("Action:")
+_NEXT: Final = line_of("Observation", "Thought:", "Action:", "Final Answer:")
+_ENDING: Final = ("Observation", "Thought:")
 _INPUT: Final = "Action Input:"
 _LONGEST_NAME: Final = 120
+_LONGEST_LINE: Final = 240
 _NONE: Final = frozenset({"none", "n/a", "finish"})
 _ANSWER: Final = re.compile(r"final\s+answer", re.IGNORECASE)
 _POSSIBLE: Final = re.compile(r"[\w.:/@-]+")
@@ -40,9 +42,9 @@ def _react(scan: Scan, start: int, pos: int) -> Block | None:
     if begin is None or not scan.at(_INPUT, begin):
         return None
     place = begin + len(_INPUT), _brace(scan, begin + len(_INPUT), lead)
-    name = _REMARK.sub("", words[: 2 * _LONGEST_NAME].strip("`*\"'"))
+    name = _REMARK.sub("", words.strip("`*\"'")) if len(words) <= _LONGEST_LINE else ""
     if not _is_tool(scan, name):
-        raise _refusal(scan, f"the action `{name[:60]}` names no tool", *place)
+        raise _refusal(scan, f"the action `{words[:60]}` names no tool", *place)
     if lead.is_quoted and not lead.begins(scan.first):
         raise _refusal(scan, _QUOTATION, *place)
     read = _object if scan.at("{", place[1]) else _plain
@@ -97,7 +99,7 @@ def _object(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lea
 
 
 def _plain(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead, *, is_repaired: bool) -> Block:
-    """Return the block of an input that is plain text: all there is, up to what the agent is told to observe."""
+    """Return the block of an input that is plain text: all there is, up to what the agent observes or thinks."""
     pos = place[0]
     text, end = _marked(scan, pos, lead) if lead.marks else _unmarked(scan, pos, lead)
     text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
@@ -111,14 +113,15 @@ def _plain(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead
 
 
 def _unmarked(scan: Scan, pos: int, lead: Lead) -> tuple[str, int]:
-    """Return a text that ends before a line that begins with `Observation`, and its end; its lines have one lead.
+    """Return a text that ends before an observation or a thought, and its end; its lines have one lead.
 
     Raises: `BrokenError`.
     """
-    end, other = scan.search(_OBSERVED, pos, "Observation"), scan.search(_OTHER, pos, "Action:")
-    end = len(scan.text) if end < 0 else end
-    if 0 <= other < end:
-        raise BrokenError(pos, "another action follows the input")
+    end = scan.search(_NEXT, pos)
+    following = _NEXT.match(scan.text, end) if end >= 0 else None
+    if following and following[1] not in _ENDING:
+        raise BrokenError(pos, "another action or an answer follows the input")
+    end = end if following else len(scan.text)
     lines = scan.text[pos:end].strip().split("\n")
     if any(line.strip() and not line.startswith(lead.text) for line in lines[1:]):
         raise BrokenError(pos, "the input is indented less than its action")

@@ -64,16 +64,26 @@ def test_a_plain_input_is_the_only_argument(parsed: Parsed) -> None:
         ("Action:\nf\n\nAction Input:\nls -l\n", "ls -l"),
         ("Action: f \nAction Input: x\nObservation: y", "x"),
         ('Action: f\nAction Input: "x y"', "x y"),
+        ("Action: f\nAction Input: x\ny\nThought: I know.\nFinal Answer: 3", "x\ny"),
+        ("Action: f\nAction Input: x Thought: y", "x Thought: y"),
     ],
 )
 def test_a_plain_input_may_have_lines(calls: Calls, text: str, given: str) -> None:
-    """It ends where the agent is told to observe; quotes around all of it are none of it."""
+    """It ends where the agent observes or thinks; quotes around all of it are none of it."""
     assert calls(text) == [("f", {"input": given})]
 
 
-@pytest.mark.parametrize("text", ["Action: f\nAction Input: ", "Action: f\nAction Input: x\nAction: f\nAction Input: "])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Action: f\nAction Input: ",
+        "Action: f\nAction Input: x\nAction: f\nAction Input: ",
+        "Action: f\nAction Input: x\nFinal Answer: 3",
+        "Action: f\nAction Input: \nThought: hm",
+    ],
+)
 def test_an_input_must_be_there_and_alone(calls: Calls, text: str) -> None:
-    """With two actions nobody can say which is meant."""
+    """With two actions, or an answer, it is not certain what is meant."""
     assert calls(text) == []
 
 
@@ -177,7 +187,7 @@ def test_what_is_perhaps_only_quoted_is_no_call(calls: Calls, text: str) -> None
     [
         *("Final Answer", "Final Answer: 42", "final  answer", "**Final Answer**", "Give the Final Answer now"),
         *("None", "n/a", "None needed", "the tool to use", "search(q='x')", "search, then fetch", "search | fetch"),
-        *("-", "...", "_", "<tool>", "[search]", '""', "$x", "a" * 121, "a" * 300),
+        *("-", "...", "_", "<tool>", "[search]", '""', "$x", "a" * 121, "a" * 300, f"f ({'a' * 236}) g"),
     ],
 )
 @pytest.mark.parametrize(
