@@ -26,6 +26,7 @@ _ESCAPE: Final = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3})|(\r?\n)|(.))",
     re.DOTALL,
 )
+_BY_NAME: Final = re.compile(r"(?:[^\\]++|\\(?!N\{).)*+\\N\{", re.DOTALL)
 _SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 _PLAIN: Final = MappingProxyType(
     {
@@ -273,7 +274,7 @@ def _quoted(scan: Scan, pos: int, dialect: Dialect) -> tuple[str, int] | None:
                 if scan.is_open:
                     raise MoreError(quote)
                 raise BrokenError(pos + len(quote), "a string is not closed")
-            if "\\N{" in found.group(1):
+            if _BY_NAME.match(found.group(1)):
                 raise BrokenError(found.end(), "a character is written by its name")
             return _unescaped(found.group(1)), found.end()
     return None

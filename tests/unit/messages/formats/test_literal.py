@@ -34,6 +34,7 @@ def test_values_are_those_of_python(text: str) -> None:
     ("text", "value"),
     [
         (r"'\d+'", r"\d+"),
+        (r"'\\N{x}'", r"\N{x}"),
         ("true", True),
         ("'a\\\nb'", "ab"),
         ("null", None),
