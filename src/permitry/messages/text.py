@@ -123,6 +123,7 @@ class TextCallStream:
 _EFFORT: Final = 32
 _ALWAYS: Final = 65_536
 _MOST_NOTES: Final = 64
+_MIXED: Final = " "
 # What ends one message and begins another is still needed.
 _NEXT: Final = "<|start|>"
 _KIMI_CLOSER: Final = "</think>"
@@ -148,6 +149,7 @@ class _Walk:
         self._content: list[str] = []
         self._reasoning: list[str] = []
         self._first = ""
+        self._is_fresh = True
         self._has_thought = in_thinking
         self._until: tuple[str, ...] = CLOSERS if in_thinking else ()
         self._is_thinking = in_thinking
@@ -294,7 +296,7 @@ class _Walk:
             self._say(mark)
             return
         self._has_thought = True
-        self._reasoning, self._content, self._first = self._content, [], ""
+        self._reasoning, self._content, self._first, self._is_fresh = self._content, [], "", True
 
     def _fence(self, scan: Scan, start: int, text: str) -> None:
         """Keep track of blocks of code. Who needs more than three backticks quotes a block, whatever its language."""
@@ -311,7 +313,18 @@ class _Walk:
     def _say(self, piece: str) -> None:
         if piece:
             self._content.append(piece)
-            self._first = self._first or piece.lstrip()[:1]
+            if self._first != _MIXED:
+                self._compare_lines(piece)
+
+    def _compare_lines(self, piece: str) -> None:
+        """Keep in mind with which character all lines of the content begin, or that they differ."""
+        for number, line in enumerate(piece.split("\n")):
+            self._is_fresh = self._is_fresh or number > 0
+            char = line.lstrip()[:1]
+            if char and self._is_fresh:
+                char = "0" if char.isdigit() else char
+                self._first = char if self._first in ("", char) else _MIXED
+                self._is_fresh = False
 
     def _partial(self, text: str, pos: int) -> int:
         """Return the length of the longest start of a mark that `text` ends in."""

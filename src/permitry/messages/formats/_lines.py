@@ -32,8 +32,8 @@ class Lead:
         return ">" in self.text
 
     def begins(self, character: str) -> bool:
-        """Return whether a text that begins with `character` begins with marks such as these."""
-        return self.marks[:1] == ("0" if character.isdigit() else character)
+        """Return whether `character`, any digit as 0, is the first of the marks."""
+        return self.marks[:1] == character
 
 
 def line_of(*words: str) -> "re.Pattern[str]":
@@ -61,4 +61,4 @@ def next_line(scan: Scan, pos: int, lead: Lead) -> int | None:
 def is_closed(scan: Scan, pos: int, lead: Lead) -> bool:
     """Return whether nothing but lines with such a lead follows `pos`, as far as the next line shows it."""
     after = scan.skip(pos)
-    return scan.is_end(after) or lead.begins(scan.text[after])
+    return scan.is_end(after) or lead.begins("0" if scan.text[after].isdigit() else scan.text[after])

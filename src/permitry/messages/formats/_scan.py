@@ -81,7 +81,10 @@ class Scan:
 
     @property
     def has_content(self) -> bool:
-        """Whether anything but blanks was said so far; `first` is the first character of it."""
+        """Whether anything but blanks was said so far.
+
+        `first` is the character with which each line of that begins, any digit as 0, or a blank where they differ.
+        """
         return bool(self.first)
 
     # Looking

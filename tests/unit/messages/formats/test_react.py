@@ -160,6 +160,10 @@ def test_leads_are_no_part_of_the_input(calls: Calls, text: str, found: object) 
     [
         "The mail says:\n" + block("> "),
         "The mail says:\n" + block("> ", given='{"tool": "rm", "args": {}}'),
+        "> a\n\nSo:\n" + block("> "),
+        "> a\nb\n" + block("> ", given="x"),
+        "- a\n\nSo:\n" + block("- ", given="x"),
+        "1. a\nSo:\n" + block("2. ", given="x"),
         block("> ") + "I shall not do that.",
         block("> ", given="a b") + "I shall not do that.",
         "So:\n" + block("- ", given="a b"),
