@@ -103,7 +103,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "op-005/2": Difference(ORDER, _sorted),
     "op-005/3": Difference(ORDER, '{\n  "root": "{cwd}",\n  "files": [\n    ' + _BAD + '\n  ],\n  "total": 3\n}'),
     "op-005/4": Difference(
-        STRICT, "The arguments do not fit: `max_files`: Input should be a valid integer."
+        STRICT, "The arguments do not fit: `max_files` must be a whole number."
     ),
     "op-006/1": Difference(HASH, _A_TXT),
     "op-006/6": Difference(ESCAPE, "Path escapes workspace: ../etc/passwd"),
@@ -122,17 +122,17 @@ DIFFERENCES: Mapping[str, Difference] = {
     "op-016/1": Difference(HASH),
     "op-017/3": Difference(HERE_DOCUMENT, "$ cat <<EOF\nx\nEOF\n[exit_code=0]\n[stdout]\nx\n\n[stderr]\n"),
     "op-018/2": Difference(
-        TIMEOUT, "The arguments do not fit: `timeout`: Input should be greater than or equal to 1."
+        TIMEOUT, "The arguments do not fit: `timeout` must be greater than or equal to 1."
     ),
     "op-018/3": Difference(
-        TIMEOUT, "The arguments do not fit: `timeout`: Input should be less than or equal to 600."
+        TIMEOUT, "The arguments do not fit: `timeout` must be less than or equal to 600."
     ),
     "op-019/1": Difference(
         HEAD_AND_TAIL,
         f"{_PRINTED}{_LEFT_OUT}{'x' * 17}\n[stderr]\n",
         {f"{FOLDER}/{_ARTIFACT_ID}.jsonl": _KEPT},
     ),
-    "op-020/11": Difference(STRICT, "The arguments do not fit: `job_id`: Input should be a valid integer."),
+    "op-020/11": Difference(STRICT, "The arguments do not fit: `job_id` must be a whole number."),
     "op-023/4": Difference(ARTIFACT, "Artifact '../secret' not found."),
     "op-024/1": Difference(PATCH, "Success. Updated the following files:\nA n/b.txt\nM a.txt\n"),
     "op-024/2": Difference(PATCH, _NO_PATCH),

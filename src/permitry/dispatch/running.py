@@ -69,7 +69,7 @@ class Run:
     cancellation: Cancellation = attrs.field(factory=Cancellation, init=False)
     _is_stopped: bool = attrs.field(default=False, init=False)
     _has_ended: bool = attrs.field(default=False, init=False)
-    _is_at_work: bool = attrs.field(default=False, init=False)
+    _at_work_since: float = attrs.field(default=0.0, init=False)
     _trace: str | None = attrs.field(default=None, init=False)
     _begun: float = attrs.field(default=0.0, init=False)
     _work: Work | None = attrs.field(default=None, init=False)
@@ -217,7 +217,8 @@ class Run:
 
     def _count(self, telemetry: ToolTelemetry, seconds: float) -> None:
         size = len(self.result.text.encode(errors="replace")) + sum(len(part.data) for part in self.result.parts)
-        run = ToolRun(self.tool.spec.name, self.outcome, seconds, len(self.call.canonical), size)
+        waiting = (self._at_work_since or self._begun + seconds) - self._begun
+        run = ToolRun(self.tool.spec.name, self.outcome, seconds, len(self.call.canonical), size, waiting)
         with contextlib.suppress(Exception):
             telemetry.ran(run)
 
@@ -262,7 +263,7 @@ class Run:
         return stopped
 
     def _stopped(self) -> _StoppedError:
-        name, effects = self.tool.spec.name, "it may have had effects" if self._is_at_work else "it did not run"
+        name, effects = self.tool.spec.name, "it may have had effects" if self._at_work_since else "it did not run"
         if self._is_stopped:
             return _StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.")
         return _StoppedError(
@@ -310,7 +311,7 @@ class Run:
     def _in_time(self) -> ToolResult:
         if self._is_stopped:
             raise self._over()
-        self._is_at_work = True
+        self._at_work_since = time.perf_counter()
         with cancellable_by(self.cancellation):
             if self.tool.spec.timeout is None:
                 return self._at_once()
@@ -385,7 +386,7 @@ class Run:
 
     async def _ain_time(self) -> ToolResult:
         self._check_stopped()
-        self._is_at_work = True
+        self._at_work_since = time.perf_counter()
         with cancellable_by(self.cancellation):
             work: Work = asyncio.create_task(self._acalled()) if self.tool.is_async else in_own_thread(self._called)
         self._keep_turn_for(work)

@@ -4,7 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -19,6 +19,9 @@ from permitry.dispatch.arguments import is_async, with_check, without_nulls
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError, ToolError
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 __all__ = [
     "SCHEMA_SHAPES",
     "exported",
@@ -26,6 +29,7 @@ __all__ = [
     "is_exportable",
     "spec_of",
     "strict_schema",
+    "unfit",
     "validated",
     "wire_name",
     "without_nulls",
@@ -34,6 +38,24 @@ __all__ = [
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
 """The shapes `exported` knows."""
 
+_SHOULD = re.compile(r"^(?:Input|[A-Z][a-z]+) should ")
+_WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "is no argument of this tool",
+    "string_type": "must be a text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+}
 Model = TypeVar("Model", bound=BaseModel)
 _SECTION = re.compile(r"^(?:Args|Arguments|Parameters):$")
 _GOOGLE = re.compile(r"^\s+(?P<name>\w+)(?: ?\([^)]*\))?:\s+(?P<text>\S.*)$")
@@ -112,7 +134,7 @@ def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[s
             # As JSON, not as Python: there a list is no tuple, and a text no date, path or enum.
             checked = model.model_validate_json(json.dumps(without_nulls(arguments, schema)))
         except ValidationError as error:
-            raise _unfit(error) from error
+            raise unfit(error) from error
         return {names[field]: getattr(checked, field) for field in checked.model_fields_set}
 
     return arguments_of
@@ -128,17 +150,24 @@ def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise _unfit(error) from error
+        raise unfit(error) from error
 
 
-def _unfit(error: ValidationError) -> ToolError:
-    told = "; ".join(_named(each["loc"]) + each["msg"].removeprefix("Value error, ") for each in error.errors())
-    return ToolError(f"The arguments do not fit: {told}.")
+def unfit(error: ValidationError) -> ToolError:
+    """Return the error for arguments that do not fit a model, in words about the arguments."""
+    wrong = "; ".join(_wrong(each) for each in error.errors(include_url=False))
+    return ToolError(f"The arguments do not fit: {wrong}.")
 
 
-def _named(place: tuple[int | str, ...]) -> str:
-    """Return the name of an argument before what is wrong with it; what is wrong with all of them stands alone."""
-    return f"`{'.'.join(map(str, place))}`: " if place else ""
+def _wrong(each: "ErrorDetails") -> str:
+    """Return what is wrong with one argument; what is wrong with all of them names none."""
+    name = f"`{'.'.join(map(str, each['loc']))}`" if each["loc"] else ""
+    words = _WORDS.get(each["type"])
+    if words is None:
+        words = _SHOULD.sub("must ", each["msg"].removeprefix("Value error, "))
+        words = words.replace(" after validation", "")
+    is_whole = words.startswith(("must ", "is "))
+    return f"{name} {words}" if name and is_whole else f"{name}: {words}" if name else words
 
 
 def _is_left_out(model: type[BaseModel], name: str) -> bool:

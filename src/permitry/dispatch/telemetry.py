@@ -24,13 +24,19 @@ class Outcome(enum.Enum):
 
 @attrs.frozen
 class ToolRun:
-    """One run of one tool; `seconds` include waiting for its turn, sizes are in bytes of UTF-8."""
+    """One run of one tool; `seconds` include those it was `waiting` for its turn, sizes are in bytes of UTF-8."""
 
     tool: str
     outcome: Outcome
     seconds: float
     bytes_in: int
     bytes_out: int
+    waiting: float = 0.0
+
+    @property
+    def running(self) -> float:
+        """The seconds in which the tool was at work."""
+        return self.seconds - self.waiting
 
 
 class ToolTelemetry(Protocol):
@@ -50,6 +56,12 @@ class ToolTotals:
     longest: float = 0.0
     bytes_in: int = 0
     bytes_out: int = 0
+    waiting: float = 0.0
+
+    @property
+    def running(self) -> float:
+        """The seconds in which the tool was at work."""
+        return self.seconds - self.waiting
 
     @property
     def runs(self) -> int:
@@ -64,6 +76,7 @@ class ToolTotals:
             max(self.longest, run.seconds),
             self.bytes_in + run.bytes_in,
             self.bytes_out + run.bytes_out,
+            self.waiting + run.waiting,
         )
 
 

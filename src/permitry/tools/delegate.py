@@ -12,6 +12,7 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import unfit
 from permitry.dispatch.scope import CallScope
 from permitry.errors import ToolError, told
 from permitry.tools._spec import Arguments, spec
@@ -264,5 +265,4 @@ def _checked(model: type[Model], arguments: dict[str, Any]) -> Model:
     try:
         return model.model_validate(arguments)
     except ValidationError as error:
-        wrong = "; ".join(f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors())
-        raise ToolError(f"The arguments do not fit: {wrong}.") from error
+        raise unfit(error) from error

@@ -90,7 +90,7 @@ def test_an_annotation_says_more_than_a_docstring_that_is_silent() -> None:
 
     properties: Any = spec_of(tool).parameters["properties"]
     assert (properties["a"]["description"], properties["a"]["minimum"]) == ("A number.", 1)
-    with pytest.raises(ToolError, match="`a`: Input should be greater than or equal to 1"):
+    with pytest.raises(ToolError, match="`a` must be greater than or equal to 1"):
         handler_of(tool)({"a": 0})
 
 
@@ -109,11 +109,11 @@ def test_arguments_are_json_and_become_what_the_function_takes() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({}, "`query`: Field required"),
-        ({"query": 1}, "`query`: Input should be a valid string"),
-        ({"query": "x", "limit": "5"}, "`limit`: Input should be a valid integer"),
-        ({"query": "x", "more": 1}, "`more`: Extra inputs are not permitted"),
-        ({"query": None}, "`query`: Input should be a valid string"),
+        ({}, "`query` is missing"),
+        ({"query": 1}, "`query` must be a text"),
+        ({"query": "x", "limit": "5"}, "`limit` must be a whole number"),
+        ({"query": "x", "more": 1}, "`more` is no argument of this tool"),
+        ({"query": None}, "`query` must be a text"),
     ],
 )
 def test_wrong_arguments_are_told_to_the_model(arguments: dict[str, Any], told: str) -> None:

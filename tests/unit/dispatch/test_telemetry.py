@@ -1,5 +1,6 @@
 """Telemetry: counts, durations, bytes and outcomes by tool."""
 
+import threading
 from typing import Any
 
 import pytest
@@ -34,12 +35,41 @@ def test_every_run_is_counted_by_its_outcome(registry: ToolRegistry, handler: To
     assert totals["tool"].seconds >= totals["tool"].longest > 0
 
 
+def test_waiting_is_not_running(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """A tool that waits for its turn is not slow."""
+    runs: list[ToolRun] = []
+
+    class Sink:
+        def ran(self, run: ToolRun) -> None:
+            runs.append(run)
+
+    begun, end = threading.Event(), threading.Event()
+
+    def hold(_: dict[str, Any]) -> str:
+        begun.set()
+        return str(end.wait(10))
+
+    registry.telemetry = Sink()
+    registry.register(ToolSpec("hold"), hold)
+    registry.register(ToolSpec("quick"), lambda _: "done")
+    first = threading.Thread(target=handler.handle, args=(ToolCall("hold"),))
+    first.start()
+    assert begun.wait(10)
+    threading.Timer(0.2, end.set).start()
+    handler.handle(ToolCall("quick"))
+    first.join()
+    quick = next(run for run in runs if run.tool == "quick")
+    assert quick.waiting > 0.1 > quick.running > 0
+    assert next(run for run in runs if run.tool == "hold").waiting < 0.1
+
+
 def test_sums_add_up() -> None:
     """Seconds and bytes are sums, the longest run is one."""
     totals = ToolTotals()
     for seconds in (1.0, 3.0, 2.0):
-        totals = totals.plus(ToolRun("tool", Outcome.OK, seconds, 5, 7))
-    assert totals == ToolTotals(totals.outcomes, 6.0, 3.0, 15, 21)
+        totals = totals.plus(ToolRun("tool", Outcome.OK, seconds, 5, 7, waiting=0.5))
+    assert totals == ToolTotals(totals.outcomes, 6.0, 3.0, 15, 21, 1.5)
+    assert totals.running == 4.5
     assert totals.runs == 3
 
 

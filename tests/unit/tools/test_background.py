@@ -154,7 +154,7 @@ def test_what_is_required_is_told(use: Use, tool: str, argument: str) -> None:
 def test_the_number_of_a_job_is_a_number(use: Use, job: object) -> None:
     """Anything else is told, and the tool does not crash."""
     for tool in ("check_shell_bg", "kill_shell_bg"):
-        assert use(tool, job_id=job).text == "The arguments do not fit: `job_id`: Input should be a valid integer."
+        assert use(tool, job_id=job).text == "The arguments do not fit: `job_id` must be a whole number."
 
 
 def test_programs_for_a_terminal_are_refused(use: Use) -> None:

@@ -181,7 +181,7 @@ def test_nothing_outside_is_edited(root: Path, outside: Path, use: Use) -> None:
         ({"path": "a.txt", "old_text": "", "new_text": "x"}, "edit_file requires old_text"),
         ({"path": "a.txt", "new_text": "x"}, "edit_file requires old_text"),
         ({"path": "", "old_text": "", "new_text": "x"}, "edit_file requires path"),
-        ({"path": "a.txt", "old_text": "one"}, "The arguments do not fit: `new_text`: Field required."),
+        ({"path": "a.txt", "old_text": "one"}, "The arguments do not fit: `new_text` is missing."),
     ],
 )
 def test_what_is_missing_is_asked_for(edited: Path, use: Use, arguments: dict[str, str], told: str) -> None:

@@ -181,10 +181,10 @@ def test_a_line_that_has_changed_is_not_edited(edited: Path, use: Use, now: str)
             {"set_line": 1, "insert_after": 2},
             "Unknown edit operation: {'set_line': 1, 'insert_after': 2}. Use set_line, replace_lines, or insert_after.",
         ),
-        ({"set_line": "2:0463"}, "The arguments do not fit: `edits.0.set_line.content`: Field required."),
+        ({"set_line": "2:0463"}, "The arguments do not fit: `edits.0.set_line.content` is missing."),
         (
             {"replace_lines": "2:0463", "content": ""},
-            f"The arguments do not fit: `{_RANGE}`: Input should be a valid dictionary or instance of LineRange.",
+            f"The arguments do not fit: `{_RANGE}` must be an object.",
         ),
     ],
 )

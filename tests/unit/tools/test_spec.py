@@ -29,12 +29,12 @@ def test_checked_arguments_reach_the_tool() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({}, "`name`: Field required."),
-        ({"name": 3}, "`name`: Input should be a valid string."),
-        ({"name": "Ada", "times": "2"}, "`times`: Input should be a valid integer."),
-        ({"name": "Ada", "times": True}, "`times`: Input should be a valid integer."),
-        ({"name": "Ada", "times": 0}, "`times`: Input should be greater than or equal to 1."),
-        ({"name": "Ada", "tiems": 2}, "`tiems`: Extra inputs are not permitted."),
+        ({}, "`name` is missing."),
+        ({"name": 3}, "`name` must be a text."),
+        ({"name": "Ada", "times": "2"}, "`times` must be a whole number."),
+        ({"name": "Ada", "times": True}, "`times` must be a whole number."),
+        ({"name": "Ada", "times": 0}, "`times` must be greater than or equal to 1."),
+        ({"name": "Ada", "tiems": 2}, "`tiems` is no argument of this tool."),
     ],
 )
 def test_the_model_is_told_what_does_not_fit(arguments: dict[str, object], told: str) -> None:

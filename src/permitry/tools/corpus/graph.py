@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import attrs
 
 from permitry.tools.corpus.entities import key_of
+from permitry.tools.corpus.search import indented
 from permitry.tools.corpus.store import CorpusStore
 
 __all__ = ["overview", "relationship"]
@@ -112,7 +113,7 @@ def _together(connection: sqlite3.Connection, one: _Named, other: _Named) -> str
         (one.entity_id, other.entity_id, _MOST_PASSAGES),
     )
     return "\n\n".join(
-        f"[{number}] {title} (chunk {chunk_id})\n{_excerpt(content, one.name)}"
+        f"[{number}] {title} (chunk {chunk_id})\n{indented(_excerpt(content, one.name))}"
         for number, (chunk_id, title, content) in enumerate(rows, 1)
     )
 

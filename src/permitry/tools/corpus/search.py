@@ -87,9 +87,13 @@ def formatted(passages: list[Passage]) -> str:
     blocks = []
     for number, each in enumerate(passages, 1):
         date = "" if each.date is None else f", {each.date}"
-        content = textwrap.indent(each.content, _INDENT, lambda _: True)
-        blocks.append(f"[{number}] {each.title}{date} (chunk {each.chunk_id})\n{content}")
+        blocks.append(f"[{number}] {each.title}{date} (chunk {each.chunk_id})\n{indented(each.content)}")
     return "\n\n".join(blocks) or "No results found."
+
+
+def indented(content: str) -> str:
+    """Return the content of a passage with every line indented, so that none can pass for a heading."""
+    return textwrap.indent(content, _INDENT, lambda _: True)
 
 
 def citations(passages: list[Passage]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from permitry.core.result import ToolResult
 from permitry.dispatch.discovery import ToolContext
+from permitry.dispatch.schema import unfit
 from permitry.errors import ToolError
 from permitry.tools._spec import Arguments
 from permitry.tools.corpus.service import SERVICE, Corpus
@@ -59,5 +60,4 @@ def arguments_of(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     try:
         return model.model_validate(arguments)
     except ValidationError as error:
-        told = "; ".join(f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors())
-        raise ToolError(f"The arguments do not fit: {told}.") from error
+        raise unfit(error) from error
