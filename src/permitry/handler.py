@@ -25,6 +25,7 @@ from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
+from permitry.dispatch.turn_diffs import TurnDiffs
 from permitry.dispatch.waiting import in_thread
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, ReplayError, UnknownToolError, told
 from permitry.outcome import Blocked, Cause, Pending, Ready
@@ -49,7 +50,7 @@ class _RunRecord:
 
 
 @attrs.define
-class ToolHandler:
+class ToolHandler(TurnDiffs):
     """The facade in front of the tool registry: no call runs but through here.
 
     Everything it is made of can be given; the defaults are the six built-in rules, an empty registry, nobody to

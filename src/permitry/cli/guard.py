@@ -52,6 +52,7 @@ class SessionGuard:
     bad_lines: list[int] = attrs.field(factory=list, init=False)
     failure: str | None = attrs.field(default=None, init=False)
     _ended: str | None = attrs.field(default=None, init=False)
+    _has_run: bool = attrs.field(default=False, init=False)
     _seen: Counter[str] = attrs.field(factory=Counter, init=False)
 
     @property
@@ -78,8 +79,13 @@ class SessionGuard:
             calls, broken = [], [str(error)]
         for message in broken:
             self._refuse_line(number, message)
+        if calls:
+            self._begin_turn()
         for index, incoming in enumerate(calls, 1):
             self._call(incoming, f"{number}.{index}")
+        if self._has_run:
+            self._has_run = False
+            self._show_diff(number)
         if self._ended == _INTERRUPTED:
             raise KeyboardInterrupt
 
@@ -90,6 +96,21 @@ class SessionGuard:
             return calls, []
         found, broken = text_calls_and_broken(message, self.handler.registry)
         return found, [f"a call in the text was not understood: {each.message}" for each in broken]
+
+    def _begin_turn(self) -> None:
+        try:
+            self.handler.begin_turn()
+        except KeyboardInterrupt:
+            # Every call of the line still has its result: that nothing runs any more.
+            self._ended = _INTERRUPTED
+
+    def _show_diff(self, number: int) -> None:
+        """Print what the calls of a line changed in the workspace, where a tracker knows."""
+        text = self.handler.turn_diff()
+        if text and self.is_quiet:
+            _print({"diff": {"line": number, "text": text}})
+        elif text:
+            render.diff(render.console_on(sys.stderr), text)
 
     def _refuse_line(self, number: int, message: str) -> None:
         if number not in self.bad_lines[-1:]:
@@ -190,6 +211,7 @@ class SessionGuard:
 
     def _run(self, outcome: Ready | Blocked) -> tuple[ToolResult, str]:
         """Return what is shown to the model of a decided call, and what became of it."""
+        self._has_run = self._has_run or isinstance(outcome, Ready)
         try:
             result = self.handler.run(outcome, CallScope(step=len(self.rows)))
         except PermitryError as error:

@@ -16,10 +16,15 @@ from permitry.core._json import thaw
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.decision import ActionTrace, Explanation, RuleOutcome, RuleTrace, Verdict
 
-__all__ = ["SummaryRow", "console_on", "explanation", "one_line", "request", "shortened", "summary", "visible"]
+__all__ = ["SummaryRow", "console_on", "diff", "explanation", "one_line", "request", "shortened", "summary", "visible"]
 
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
+_DIFF_STYLES = (
+    ("diff --git ", "bold"), ("--- ", "bold"), ("+++ ", "bold"), ("@@ ", "cyan"), ("-", "red"), ("+", "green"),
+    ("...[", "yellow"),
+)  # fmt: skip
 _LONGEST = 500
+_MOST_DIFF_LINES = 1000
 _MOST_LINES = 100
 
 
@@ -80,6 +85,19 @@ def request(console: Console, asked: ToolConfirmationRequest, *, in_full: bool =
 def _indented(text: str) -> str:
     # A line of a value must not look like a line of ours.
     return visible(text).replace("\n", "\n      ")
+
+
+def diff(console: Console, text: str) -> None:
+    """Print a unified diff: whole where it is written to a file, on a terminal its first 1,000 lines in colour."""
+    lines = visible(text).removesuffix("\n").split("\n")
+    if not console.is_terminal:
+        console.file.write("".join(f"{line}\n" for line in lines))
+        return
+    for line in lines[:_MOST_DIFF_LINES]:
+        style = next((style for start, style in _DIFF_STYLES if line.startswith(start)), "")
+        console.print(Text(line, style), soft_wrap=True)
+    if len(lines) > _MOST_DIFF_LINES:
+        console.print(Text(f"... {len(lines) - _MOST_DIFF_LINES} more lines", "yellow"))
 
 
 def explanation(console: Console, tool: str, told: Explanation) -> None:

@@ -23,6 +23,7 @@ from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
 from permitry.session import Session
+from permitry.tools.turn_diff import TurnDiffTracker
 
 __all__ = ["configure"]
 
@@ -48,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--agent", default="main", metavar="NAME", help="the agent's name, for `when.agent`; default: main")
     record = "the file to append the record to; default: audit.jsonl in your state folder"
     add("--record", metavar="FILE", help=record)
+    add("--diff", action="store_true", help="after each message whose calls ran, print what changed in the workspace")
     add("--json", action="store_true", help="print JSON only: the results, then one object with the summary")
     parser.set_defaults(execute=execute)
 
@@ -102,7 +104,8 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         message = f"the record `{record}` lies in the workspace, where tools could replace it"
         raise PermitryError(f"{message}; name another with --record")
     recorder = JsonlRecorder(record)
-    handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder)
+    tracker = TurnDiffTracker(workspace) if options.diff else None
+    handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)
     if sys.stderr.isatty() and not options.json:
         registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler
