@@ -17,7 +17,7 @@ from permitry.config.load import load_policy
 from permitry.config.trust import TrustStore
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Verdict
+from permitry.core.decision import Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
@@ -457,7 +457,7 @@ def test_an_argument_that_narrows_the_judgement_alone_runs_nothing(
 
 @pytest.mark.parametrize(
     "beside",
-    [{"login": True}, {"shell": "./bash"}, {"shell": "zsh"}, {"tty": True}, {"env": {"LD_PRELOAD": "x"}}, {"cwd": "/"}],
+    [{"login": True}, {"shell": "./bash"}, {"shell": "zsh"}, {"tty": True}],
 )
 def test_what_stands_beside_a_command_is_seen(
     registry: ToolRegistry, root: Path, policy: AuthorizationPolicy, beside: dict[str, Any]
@@ -466,6 +466,16 @@ def test_what_stands_beside_a_command_is_seen(
     handler = ToolHandler(Session(workspace=str(root)), policy, registry=registry)
     assert handler.decide(ToolCall("exec_command", {"cmd": "ls"})).verdict is Verdict.ALLOW
     assert handler.decide(ToolCall("exec_command", {"cmd": "ls", **beside})).verdict is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize("beside", [{"env": {"LD_PRELOAD": "x"}}, {"cwd": "/"}])
+def test_what_a_tool_does_not_know_is_refused(
+    registry: ToolRegistry, root: Path, policy: AuthorizationPolicy, beside: dict[str, Any]
+) -> None:
+    """Nobody need be asked about a call that cannot work."""
+    handler = ToolHandler(Session(workspace=str(root)), policy, registry=registry)
+    decision = handler.decide(ToolCall("exec_command", {"cmd": "ls", **beside}))
+    assert (decision.verdict, decision.phase) == (Verdict.BLOCK, Phase.INPUT)
 
 
 @pytest.mark.parametrize(
