@@ -16,7 +16,7 @@ from permitry.tools._tree import Contents, Entry, Look, Tree, TurnBounds, is_bef
 __all__ = ["TurnBounds", "TurnDiffTracker"]
 
 _MOST_NAMED = 10
-_SECTION = "\ndiff --git "
+_SECTION = b"\ndiff --git "
 
 Change: TypeAlias = tuple[Entry | None, Entry | None]
 """A file before and after; None where there was none."""
@@ -78,7 +78,7 @@ class TurnDiffTracker:
         others = changes if data is None else {path: changes[path] for path in changes.keys() - kept.keys()}
         plain = PlainDiff(self._contents)
         sections = (plain.section(path, *others[path]) for path in sorted(others))
-        return _within(self.bounds.text, (data or b"").decode(errors="replace"), sections)
+        return _within(self.bounds.text, data or b"", sections).decode(errors="replace")
 
     def _withheld(self, changes: Mapping[str, Change]) -> Iterator[tuple[str, str]]:
         """Yield each file whose change is not shown in full, and why."""
@@ -112,17 +112,16 @@ def _is_known(path: str, tree: Tree) -> bool:
     return not any("/".join(parts[:depth]) in tree.hidden for depth in range(len(parts)))
 
 
-def _within(most: int, text: str, sections: Iterable[str]) -> str:
-    """Return a diff and further sections of it, whole ones only and at most about `most` characters."""
+def _within(most: int, data: bytes, sections: Iterable[str]) -> bytes:
+    """Return a diff and further sections of it, whole ones only and at most about `most` bytes."""
     for section in sections:
-        if len(text) > most:
+        if len(data) > most:
             break
-        # Bytes that are no text were escaped by surrogates, which no stream takes.
-        text += os.fsencode(section).decode(errors="replace")
-    if len(text) <= most:
-        return text
-    whole = text[: text.rfind(_SECTION, 0, most) + 1]
-    return f"{whole}...[the diff is longer than {most} characters; this is its beginning]...\n"
+        data += os.fsencode(section)
+    if len(data) <= most:
+        return data
+    whole = data[: data.rfind(_SECTION, 0, most) + 1]
+    return whole + f"...[the diff is longer than {most} bytes; this is its beginning]...\n".encode()
 
 
 def _notes(before: Tree, after: Tree, omitted: Iterable[tuple[str, str]]) -> Iterator[str]:

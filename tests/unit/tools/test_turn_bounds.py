@@ -112,12 +112,12 @@ def test_what_is_not_there_any_more_is_forgotten(root: Path, begun: Begun, monke
 
 def test_a_long_diff_ends_with_a_whole_file(root: Path, begun: Begun) -> None:
     """And says that it is not all, with git and without."""
-    tracker = begun(TurnBounds(text=350))
+    tracker = begun(TurnBounds(text=450))
     for name in "abcd":
-        (root / name).write_text(f"{name}\n" * 20)
+        (root / name).write_text(f"{name}é\n" * 20)
     text = tracker.diff()
     assert text.startswith("diff --git a/a b/a\n")
-    assert text.endswith("+b\n...[the diff is longer than 350 characters; this is its beginning]...\n")
+    assert text.endswith("+bé\n...[the diff is longer than 450 bytes; this is its beginning]...\n")
 
 
 def test_a_long_diff_without_git(root: Path, begun: Begun, monkeypatch: pytest.MonkeyPatch) -> None:
