@@ -45,7 +45,7 @@ class PlainDiff:
         texts = [text for each in (before, after) if (text := self._text(each)) is not None]
         if len(texts) < len(blobs) or not self._has_room(texts):
             yield f"Binary files {quoted(old)} and {quoted(new)} differ\n"
-        elif hunks := hunks_of(*texts):
+        elif hunks := hunks_of(texts[0], texts[1]):
             yield f"--- {_label(old)}\n+++ {_label(new)}\n{hunks}"
 
     def _text(self, entry: Entry | None) -> str | None:

@@ -186,7 +186,7 @@ class Look:
         if len(entries) > self.bounds.files:
             self._tree.hidden[path] = Hidden(f"holds more than {self.bounds.files} files", stamp)
             return [], None
-        folders = []
+        folders: list[tuple[str, Stamp]] = []
         for is_folder, name, entry in sorted((e.is_dir(follow_symlinks=False), e.name, e) for e in entries):
             inner = f"{path}/{name}" if path else name
             if self._seen >= self.bounds.files:

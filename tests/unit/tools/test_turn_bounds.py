@@ -415,6 +415,20 @@ def test_a_program_of_the_workspace_is_not_git(
     assert not (tmp_path / "was-run").exists()
 
 
+def test_git_is_looked_for_behind_the_workspace(
+    root: Path, tmp_path: Path, begun: Begun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of the workspace that comes first in the search path, as with a virtual environment, is passed over."""
+    program(root / "bin", f"touch {tmp_path}/was-run")
+    monkeypatch.setenv("PATH", f"{root}/bin:work/bin:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    (root / "old").write_text("new\n")
+    tracker = begun()
+    (root / "old").unlink()
+    assert "\nrename from old\nrename to new\n" in _changed(root, tracker)
+    assert not (tmp_path / "was-run").exists()
+
+
 @pytest.mark.parametrize("script", ["exit 1", "echo half; kill -9 $$", "exec sleep 20"])
 def test_a_git_that_fails_is_not_needed(
     tmp_path: Path, root: Path, begun: Begun, monkeypatch: pytest.MonkeyPatch, script: str
