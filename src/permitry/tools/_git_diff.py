@@ -42,9 +42,9 @@ def git_diff(
     and no attributes are read, and nothing of the workspace is.
     """
     git = find_git(root)
-    if git is None or Path(tempfile.gettempdir()).resolve().is_relative_to(root):
-        return None
     try:
+        if git is None or Path(tempfile.gettempdir()).resolve().is_relative_to(root):
+            return None
         with tempfile.TemporaryDirectory(prefix="permitry-diff-", ignore_cleanup_errors=True) as folder:
             repository = _Repository.made(Path(folder), contents)
             command = [git, *_DIFF, repository.add(before), repository.add(after), "--"]

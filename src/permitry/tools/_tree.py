@@ -52,7 +52,7 @@ class TurnBounds:
 
 
 Stamp: TypeAlias = tuple[int, ...]
-"""What the system says of a file, and changes whenever the file changes."""
+"""What the system says of a file, and changes whenever the file changes; empty where it is like no other."""
 
 
 @attrs.frozen
@@ -69,7 +69,7 @@ class Entry:
     def is_same(self, other: "Entry") -> bool:
         """Return whether both are one state of a file; where one was not read, its times say so."""
         if None in (self.blob, other.blob):
-            return self.stamp == other.stamp
+            return bool(self.stamp) and self.stamp == other.stamp
         return (self.mode, self.blob) == (other.mode, other.blob)
 
 
@@ -190,7 +190,9 @@ class Look:
         for is_folder, name, entry in sorted((e.is_dir(follow_symlinks=False), e.name, e) for e in entries):
             inner = f"{path}/{name}" if path else name
             if self._seen >= self.bounds.files:
-                return [], f"{inner}/" if is_folder else inner
+                # None of the folders here has been looked into yet.
+                first = folders[0][0] if folders else inner
+                return [], f"{first}/" if is_folder else inner
             self._seen += 1
             try:
                 status = entry.stat(follow_symlinks=False)

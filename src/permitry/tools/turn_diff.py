@@ -87,7 +87,7 @@ class TurnDiffTracker:
             if any(entry.is_unreadable for entry in entries):
                 yield path, "cannot be read"
             elif any(entry.blob is None for entry in entries):
-                yield path, "too much to read, so compared by size and times"
+                yield path, "not read to the end, so compared by size and times"
             elif not self._is_kept(change) and len({entry and entry.blob for entry in change}) > 1:
                 yield path, "too large to keep"
 
@@ -139,7 +139,7 @@ def _notes(before: Tree, after: Tree, omitted: Iterable[tuple[str, str]]) -> Ite
 def _hidden(before: Tree, after: Tree) -> Iterator[tuple[str, str]]:
     """Yield each folder that one of the looks left out, unless it looks the same from outside, and why."""
     for path, hidden in (before.hidden | after.hidden).items():
-        is_same = before.hidden.get(path) == after.hidden.get(path)
+        is_same = bool(hidden.stamp) and before.hidden.get(path) == after.hidden.get(path)
         if not is_same and is_before(path, before.end) and is_before(path, after.end):
             yield path or ".", hidden.why
 

@@ -83,7 +83,7 @@ def test_what_is_not_read_is_compared_by_its_times(root: Path, begun: Begun) -> 
     os.utime(root / "c")
     assert tracker.diff() == (
         "diff --git a/c b/c\nBinary files a/c and b/c differ\n"
-        "...[too much to read, so compared by size and times: c]...\n"
+        "...[not read to the end, so compared by size and times: c]...\n"
     )
 
 
@@ -177,8 +177,10 @@ def test_a_file_that_changes_while_it_is_read(root: Path, begun: Begun, monkeypa
 
     monkeypatch.setattr(os, "read", growing)
     text = tracker.diff()
+    tracker.begin()
+    assert tracker.diff() == text
     assert text.endswith(
-        "Binary files a/log and b/log differ\n...[too much to read, so compared by size and times: log]...\n"
+        "Binary files a/log and b/log differ\n...[not read to the end, so compared by size and times: log]...\n"
     )
 
 
@@ -264,6 +266,18 @@ def test_past_the_bound_of_files_nothing_is_compared(root: Path, begun: Begun) -
     assert text.endswith("\n+new\n...[too many files: what comes from f/a on was not compared]...\n")
 
 
+def test_folders_that_are_not_reached_are_not_deleted(root: Path, begun: Begun) -> None:
+    """Where the bound is reached among the folders of a folder, none of them has been looked into."""
+    for name in "ab":
+        (root / "x" / name).mkdir(parents=True)
+        (root / "x" / name / "file").write_text(name)
+    tracker = begun(TurnBounds(files=5))
+    assert tracker.diff() == ""
+    for name in "cde":
+        (root / "x" / name).mkdir()
+    assert tracker.diff() == "...[too many files: what comes from x/a/ on was not compared]...\n"
+
+
 @pytest.mark.parametrize(
     ("first", "second"), [("a", "b"), ("z", "a/a"), ("a/z", "b/a"), ("a/b", "a/b/c"), ("a/", "a/a"), ("z", "a/")]
 )
@@ -281,6 +295,18 @@ def test_a_crowded_folder_is_not_looked_into(root: Path, begun: Begun) -> None:
     for number in range(6):
         (root / "many" / str(number)).write_text("x")
     assert tracker.diff() == "...[holds more than 5 files: many]...\n"
+
+
+def test_a_root_that_is_not_looked_into_is_always_named(root: Path, outside: Path, begun: Begun) -> None:
+    """Nothing is known of it: that it looks as before does not mean that nothing has changed."""
+    (root / "a").touch()
+    (root / "b").touch()
+    assert begun(TurnBounds(files=1)).diff() == "...[holds more than 1 files: .]...\n"
+    tracker = TurnDiffTracker(root)
+    shutil.rmtree(root)
+    root.symlink_to(outside)
+    tracker.begin()
+    assert tracker.diff() == "...[cannot be read: .]...\n"
 
 
 def test_deep_folders_are_not_looked_into(root: Path, begun: Begun) -> None:
