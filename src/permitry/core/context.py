@@ -2,9 +2,11 @@
 
 import difflib
 import functools
+import inspect
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, Protocol
+from types import MappingProxyType, NoneType
+from typing import Any, Final, Protocol
 
 import attrs
 
@@ -26,10 +28,15 @@ def misspelt_mode(mode: str) -> str | None:
 
 
 def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(value, str):
-        # One word would become its letters, each a name of its own.
-        raise TypeError(f"a list of names is needed, not the one string {value!r}")
-    return tuple(value)
+    if type(value) not in (tuple, list) and (isinstance(value, str | dict) or not hasattr(value, "__iter__")):
+        # One word would become its letters, each a name of its own; a mapping may say that a name of it is off.
+        kind = "the one string" if isinstance(value, str) else f"a {type(value).__name__},"
+        raise TypeError(f"a list of names is needed, not {kind} {value!r}")
+    names = tuple(value)
+    for name in names:
+        if type(name) is not str and not isinstance(name, str):
+            raise TypeError(f"a list of names is needed, and {name!r} is no name")
+    return names
 
 
 def _set_of_labels(value: Iterable[str]) -> frozenset[str]:
@@ -37,17 +44,20 @@ def _set_of_labels(value: Iterable[str]) -> frozenset[str]:
 
 
 def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
-    return MappingProxyType(dict(value))
-
-
-def _check_types(context: "AuthContext", kind: type, *names: str) -> None:
-    fields = attrs.fields_dict(AuthContext)
-    for name in names:
-        attrs.validators.instance_of(kind)(context, fields[name], getattr(context, name))
+    try:
+        return MappingProxyType(dict(value))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"`counts` maps the names of tools to numbers; it is not {value!r}") from error
 
 
 class AuthState(Protocol):
-    """The mutable state a context is read from; `Session` is one, and a host may bring its own."""
+    """The mutable state a context is read from: four fields; `Session` is one, and a host may bring its own.
+
+    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `now` and
+    `parent`, as a `Session` has them. What is not there has the value it has in a bare `AuthContext`.
+
+    Source: seed 003, "AuthContext (Immutable Context)".
+    """
 
     @property
     def is_plan_mode(self) -> bool:
@@ -69,51 +79,6 @@ class AuthState(Protocol):
         """The template in force, or None."""
         ...
 
-    @property
-    def host_mode(self) -> str:
-        """The host's word for its mode."""
-        ...
-
-    @property
-    def agent(self) -> str:
-        """The name of the agent that calls."""
-        ...
-
-    @property
-    def workspace(self) -> str | None:
-        """The root folder of the work, or None."""
-        ...
-
-    @property
-    def attended(self) -> bool:
-        """Whether somebody is there to answer."""
-        ...
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """How often each tool has run."""
-        ...
-
-    @property
-    def labels(self) -> Iterable[str]:
-        """The taint labels of the session."""
-        ...
-
-    @property
-    def history(self) -> History:
-        """The calls that ran."""
-        ...
-
-    @property
-    def now(self) -> float | None:
-        """The time in seconds, on the clock of the history; None without a clock."""
-        ...
-
-    @property
-    def parent(self) -> "AuthState | None":
-        """The state of the agent that started this one, or None."""
-        ...
-
 
 @attrs.frozen
 class AuthContext:
@@ -124,8 +89,8 @@ class AuthContext:
     names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
     seconds. A call is never allowed more than it would be in the context `parent`.
 
-    Raises: `TypeError` when a flag is not a bool or a list is one string: a truthy mistake must not widen access;
-    `ValueError` for more than 32 agents that started each other.
+    Raises: `TypeError` when a field is of a wrong type, such as a flag that is not a bool or a list that is one string:
+    a truthy mistake must not widen access; `ValueError` for more than 32 agents that started each other.
 
     Source: seed 003, "AuthContext (Immutable Context)".
     """
@@ -147,12 +112,10 @@ class AuthContext:
 
     def __attrs_post_init__(self) -> None:
         # Not validators: there is a context for every call, and a host can switch validators off.
-        if not (type(self.is_plan_mode) is type(self.yolo_mode) is type(self.attended) is bool):
-            _check_types(self, bool, "is_plan_mode", "yolo_mode", "attended")
-        if not (type(self.mode) is type(self.agent) is str):
-            _check_types(self, str, "mode", "agent")
-        if self.active_template is not None and not isinstance(self.active_template, Template):
-            _check_types(self, Template, "active_template")
+        of_flags = (type(self.is_plan_mode), type(self.yolo_mode), type(self.attended))
+        of_words = (type(self.mode), type(self.agent), type(self.workspace), type(self.active_template))
+        if (*of_flags, *of_words, type(self.history), type(self.now), type(self.parent)) not in _USUAL:
+            _check_types(self)
         if self.parent is not None and len(tuple(self.lineage())) > _DEEPEST:
             raise ValueError(f"more than {_DEEPEST} agents have started each other")
         word = self.mode
@@ -196,23 +159,72 @@ class AuthContext:
     def from_state(cls, state: AuthState) -> "AuthContext":
         """Return the context of this moment; later changes of `state` do not reach it.
 
+        Raises: `TypeError` for a state without one of the four fields, and as the class does; `AttributeError` where
+        the state itself raises it: what is there and cannot be read is not taken for absent.
+
         Source: seed 003, "Created from StateManager via `from_state()` factory method".
         """
-        return cls(
-            is_plan_mode=state.is_plan_mode,
-            yolo_mode=state.yolo_mode,
-            tool_ignore_list=state.tool_ignore_list,
-            active_template=state.active_template,
-            mode=state.host_mode,
-            agent=state.agent,
-            workspace=state.workspace,
-            attended=state.attended,
-            counts=state.counts,
-            labels=state.labels,
-            history=state.history,
-            now=state.now,
-            parent=None if state.parent is None else cls.from_state(state.parent),
-        )
+        full: Any = state
+        try:
+            return cls(
+                is_plan_mode=full.is_plan_mode,
+                yolo_mode=full.yolo_mode,
+                tool_ignore_list=full.tool_ignore_list,
+                active_template=full.active_template,
+                mode=full.host_mode,
+                agent=full.agent,
+                workspace=full.workspace,
+                attended=full.attended,
+                counts=full.counts,
+                labels=full.labels,
+                history=full.history,
+                now=full.now,
+                parent=None if full.parent is None else cls.from_state(full.parent),
+            )
+        except AttributeError:
+            return state if isinstance(state, cls) else cls(**dict(_fields_of(state)))
+
+
+_FOUR = ("is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template")
+_BESIDE = ("host_mode", "agent", "workspace", "attended", "counts", "labels", "history", "now", "parent")
+
+
+def _fields_of(state: object) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a context that a state has, by name.
+
+    Raises: `TypeError` where one of the four is absent; whatever the state raises.
+    """
+    for name in (*_FOUR, *_BESIDE):
+        # By a look that runs nothing as well: a property that fails with an AttributeError seems absent.
+        if not hasattr(state, name) and inspect.getattr_static(state, name, _FOUR) is _FOUR:
+            if name in _FOUR:
+                raise TypeError(f"a context cannot be read from a {type(state).__name__}, which has no `{name}`")
+            continue
+        value = getattr(state, name)
+        if name == "parent" and value is not None:
+            value = AuthContext.from_state(value)
+        yield "mode" if name == "host_mode" else name, value
+
+
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "is_plan_mode": (bool,),
+    "yolo_mode": (bool,),
+    "attended": (bool,),
+    "mode": (str,),
+    "agent": (str,),
+    "workspace": (str, NoneType),
+    "active_template": (Template, NoneType),
+    "history": (History,),
+    "now": (float, int, NoneType),
+    "parent": (AuthContext, NoneType),
+}
+_USUAL: Final = frozenset(itertools.product(*_TYPES.values()))
+
+
+def _check_types(context: AuthContext) -> None:
+    fields = attrs.fields_dict(AuthContext)
+    for name, types in _TYPES.items():
+        attrs.validators.instance_of(types)(context, fields[name], getattr(context, name))
 
 
 @attrs.define

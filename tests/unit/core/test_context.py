@@ -188,6 +188,96 @@ def test_a_state_with_a_truthy_flag_is_refused() -> None:
         AuthContext.from_state(cast("AuthState", state))
 
 
+class _Seed:
+    """A state with the four fields of the seed, and nothing beside them."""
+
+    def __init__(self, **fields: object) -> None:
+        given = {"is_plan_mode": False, "yolo_mode": False, "tool_ignore_list": [], "active_template": None, **fields}
+        vars(self).update(given)
+
+
+def _read(state: object) -> AuthContext:
+    return AuthContext.from_state(cast("AuthState", state))
+
+
+def test_a_state_may_have_the_four_fields_alone() -> None:
+    """What it does not have is as in a bare context."""
+    docs = Template("docs", ["grep"])
+    state = _Seed(is_plan_mode=True, yolo_mode=True, tool_ignore_list=("bash",), active_template=docs)
+    assert _read(state) == AuthContext(True, True, ("bash",), docs)
+
+
+@pytest.mark.parametrize("name", ["is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template"])
+def test_a_state_without_one_of_the_four_fields_is_refused(name: str) -> None:
+    """Nothing says that plan mode is off."""
+    state = _Seed()
+    del vars(state)[name]
+    with pytest.raises(TypeError, match=f"from a _Seed, which has no `{name}`"):
+        _read(state)
+
+
+def test_a_state_may_have_some_of_the_other_fields() -> None:
+    """What is there counts, in the parent as well."""
+    state = _Seed(host_mode="review", labels={"tainted"}, parent=_Seed(is_plan_mode=True))
+    context = _read(state)
+    assert (context.mode, set(context.labels), context.agent) == ("review", {"tainted"}, "main")
+    assert context.parent == AuthContext(is_plan_mode=True)
+    assert _read(_Seed(parent=None)) == AuthContext()
+
+
+@pytest.mark.parametrize("name", ["is_plan_mode", "labels", "parent"])
+def test_a_field_that_fails_is_not_absent(name: str) -> None:
+    """A mistake in a property of a host leaves no label and no parent behind."""
+
+    def fail(_: object) -> object:
+        raise AttributeError("a mistake")
+
+    state = type("Broken", (_Seed,), {name: property(fail, lambda _, __: None)})()
+    vars(state).pop(name, None)
+    with pytest.raises(AttributeError, match="a mistake"):
+        _read(state)
+
+
+def test_a_context_read_as_a_state_stays_itself() -> None:
+    """Its mode, its labels and those above it are not lost."""
+    context = AuthContext(mode="review", labels=frozenset({"tainted"})).child("low")
+    assert _read(context) is context
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("is_plan_mode", lambda: False, "is_plan_mode"),
+        ("yolo_mode", 0, "yolo_mode"),
+        ("active_template", "docs", "active_template"),
+        ("tool_ignore_list", {"bash": False}, "a list of names is needed, not a dict"),
+        ("tool_ignore_list", None, "a list of names is needed, not a NoneType"),
+        ("tool_ignore_list", [object], "is no name"),
+        ("tool_ignore_list", b"ab", "is no name"),
+        ("labels", "tainted", "the one string"),
+        ("workspace", ["/w"], "workspace"),
+        ("counts", None, "`counts` maps"),
+        ("counts", ["bash"], "`counts` maps"),
+        ("history", [], "history"),
+        ("now", "noon", "now"),
+        ("parent", object(), "from a object, which has no `is_plan_mode`"),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_refused(field: str, value: object, named: str) -> None:
+    """The error names it, and nothing is guessed."""
+    with pytest.raises(TypeError, match=named):
+        _read(_Seed(**{field: value}))
+
+
+def test_names_may_be_kinds_of_text_in_any_list() -> None:
+    """As the members of an enum of words are, and what is read once."""
+
+    class Name(enum.StrEnum):
+        BASH = "bash"
+
+    assert _read(_Seed(tool_ignore_list=iter([Name.BASH]))).tool_ignore_list == ("bash",)
+
+
 # Those above ------------------------------------------------------------------------------------------------------
 
 
