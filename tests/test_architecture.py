@@ -17,7 +17,7 @@ RINGS = {
     "rules": 2, "actions": 2, "messages": 2, "dispatch": 2, "confirm": 2, "audit": 2, "session": 2,
     "config": 3, "outcome": 3, "tools": 3,
     "handler": 4,
-    "adapters": 5, "hooks": 5, "mcp": 5, "golden": 5, "proof": 5, "replay": 5, "inbox": 5, "testing": 5,
+    "adapters": 5, "hooks": 5, "plugins": 5, "mcp": 5, "golden": 5, "proof": 5, "replay": 5, "inbox": 5, "testing": 5,
     "cli": 6,
     "__main__": 7, "__init__": 7,
 }  # fmt: skip
