@@ -376,7 +376,7 @@ class ToolHandler(TurnDiffs):
             return Blocked(call, decision, result, Cause.DECLINED)
         if response.arguments is not None:
             try:
-                call = attrs.evolve(call, arguments=response.arguments)
+                call = self.registry.resolved(attrs.evolve(call, arguments=response.arguments))
             except Exception as error:  # noqa: BLE001 -- arguments from outside may fail in any way
                 result = ToolResult(False, f"The edited arguments cannot be used: {told(error)}.")
                 return Blocked(call, decision, result, Cause.BAD_EDIT)

@@ -8,10 +8,13 @@ import attrs
 
 from permitry.errors import ToolError
 
-__all__ = ["Check", "fitting_arguments", "is_async", "with_check", "without_nulls"]
+__all__ = ["Canonical", "Check", "fitting_arguments", "is_async", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
 """Looks at arguments, and at nothing else; a `ToolError` says what is wrong with them."""
+
+Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+"""Returns arguments in the one form that rules, record and tool see; for arguments of that form just these."""
 
 
 @attrs.frozen
@@ -20,6 +23,7 @@ class _Checked:
 
     check: Check
     run: Callable[..., Any]
+    canonical: Canonical | None = None
 
     def __call__(self, *given: Any) -> Any:  # noqa: ANN401 -- whatever the tool takes and gives
         return self.run(*given)
@@ -33,13 +37,17 @@ class _AsyncChecked(_Checked):
         return await self.run(*given)
 
 
-def with_check(handler: Callable[..., Any], check: Check) -> Callable[..., Any]:
+def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonical | None = None) -> Callable[..., Any]:
     """Return `handler` with a `check` that finds wrong arguments before anything is decided about a call.
 
     `check` looks at the arguments alone, and raises a `ToolError` with what the model is to know. The handler is
     called as before: what is checked is not changed.
+
+    `canonical` is for a tool whose arguments mean different things in different calls: it gives them the names that
+    have the roles, before anything is decided. Arguments it fails for stay as they are; `check` must refuse those.
     """
-    return _AsyncChecked(check, handler) if is_async(handler) else _Checked(check, handler)
+    kind = _AsyncChecked if is_async(handler) else _Checked
+    return kind(check, handler, canonical)
 
 
 def is_async(handler: Callable[..., Any]) -> bool:

@@ -10,7 +10,7 @@ import attrs
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.arguments import Check, fitting_arguments
+from permitry.dispatch.arguments import Canonical, Check, fitting_arguments
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, Flights, ToolLimits, Turns
@@ -36,6 +36,7 @@ class RegisteredTool:
     bucket: Bucket | None
     is_shareable: bool = False
     check: Check | None = attrs.field(default=None, repr=False)
+    canonical: Canonical | None = attrs.field(default=None, repr=False)
     resource: str | None = attrs.field(init=False)
     """What the tool takes turns for; who starts agents must not wait for what these do."""
     only_reads: bool = attrs.field(init=False)
@@ -54,6 +55,15 @@ class RegisteredTool:
     @kinds.default
     def _kinds_of_spec(self) -> tuple[PayloadKind, ...]:
         return tuple(self.spec.kinds)
+
+    def in_form(self, call: ToolCall) -> ToolCall:
+        """Return the call with its arguments in the form that rules see; as it is where they have none."""
+        if self.canonical is None:
+            return call
+        try:
+            return attrs.evolve(call, arguments=self.canonical(call.thawed()))
+        except Exception:  # noqa: BLE001 -- what has no such form is refused by the check of the tool
+            return call
 
     def misfit(self, call: ToolCall) -> str | None:
         """Return why the tool cannot take this call, from the call alone; None: nothing is wrong with it.

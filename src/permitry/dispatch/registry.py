@@ -15,7 +15,7 @@ from permitry.core.context import AuthContext
 from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.arguments import Check, is_async
+from permitry.dispatch.arguments import Canonical, Check, is_async
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
@@ -253,10 +253,12 @@ class ToolRegistry:
         """Return the call under the tool's own name, where it came under an alias, or as providers write that name.
 
         A tool or alias of just that name goes first. Where two tools have one name for providers, it means neither.
+        Arguments that the tool takes in several forms come in the one that rules see.
         """
         asked = call.tool
-        if asked in self._entries:
-            return call
+        entry = self._entries.get(asked)
+        if entry is not None:
+            return call if entry.tool.canonical is None else entry.tool.in_form(call)
         name = self._aliases.get(asked)
         if name is None:
             wired = self._wires.get(asked, ())
@@ -264,7 +266,9 @@ class ToolRegistry:
                 return call
             name = wired[0]
         kind = PayloadKind.FUNCTION if call.kind is PayloadKind.MCP else call.kind
-        return attrs.evolve(call, name=name, server=None, kind=kind)
+        named = attrs.evolve(call, name=name, server=None, kind=kind)
+        entry = self._entries.get(name)
+        return named if entry is None else entry.tool.in_form(named)
 
     def preview(self, call: ToolCall) -> str | None:
         """Return what `call` would change, if its tool can tell; a preview that fails says so instead."""
@@ -390,4 +394,7 @@ def _tool(
         )
     bucket = None if limits.rate is None else Bucket(limits.rate)
     check: Check | None = getattr(handler, "check", None)
-    return RegisteredTool(spec, call, is_async=is_async(handler), limits=limits, bucket=bucket, check=check)
+    form: Canonical | None = getattr(handler, "canonical", None)
+    return RegisteredTool(
+        spec, call, is_async=is_async(handler), limits=limits, bucket=bucket, check=check, canonical=form
+    )

@@ -1,18 +1,22 @@
-"""The tools `exec_command` and `write_stdin`: commands that may outlive their call, and be typed into."""
+"""The tools `exec_command`, `write_stdin` and `unified_exec`: commands that outlive their call, and are typed into."""
 
 import secrets
+import shlex
 import shutil
 import threading
 import time
-from typing import Literal
+from collections.abc import Iterable
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from permitry.core.call import PayloadKind
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.cancel import current_cancellation
 from permitry.dispatch.events import reporter_here
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import validated
 from permitry.errors import ToolError
 from permitry.tools._output import Piece
 from permitry.tools._process import Kept, ProcessGroup, default_shell, folder_of, launched
@@ -24,7 +28,10 @@ from permitry.tools.shell._terminal import TerminalGroup
 from permitry.tools.shell.codex import exit_code
 from permitry.tools.workspace import Workspace
 
-__all__ = ["register"]
+__all__ = ["FORMS", "register"]
+
+FORMS: Final = ("exec_command", "unified_exec")
+"""The forms in which sessions are offered: two tools, one to start and one to type, or one for both."""
 
 _MOST_SESSIONS = 64
 _KEEP = 512 * 1024
@@ -34,6 +41,8 @@ _CHARS_PER_TOKEN = 4
 _MOST_TOKENS = 10_000
 _LEAST_WAIT, _LONGEST_WAIT, _LONGEST_POLL = 250, 30_000, 300_000
 _KINDS = (PayloadKind.FUNCTION, PayloadKind.UNIFIED_EXEC)
+_LIMIT = _MOST_TOKENS * _CHARS_PER_TOKEN + 1_000
+_LONGEST_NUMBER = 10
 _WAIT_TYPED, _WAIT_POLLED = 250, 5_000
 
 
@@ -64,8 +73,28 @@ class WriteStdin(Arguments):
     max_output_tokens: int = Field(_MOST_TOKENS, ge=1, le=_MOST_TOKENS, description="How much output to show.")
 
 
-def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
-    """Add `exec_command` and `write_stdin` to `registry`; their sessions are killed when it is closed.
+class UnifiedExec(Arguments):
+    """The arguments of `unified_exec`, as a model gives them."""
+
+    input: list[str] | str = Field(
+        description="Without session_id what to start: a program and its arguments, or a text as for `bash -c`. "
+        "With session_id what to type, as it is; a list is joined. Empty: only look at new output."
+    )
+    session_id: int | str | None = Field(None, description="The session to type into; leave it out to start one.")
+    timeout_ms: int | None = Field(
+        None, ge=_LEAST_WAIT, le=_LONGEST_WAIT, description="Milliseconds to wait for its end before answering."
+    )
+    tty: bool = Field(True, description="Whether what is started gets a terminal, and can be typed into.")
+
+
+def register(
+    registry: ToolRegistry,
+    workspace: Workspace,
+    memory: ReadMemory | None = None,
+    *,
+    forms: Iterable[str] = ("exec_command",),
+) -> None:
+    """Add tools on sessions to `registry`, in each of `forms`; all have the same sessions, killed when it is closed.
 
     `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
 
@@ -73,13 +102,72 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     """
     tools = _Sessions(workspace, memory)
     registry.closing(tools.kept.close)
-    limit = _MOST_TOKENS * _CHARS_PER_TOKEN + 1_000
+    chosen = tuple(forms)
+    if "exec_command" in chosen:
+        _register_two(registry, tools)
+    if "unified_exec" in chosen:
+        _register_one(registry, tools)
+
+
+def _register_one(registry: ToolRegistry, tools: "_Sessions") -> None:
+    registry.register(
+        spec(
+            "unified_exec", "Start a command as a session, type into one, or look at its new output.", UnifiedExec,
+            RUNS,
+            # The names are those of the form that rules see. What gives no `action` is in no such form.
+            roles={"action": ROLES.TEXT, "cmd?": ROLES.COMMAND, "chars?": ROLES.INPUT, "session_id?": ROLES.TEXT},
+            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS,
+        ),
+        with_check(tools.unified_exec, _action_of, canonical=_with_action),
+    )  # fmt: skip
+
+
+def _with_action(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `unified_exec` as those of `exec_command` or `write_stdin`, with which of them it is.
+
+    Raises: `ToolError` for arguments that do not fit.
+    """
+    if "action" in given:
+        return given
+    arguments = validated(UnifiedExec, given)
+    told, number = arguments.input, arguments.session_id
+    if number is None and not told:
+        raise ToolError("The arguments do not fit: `input` is empty, and there is no `session_id` to look at.")
+    wait = {} if arguments.timeout_ms is None else {"yield_time_ms": arguments.timeout_ms}
+    if number is None:
+        command = told if isinstance(told, str) else shlex.join(told)
+        return {"action": "start", "cmd": command, "tty": arguments.tty, **wait}
+    if isinstance(number, str) and not (number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER):
+        raise ToolError(f"Unknown process id {number}")
+    typed = told if isinstance(told, str) else "".join(told)
+    return {"action": "type", "session_id": int(number), **({"chars": typed} if typed else {}), **wait}
+
+
+def _action_of(given: dict[str, Any]) -> ExecCommand | WriteStdin:
+    """Return what is to be started or typed.
+
+    Raises: `ToolError` for arguments that do not fit.
+    """
+    if "action" not in given:
+        _with_action(given)
+        raise ToolError("The arguments do not fit: the call was not read as a start or as typing.")
+    rest = {name: value for name, value in given.items() if name != "action"}
+    match given["action"]:
+        case "start":
+            return validated(ExecCommand, rest)
+        case "type":
+            return validated(WriteStdin, rest)
+        case other:
+            raise ToolError(f"The arguments do not fit: `action` is start or type, not {other!r}.")
+
+
+def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
     # `shell`, `login` and `tty` have no role: they change what a command does, so a call with one is asked about.
     registry.register(
         spec(
             "exec_command", "Run a command in the workspace; a long one goes on as a session.", ExecCommand, RUNS,
             roles={"cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT},
-            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=limit, kinds=_KINDS,
+            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS,
         ),
         handler(ExecCommand, tools.exec_command),
     )  # fmt: skip
@@ -87,7 +175,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
         spec(
             "write_stdin", "Type into a session, or look at its new output.", WriteStdin, RUNS,
             roles={"chars?": ROLES.INPUT, "session_id": ROLES.TEXT},
-            timeout=_LONGEST_POLL / 1000 + 10, output_limit=limit, kinds=_KINDS,
+            timeout=_LONGEST_POLL / 1000 + 10, output_limit=_LIMIT, kinds=_KINDS,
         ),
         handler(WriteStdin, tools.write_stdin),
         # The session is at work with or without this call; other tools need not wait while it is looked at.
@@ -157,6 +245,10 @@ class _Sessions:
             wait = arguments.yield_time_ms or (_WAIT_TYPED if arguments.chars else _WAIT_POLLED)
             session.group.ended.wait(wait / 1000)
             return self._answer(arguments.session_id, session, arguments.max_output_tokens, since=begun)
+
+    def unified_exec(self, given: dict[str, Any]) -> tuple[bool, str]:
+        arguments = _action_of(given)
+        return self.exec_command(arguments) if isinstance(arguments, ExecCommand) else self.write_stdin(arguments)
 
     def _answer(self, number: int, session: _Session, most_tokens: int, *, since: float) -> tuple[bool, str]:
         seconds = time.monotonic() - since

@@ -1,6 +1,7 @@
 """Aliases: another name for the same tool, which rules, record and tool do not see."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.schema import exported
 from permitry.errors import RegistryError, UnknownToolError
@@ -108,3 +110,19 @@ def test_a_tool_of_that_very_name_goes_first(registry: ToolRegistry) -> None:
     assert registry.resolved(ToolCall("mcp__bees__hives")).tool == "mcp:bees/hives"
     registry.register(ToolSpec("mcp__bees__hives"), lambda _: "four")
     assert registry.resolved(ToolCall("mcp__bees__hives")).tool == "mcp__bees__hives"
+
+
+def test_arguments_come_in_the_form_of_the_tool_under_every_name() -> None:
+    """Under its own, an alias, and that for providers; what has no such form stays as it is."""
+    registry = ToolRegistry()
+
+    def canonical(given: dict[str, Any]) -> dict[str, Any]:
+        return given if "word" in given else {"word": given["words"][0]}
+
+    handler = with_check(lambda given: str(given["word"]), lambda _: None, canonical=canonical)
+    registry.register(ToolSpec("mcp:s/say"), handler)
+    registry.alias("speak", of="mcp:s/say")
+    for name in ("mcp:s/say", "speak", "mcp__s__say"):
+        assert registry.resolved(ToolCall(name, {"words": ["a"]})).thawed() == {"word": "a"}
+    assert registry.resolved(ToolCall("speak", {"word": "a"})).thawed() == {"word": "a"}
+    assert registry.resolved(ToolCall("speak", {"other": "a"})).thawed() == {"other": "a"}
