@@ -89,6 +89,7 @@ class Toolset:
                 corpus=None if file.corpus is None else _corpus(file.corpus),
                 artifacts=None if file.artifacts is None else ArtifactStore(Path(file.artifacts)),
                 mcp=_connections(file, stack),
+                shell=tuple(file.shell),
             )
             toolset.registry = stack.enter_context(workspace_tools(workspace, services))
             _say_it_once()

@@ -29,6 +29,7 @@ from permitry.tools.artifacts import ArtifactStore
 from permitry.tools.delegate import AgentRunner, Delegation
 from permitry.tools.plan import Plan
 from permitry.tools.shell import codex
+from permitry.tools.shell.families import DEFAULT, known_families
 from permitry.tools.web.settings import WebSettings
 from permitry.tools.workspace import Workspace
 
@@ -52,7 +53,10 @@ class ToolServices:
     `artifacts` keeps what was too long for the model; without one it is kept in `.permitry/artifacts` of the workspace.
     `web` says where to search, and how far pages may be fetched; `may_connect` judges the redirects of a fetch. With a
     `corpus` there are the document tools. `runner` runs the agents that `subtask`, `execute` and `deep_analysis` start,
-    within `delegation`. `mcp` are open connections to MCP servers, whose tools are registered as well.
+    within `delegation`. `mcp` are open connections to MCP servers, whose tools are registered as well. `shell` names
+    the families of shell tools that are offered, see `permitry.tools.shell.families`.
+
+    Raises: `ValueError` for a family that is unknown.
     """
 
     artifacts: ArtifactStore | None = attrs.field(default=None, kw_only=True)
@@ -63,6 +67,7 @@ class ToolServices:
     runner: AgentRunner | None = attrs.field(default=None, kw_only=True)
     delegation: Delegation | None = attrs.field(default=None, kw_only=True)
     mcp: "tuple[McpConnection, ...]" = attrs.field(default=(), converter=_tuple_of_connections, kw_only=True)
+    shell: tuple[str, ...] = attrs.field(default=DEFAULT, converter=known_families, kw_only=True)
 
 
 def workspace_tools(root: str | Path, services: ToolServices | None = None) -> ToolRegistry:
@@ -100,10 +105,7 @@ def tool_families(workspace: Workspace, services: ToolServices) -> "tuple[ToolFa
         artifacts.register(registry, workspace, services.artifacts)
 
     def run_commands(registry: ToolRegistry, _: AuthContext) -> None:
-        shell.register(registry, workspace, memory)
-        background.register(registry, workspace)
-        codex.register(registry, workspace, memory)
-        sessions.register(registry, workspace, memory)
+        _register_shells(registry, workspace, memory, services.shell)
 
     def plan_and_delegate(registry: ToolRegistry, _: AuthContext) -> None:
         plan.register(registry, services.plan)
@@ -126,3 +128,16 @@ def tool_families(workspace: Workspace, services: ToolServices) -> "tuple[ToolFa
             corpus.register(registry, attrs.evolve(services.corpus, runner=runner))
 
     return (read_and_edit, run_commands, plan_and_delegate, reach_out, read_documents)
+
+
+def _register_shells(
+    registry: ToolRegistry, workspace: Workspace, memory: ReadMemory, families: tuple[str, ...]
+) -> None:
+    if "run_shell" in families:
+        shell.register(registry, workspace, memory)
+    if "run_shell_bg" in families:
+        background.register(registry, workspace)
+    if "shell" in families:
+        codex.register(registry, workspace, memory)
+    if forms := [form for form in sessions.FORMS if form in families]:
+        sessions.register(registry, workspace, memory, forms=forms)

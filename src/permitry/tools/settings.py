@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from permitry.errors import ConfigError, Problem, RegistryError
 from permitry.tools.mcp import McpServer
+from permitry.tools.shell.families import DEFAULT, known_families
 from permitry.tools.web.settings import WebSettings
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class ToolsFile(BaseModel):
     """A tools file. Paths in it are relative to the file, and servers start in its folder unless `folder` is another.
 
     `plugins` are plugin folders, each of which must be trusted; `entry_points` loads the tools of installed packages;
-    `corpus` is a store of documents that `permitry corpus` filled.
+    `corpus` is a store of documents that `permitry corpus` filled; `shell` are the families of shell tools.
     """
 
     model_config = _CONFIG
@@ -89,6 +90,7 @@ class ToolsFile(BaseModel):
     entry_points: bool = False
     corpus: Place | None = None
     artifacts: Place | None = None
+    shell: list[str] = list(DEFAULT)
     web: WebTable | None = None
     mcp: dict[str, McpTable] = {}
 
@@ -123,6 +125,10 @@ def _told(error: "ErrorDetails") -> str:
 
 def _contradictions(tools: ToolsFile) -> Iterator[str]:
     """Yield what is wrong although each value is of the right kind."""
+    try:
+        known_families(tools.shell)
+    except ValueError as error:
+        yield f"`shell`: {error}"
     if tools.web is not None:
         try:
             tools.web.settings()

@@ -52,3 +52,31 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """Tools without a workspace would work anywhere."""
     with pytest.raises(FileNotFoundError):
         workspace_tools(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("families", "tools"),
+    [
+        ([], set()),
+        (["run_shell"], {"run_shell"}),
+        (["run_shell_bg", "run_shell_bg"], {"run_shell_bg", "check_shell_bg", "kill_shell_bg"}),
+        (["shell"], {"shell", "shell_command", "local_shell"}),
+        (["exec_command"], {"exec_command", "write_stdin"}),
+        (["unified_exec"], {"unified_exec"}),
+        (["unified_exec", "exec_command"], {"unified_exec", "exec_command", "write_stdin"}),
+    ],
+)
+def test_only_chosen_families_of_shell_tools_are_there(root: Path, families: list[str], tools: set[str]) -> None:
+    """What is not chosen cannot be called either."""
+    with workspace_tools(root, ToolServices(shell=tuple(families))) as registry, workspace_tools(root) as usual:
+        shells = {"run_shell", "run_shell_bg", "check_shell_bg", "kill_shell_bg", "shell", "shell_command"}
+        shells |= {"local_shell", "exec_command", "write_stdin", "unified_exec"}
+        assert {spec.name for spec in registry} & shells == tools
+        assert {spec.name for spec in usual} & shells == shells - {"unified_exec"}
+
+
+@pytest.mark.parametrize(("families", "error"), [(("bash",), ValueError), ("run_shell", TypeError)])
+def test_an_unknown_family_of_shell_tools_is_refused(families: Any, error: type[Exception]) -> None:  # noqa: ANN401 -- a mistake
+    """A misspelt one would be a session without it."""
+    with pytest.raises(error, match="famil"):
+        ToolServices(shell=families)

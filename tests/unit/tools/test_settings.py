@@ -145,3 +145,26 @@ def test_secrets_are_not_told(write: Write) -> None:
         "[mcp.a]\nheaders = { a = 'hunter2' }\nurl = 'http://a.example'\ntimeout = 0"
     )
     assert "hunter2" not in "".join(told(write(text)))
+
+
+def test_the_families_of_shell_tools_are_chosen(write: Write) -> None:
+    """Without a choice they are those that do without a second form."""
+    assert read_tools_file(write("schema = 1")).shell == ["run_shell", "run_shell_bg", "shell", "exec_command"]
+    assert read_tools_file(write('schema = 1\nshell = ["unified_exec"]')).shell == ["unified_exec"]
+    assert read_tools_file(write("schema = 1\nshell = []")).shell == []
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ('["run_shel"]', "`shell`: unknown family of shell tools `run_shel`; did you mean `run_shell`?"),
+        ('["exec_comand", "x"]', "`shell`: unknown family of shell tools `exec_comand`; did you mean `exec_command`?"),
+        ('["zsh?"]', "`shell`: unknown family of shell tools `zsh?`; known: run_shell, run_shell_bg, "),
+        ('"run_shell"', "`shell`: must be a list"),
+        ("[1]", "`shell.0`: Input should be a valid string"),
+    ],
+)
+def test_an_unknown_family_is_refused(write: Write, value: str, message: str) -> None:
+    """With the nearest one."""
+    (found,) = told(write(f"schema = 1\nshell = {value}"))
+    assert found.startswith(message)
