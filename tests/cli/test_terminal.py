@@ -193,3 +193,54 @@ def test_a_long_command_is_shown_to_its_end(talk: Talk) -> None:
     hidden = {"id": "s", "name": "run_shell", "arguments": {"command": f"echo{' ' * 300}; touch evil"}}
     _, _, _, seen = talk((QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[hidden])
     assert "touch evil" in seen
+
+
+# Plans ------------------------------------------------------------------------------------------------------------
+
+PLAN = {"id": "p", "name": "present_plan", "arguments": {"plan": "1. write a.txt\n2. stop"}}
+LEAVE = "leave plan mode with this plan? [y]es/"
+
+
+@pytest.fixture
+def plan(at_terminal: Callable[..., Outcome], guarding: list[str]) -> Talk:
+    """Return a function that runs a session of calls in plan mode, with a dialogue at the terminal."""
+
+    def talked(*dialogue: tuple[str, str], calls: list[dict[str, Any]]) -> Outcome:
+        session = "".join(f"{json.dumps(call)}\n" for call in calls).encode()
+        return at_terminal([*guarding, "--json", "--mode", "plan"], *dialogue, session=session)
+
+    return talked
+
+
+def test_a_plan_that_is_approved_ends_plan_mode(
+    plan: Talk, objects: Objects, workspace: Path, recorded: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """It is shown whole; the calls after it are decided in the default mode; the answer is on record."""
+    code, out, _, seen = plan((LEAVE, "y\n"), (QUESTION, "y\n"), calls=[WRITE, PLAN, AGAIN])
+    blocked, presented, written, _ = objects(out)
+    assert (code, blocked["ok"], presented["ok"], written["ok"]) == (0, False, True, True)
+    assert "carry it out" in presented["content"]
+    assert "plan: 1. write a.txt\r\n      2. stop" in seen
+    assert [path.name for path in workspace.iterdir()] == ["b.txt"]
+    lines = [(each["event"], each.get("approved"), each.get("mode")) for each in recorded() if each.get("call_id")]
+    assert lines[1:6] == [
+        ("decided", None, "plan"), ("started", None, None), ("asked", None, None), ("answered", True, None),
+        ("finished", None, None),
+    ]  # fmt: skip
+    assert lines[6] == ("decided", None, "default")
+
+
+def test_a_plan_that_is_declined_stays_one(plan: Talk, objects: Objects, workspace: Path) -> None:
+    """The model hears what the human said."""
+    code, out, _, _ = plan((LEAVE, "n\n"), (GUIDANCE, "One file.\n"), calls=[PLAN, AGAIN])
+    presented, blocked, _ = objects(out)
+    assert (code, presented["ok"], blocked["ok"], list(workspace.iterdir())) == (0, False, False, [])
+    assert "The user says: One file." in presented["content"]
+    assert "Plan mode" in blocked["content"] or "plan" in blocked["content"]
+
+
+def test_the_session_may_be_ended_at_its_plan(plan: Talk, objects: Objects, workspace: Path) -> None:
+    """Nothing runs any more."""
+    code, out, _, _ = plan((LEAVE, "q\n"), calls=[PLAN, AGAIN])
+    assert (code, list(workspace.iterdir())) == (130, [])
+    assert "the user ended the session" in objects(out)[1]["content"]

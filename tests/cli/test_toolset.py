@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from permitry.audit.record import MemoryRecorder
 from permitry.cli.toolset import Toolset
+from permitry.core.call import ToolCall
 from permitry.handler import ToolHandler
 from permitry.session import Session
 
@@ -327,3 +329,60 @@ def test_what_is_not_used_is_not_loaded(words: list[str], workspace: Path, recor
     done = subprocess.run(command, input=line, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert b"(no files)" in done.stdout or b"list_files" in done.stdout
+
+
+# Plans ------------------------------------------------------------------------------------------------------------
+
+PLAN = json.dumps({"id": "p", "name": "present_plan", "arguments": {"plan": "1. write"}}) + "\n"
+
+
+def test_without_a_human_a_plan_changes_nothing(
+    cli: Cli, unattended: list[str], objects: Objects, recorded: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """Plan mode stays, and the call is answered and recorded."""
+    code, out, _ = cli(*unattended, "--mode", "plan", stdin=PLAN + PLAN.replace('"p"', '"q"'))
+    assert code == 0
+    assert all("Nobody answered" in each["content"] for each in objects(out)[:2])
+    assert [each["mode"] for each in recorded() if each["event"] == "decided"] == ["plan", "plan"]
+    assert [each["approved"] for each in recorded() if each["event"] == "answered"] == [False, False]
+
+
+def test_outside_of_plan_mode_there_is_no_plan_to_present(cli: Cli, unattended: list[str], objects: Objects) -> None:
+    """There is nothing to leave."""
+    _, out, _ = cli(*unattended, stdin=PLAN)
+    assert "There is no tool `present_plan`" in objects(out)[0]["content"]
+
+
+def test_a_plugin_may_present_plans_itself(cli: Cli, unattended: list[str], plugins: Path, objects: Objects) -> None:
+    """Ours takes no name that is taken."""
+    (plugins / "greet.py").write_text(plugin("present_plan"))
+    cli("trust", plugins)
+    call = PLAN.replace('{"plan": "1. write"}', '{"who": "Ann"}')
+    _, out, _ = cli(*unattended, "--mode", "plan", "--plugins", plugins, stdin=call)
+    assert objects(out)[0]["content"] == "Hello, Ann."
+
+
+class _Channel:
+    """Answers in a given way, or fails."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def ask(self, _: object) -> Any:  # noqa: ANN401 -- wrong answers are to be tried
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [None, "yes", True, ValueError("gone")])
+def test_a_channel_that_fails_approves_no_plan(answer: object) -> None:
+    """What is no answer is on record as none."""
+    toolset = Toolset()
+    call = ToolCall("present_plan", {"plan": "x"})
+    assert toolset.review(call) is None
+    recorder = MemoryRecorder()
+    toolset.judge = ToolHandler(Session(), channel=_Channel(answer), recorder=recorder)
+    assert toolset.review(call) is None
+    asked, answered = recorder.records
+    assert (asked["event"], answered["event"], answered["approved"]) == ("asked", "answered", False)
+    assert (answered["error"] is None) == (answer is None)

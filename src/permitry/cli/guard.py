@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import attrs
 
@@ -37,7 +37,8 @@ class SessionGuard:
     """Reads lines of messages, has each call judged and run, and prints its result before it looks at the next.
 
     `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only. `reads_text`
-    also takes the calls that a message without calls holds as text.
+    also takes the calls that a message without calls holds as text. `is_over` says whether the user has ended the
+    session at a plan.
     """
 
     handler: ToolHandler
@@ -46,6 +47,7 @@ class SessionGuard:
     queues: bool = False
     is_quiet: bool = False
     reads_text: bool = False
+    is_over: Callable[[], bool] = lambda: False
     interrupted: bool = False
     rows: list[SummaryRow] = attrs.field(factory=list, init=False)
     queued: list[ToolCall] = attrs.field(factory=list, init=False)
@@ -221,11 +223,11 @@ class SessionGuard:
         except KeyboardInterrupt:
             self._ended = _INTERRUPTED
             return _IN_PART, "interrupted"
-        if isinstance(outcome, Ready):
-            return result, "ran" if result.ok else "ran, failed"
-        if result.ends_session:
+        if result.ends_session or self.is_over():
             self.interrupted = True
             self._ended = "the user ended the session"
+        if isinstance(outcome, Ready):
+            return result, "ran" if result.ok else "ran, failed"
         if outcome.cause is Cause.NOT_RECORDED:
             self.failure, self._ended = "the record cannot be written", _OVER
         return result, outcome.cause.value

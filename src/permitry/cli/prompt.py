@@ -63,9 +63,10 @@ class TerminalChannel:
             return self._asked(request)
 
     def _asked(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        self._is_seen = render.request(self._console, request)
+        self._is_seen = render.request(self._console, request, in_full=request.is_plan)
+        question = "leave plan mode with this plan?" if request.is_plan else "run it?"
         always = "/[a]lways" if request.suggested_grants else ""
-        while (line := self._line(f"run it? [y]es/[n]o{always}/[e]dit/e[x]plain/[s]how all/[q]uit: ")) is not None:
+        while (line := self._line(f"{question} [y]es/[n]o{always}/[e]dit/e[x]plain/[s]how all/[q]uit: ")) is not None:
             word = line.strip().lower()
             if word in ("a", "always") and not request.suggested_grants:
                 word = ""

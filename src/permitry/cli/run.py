@@ -128,6 +128,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         queues=options.unattended == "queue",
         is_quiet=options.json,
         reads_text=options.text_calls,
+        is_over=lambda: toolset.is_over,
     )
     return guard, recorder
 

@@ -13,15 +13,18 @@ from permitry.cli.inputs import tell
 from permitry.config.diagnostics import nearest
 from permitry.config.load import RuleSet
 from permitry.config.trust import TrustStore
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.dispatch.discovery import PluginReloader, PluginReport, load_entry_points
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import PermitryError
+from permitry.errors import PermitryError, told
 from permitry.handler import ToolHandler
 from permitry.tools import ToolServices, workspace_tools
 from permitry.tools.artifacts import ArtifactStore
+from permitry.tools.plan import register_present_plan
 from permitry.tools.settings import ToolsFile, read_tools_file
 
 if TYPE_CHECKING:
@@ -62,6 +65,8 @@ class Toolset:
     reloaders: tuple[PluginReloader, ...] = ()
     sources: tuple[Path, ...] = ()
     judge: ToolHandler | None = None
+    is_over: bool = attrs.field(default=False, init=False)
+    """Whether the user has ended the session at a plan."""
     _problems: dict[int, str | None] = attrs.field(factory=dict, init=False)
 
     @classmethod
@@ -97,6 +102,8 @@ class Toolset:
             if file.entry_points:
                 _tell_of(load_entry_points(toolset.registry))
             toolset.poll()
+            if "present_plan" not in toolset.registry:
+                register_present_plan(toolset.registry, toolset.review)
             yield toolset
 
     def poll(self) -> None:
@@ -115,6 +122,29 @@ class Toolset:
             return "nobody decides on redirects yet"
         decision = self.judge.decide(ToolCall("fetch_url", {"urls": [url]}))
         return True if decision.verdict is Verdict.ALLOW else decision.reason
+
+    def review(self, call: ToolCall) -> ToolConfirmationResponse | None:
+        """Ask the human of the session about the plan in `call`, and return the answer once it is on record.
+
+        Raises: `AuditError` when it cannot be recorded.
+        """
+        if self.judge is None:
+            return None
+        request = ToolConfirmationRequest(call, reason="the agent has finished its plan", is_plan=True)
+        response, error = None, None
+        self.judge.recorder.record("asked", call, pending_id=None)
+        try:
+            response = self.judge.channel.ask(request)
+        except Exception as failed:  # noqa: BLE001 -- a channel that fails is no answer
+            error = told(failed)
+        if response is not None and not isinstance(response, ToolConfirmationResponse):
+            response, error = None, f"the channel answered {told(response, repr)}"
+        answer = {"pending_id": None, "approved": response is not None and response.is_approval, "error": error}
+        instructions = None if response is None else response.instructions
+        edited = response is not None and response.arguments is not None
+        self.judge.recorder.record("answered", call, **answer, instructions=instructions, edited=edited)
+        self.is_over = response is not None and response.abort
+        return response
 
 
 def _say_it_once() -> None:

@@ -29,7 +29,8 @@ class ToolConfirmationRequest:
     """One question to a human: the call that would run, what it would change, and why it is asked.
 
     `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is empty
-    when a restriction asks: such a call is asked about every time.
+    when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the agent's plan,
+    and the question is whether to leave plan mode with it.
     """
 
     call: ToolCall
@@ -37,6 +38,7 @@ class ToolConfirmationRequest:
     preview: str | None = None
     reason: str = ""
     suggested_grants: tuple[SuggestedGrant, ...] = ()
+    is_plan: bool = False
 
     @property
     def tool(self) -> str:

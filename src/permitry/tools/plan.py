@@ -1,20 +1,35 @@
-"""The tool `update_plan`: the agent's list of steps, kept where the host can read it."""
+"""The tools `update_plan`, the list of steps where the host can read it, and `present_plan`, which ends plan mode."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
 
 import attrs
 from pydantic import Field
 
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
 from permitry.core.spec import ToolTraits
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.events import ToolEventKind, report
+from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import validated
+from permitry.dispatch.scope import ToolInvocation
+from permitry.errors import ToolError
 from permitry.tools._spec import Arguments, handler, spec
 
-__all__ = ["Plan", "PlanState", "PlanStep", "register"]
+__all__ = ["Plan", "PlanReview", "PlanState", "PlanStep", "register", "register_present_plan"]
 
 _Status: TypeAlias = Literal["pending", "in_progress", "completed"]
 # It changes the session alone, yet it is no reading: plan mode, which is for another kind of plan, must block it.
 _NOTES = ToolTraits(read_only=False, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
+
+
+_LONGEST = 20_000
+
+PlanReview: TypeAlias = Callable[[ToolCall], ToolConfirmationResponse | None]
+"""Shows the plan in a call to the human and returns the answer, None where nobody answers; it may wait."""
 
 
 class PlanStep(Arguments):
@@ -64,3 +79,50 @@ def register(registry: ToolRegistry, plan: Plan | None = None) -> Plan:
         handler(UpdatePlan, update_plan),
     )
     return kept
+
+
+class PresentPlan(Arguments):
+    """The arguments of `present_plan`."""
+
+    plan: str = Field(min_length=1, max_length=_LONGEST, description="The plan, for the user to read: what, and how.")
+
+
+def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
+    """Add `present_plan` to `registry`, which is there in plan mode: with the approval of a human plan mode ends.
+
+    Source: seed 003, "PresentPlanRule".
+    """
+
+    def present_plan(given: dict[str, Any], invocation: ToolInvocation) -> ToolResult:
+        plan, session = validated(PresentPlan, given).plan, invocation.session
+        if session is None or session.parent is not None:
+            raise ToolError("Only the main agent presents a plan; hand yours to the agent that started you.")
+        response = review(invocation.call)
+        if response is None:
+            return ToolResult(False, "Nobody answered, so plan mode stays. You may still read; do not carry it out.")
+        if not response.is_approval:
+            text = "The user did not approve the plan, so plan mode stays. Work on it, and present it again."
+            return ToolResult(False, text + _said(response))
+        edited = plan if response.arguments is None else validated(PresentPlan, response.arguments).plan
+        # INVARIANT: plan mode is left here alone, after the approval of a human that is on record.
+        with session.lock:
+            session.switch_mode("default")
+        changed = "" if edited == plan else f" The user changed it to:\n{edited}"
+        return ToolResult(
+            True, f"The user approved the plan. Plan mode is over; carry it out.{changed}{_said(response)}"
+        )
+
+    registry.register_with_context(
+        spec(
+            "present_plan", "Show the finished plan to the user, who approves it, which ends plan mode, or does not.",
+            PresentPlan, _NOTES, timeout=None,
+        ),
+        with_check(present_plan, lambda given: validated(PresentPlan, given)),
+        enabled=lambda context: context.is_plan_mode,
+        # A human may take long; other tools need not wait for that.
+        limits=ToolLimits(resource=None),
+    )  # fmt: skip
+
+
+def _said(response: ToolConfirmationResponse) -> str:
+    return f"\nThe user says: {response.instructions}" if response.instructions else ""
