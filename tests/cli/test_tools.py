@@ -88,6 +88,14 @@ def test_definitions_are_printed_as_a_provider_takes_them(cli: Cli, listing: lis
     assert "exec_command" in json.dumps(second)
 
 
+def test_free_text_has_its_grammar(cli: Cli, listing: list[str]) -> None:
+    """As a custom tool, where the provider has such; without the option it is a function."""
+    (custom,) = json.loads(cli(*listing, "--shape", "openai-responses", "--free-form", "apply_patch")[1])
+    assert (custom["type"], custom["format"]["syntax"]) == ("custom", "lark")
+    (function,) = json.loads(cli(*listing, "--shape", "openai-responses", "apply_patch")[1])
+    assert function["type"] == "function"
+
+
 def test_strict_definitions_require_all(cli: Cli, listing: list[str]) -> None:
     """As OpenAI's strict mode wants it."""
     (only,) = json.loads(cli(*listing, "--shape", "openai-chat", "--strict", "read_file")[1])
@@ -109,6 +117,7 @@ def test_what_a_provider_cannot_call_is_left_out(cli: Cli, listing: list[str], m
         (["red_file"], "there is no tool `red_file` here; did you mean `read_file`?"),
         (["qqqq"], "there is no tool `qqqq` here; `permitry tools` lists all there are"),
         (["--mode", "pla"], "unknown mode `pla`; did you mean `plan`?"),
+        (["--free-form"], "`--free-form` is for definitions; give --shape as well"),
         (["--strict"], "`--strict` is for definitions; give --shape as well"),
         (["--tools", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (["--plugins", "nowhere"], "nowhere: the plugin folder"),

@@ -30,14 +30,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shape = "print the definitions as a provider takes them, one JSON list"
     add("--shape", choices=SCHEMA_SHAPES, help=shape)
     add("--strict", action="store_true", help="with --shape: schemas that OpenAI's strict mode takes")
+    free = "with --shape of OpenAI: tools that take free text as custom tools, with their grammar"
+    add("--free-form", action="store_true", help=free)
     add("--json", action="store_true", help="print one JSON object a tool, and nothing else")
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """List the tools."""
-    if options.strict and options.shape is None:
-        raise PermitryError("`--strict` is for definitions; give --shape as well")
+    for option, is_given in (("--strict", options.strict), ("--free-form", options.free_form)):
+        if is_given and options.shape is None:
+            raise PermitryError(f"`{option}` is for definitions; give --shape as well")
     rules = rules_from(options, str(options.workspace))
     context = AuthContext(mode=known_mode(rules, options.mode), workspace=str(options.workspace.resolve()))
     policy = rules.policy()
@@ -62,7 +65,8 @@ def _print(options: argparse.Namespace, specs: list[ToolSpec], hidden: set[str])
         fit = [spec for spec in specs if is_exportable(spec, options.shape)]
         left = [spec.name for spec in specs if not is_exportable(spec, options.shape)]
         tell([f"`{name}` is left out: {options.shape} has no calls of its kind" for name in left])
-        print(json.dumps([exported(spec, options.shape, strict=options.strict) for spec in fit], indent=2))
+        forms = {"strict": options.strict, "free_form": options.free_form}
+        print(json.dumps([exported(spec, options.shape, **forms) for spec in fit], indent=2))
     elif options.json:
         for spec in specs:
             print(json.dumps(_as_json(spec, is_hidden=spec.name in hidden)))

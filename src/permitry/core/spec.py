@@ -151,7 +151,8 @@ class ToolSpec:
 
     A key of `roles` names an argument, `items[].path` those inside lists, `path|file_path` either; one that
     ends in `?` may be left out. None: nobody said what the arguments are; empty: none of them touches anything.
-    A role or kind may be given by its word (`"read_path"`, `"custom"`).
+    A role or kind may be given by its word (`"read_path"`, `"custom"`). `grammar` is what the text of custom calls is
+    written in, in the language of Lark; it is for providers, and calls are not checked against it.
 
     Raises: `CallError` for a name no call can have, and a schema that is no JSON object; `TypeError` and `ValueError`
     for a field of the wrong type or value.
@@ -168,6 +169,9 @@ class ToolSpec:
     timeout: float | None = attrs.field(default=None, kw_only=True, validator=_is_timeout)
     output_limit: int = attrs.field(default=16_000, kw_only=True, validator=_is_limit)
     kinds: frozenset[PayloadKind] = attrs.field(kw_only=True, converter=_set_of_kinds)
+    grammar: str | None = attrs.field(
+        default=None, kw_only=True, validator=attrs.validators.optional(_is_text), repr=False
+    )
 
     @kinds.default
     def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
@@ -186,6 +190,8 @@ class ToolSpec:
             "roles": roles,
             "kinds": tuple(sorted(kind.value for kind in self.kinds)),
             "version": self.version,
+            # Left out where there is none, so that the digests of other tools stay as they were.
+            **({} if self.grammar is None else {"grammar": self.grammar}),
         }
         return hashlib.sha256(canonical_json(told).encode()).hexdigest()
 

@@ -59,12 +59,13 @@ class Router:
         """The tools that are enabled here, and of which, with a policy, some call could run."""
         return self.registry.specs(self.context, self.policy)
 
-    def exported(self, shape: str, *, strict: bool = False) -> list[dict[str, Any]]:
+    def exported(self, shape: str, *, strict: bool = False, free_form: bool = False) -> list[dict[str, Any]]:
         """Return the definitions for the model, as `permitry.dispatch.schema.exported` gives them.
 
         A tool that takes only calls of a kind the shape does not have is left out.
         """
-        return [exported(spec, shape, strict=strict) for spec in self.specs if is_exportable(spec, shape)]
+        specs = [spec for spec in self.specs if is_exportable(spec, shape)]
+        return [exported(spec, shape, strict=strict, free_form=free_form) for spec in specs]
 
     def call(
         self,

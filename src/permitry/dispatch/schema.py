@@ -38,6 +38,7 @@ __all__ = [
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
 """The shapes `exported` knows."""
 
+_FREE_FORMS = ("openai-chat", "openai-responses")
 _SHOULD = re.compile(r"^(?:Input|[A-Z][a-z]+) should ")
 _WORDS = {
     "missing": "is missing",
@@ -56,6 +57,7 @@ _WORDS = {
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
 }
+
 Model = TypeVar("Model", bound=BaseModel)
 _SECTION = re.compile(r"^(?:Args|Arguments|Parameters):$")
 _GOOGLE = re.compile(r"^\s+(?P<name>\w+)(?: ?\([^)]*\))?:\s+(?P<text>\S.*)$")
@@ -279,12 +281,13 @@ def is_exportable(spec: ToolSpec, shape: str) -> bool:
     return not kinds.get(shape, set()).isdisjoint(spec.kinds)
 
 
-def exported(spec: ToolSpec, shape: str, *, strict: bool = False) -> dict[str, Any]:
+def exported(spec: ToolSpec, shape: str, *, strict: bool = False, free_form: bool = False) -> dict[str, Any]:
     """Return a declaration as a provider takes it; `shape` is one of `SCHEMA_SHAPES`.
 
     With `strict` the schema is one that OpenAI's strict mode takes, see `strict_schema`; one that has no such form is
     exported as it is, and not as strict. A tool that takes no function calls is exported as the custom tool or the
-    local shell that it is.
+    local shell that it is. With `free_form` so is one that takes custom calls beside function calls, in the shapes of
+    OpenAI; its grammar goes with it.
 
     Raises: `RegistryError` for an unknown shape, and for a tool that `is_exportable` says no to.
     """
@@ -292,7 +295,8 @@ def exported(spec: ToolSpec, shape: str, *, strict: bool = False) -> dict[str, A
         raise RegistryError(f"unknown shape `{shape}`; known: {', '.join(SCHEMA_SHAPES)}")
     if not is_exportable(spec, shape):
         raise RegistryError(f"the tool `{spec.name}` takes no calls of a kind that {shape} has")
-    if not spec.kinds & {PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC}:
+    is_free = free_form and PayloadKind.CUSTOM in spec.kinds and shape in _FREE_FORMS
+    if is_free or not spec.kinds & {PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC}:
         return _own_kind(spec, shape)
     parameters: dict[str, Any] = thaw(spec.parameters) or {"type": "object", "properties": {}}
     if strict:
@@ -320,8 +324,13 @@ def exported(spec: ToolSpec, shape: str, *, strict: bool = False) -> dict[str, A
 def _own_kind(spec: ToolSpec, shape: str) -> dict[str, Any]:
     if PayloadKind.LOCAL_SHELL in spec.kinds:
         return {"type": "local_shell"}
-    custom = {"name": wire_name(spec.name), "description": spec.description, "format": {"type": "text"}}
-    return {"type": "custom", **custom} if shape == "openai-responses" else {"type": "custom", "custom": custom}
+    is_response = shape == "openai-responses"
+    text: dict[str, Any] = {"type": "text"}
+    if spec.grammar is not None:
+        grammar = {"syntax": "lark", "definition": spec.grammar}
+        text = {"type": "grammar", **(grammar if is_response else {"grammar": grammar})}
+    custom = {"name": wire_name(spec.name), "description": spec.description, "format": text}
+    return {"type": "custom", **custom} if is_response else {"type": "custom", "custom": custom}
 
 
 def _annotations(traits: ToolTraits) -> dict[str, bool]:

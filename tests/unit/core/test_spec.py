@@ -179,3 +179,19 @@ def test_a_role_or_kind_may_be_given_by_its_word() -> None:
     spec = ToolSpec("look", roles={"path": "read_path"}, kinds=["custom"])
     assert spec.roles == {"path": ArgumentRole.READ_PATH}
     assert spec.kinds == {PayloadKind.CUSTOM}
+
+
+def test_a_grammar_is_text_and_part_of_the_declaration() -> None:
+    """Another one is another tool; without one the digest is what it always was."""
+    digest = ToolSpec("t").digest
+    assert len({digest, ToolSpec("t", grammar="start: A").digest, ToolSpec("t", grammar="start: B").digest}) == 3
+    assert ToolSpec("t", grammar=None).digest == digest
+    spec = ToolSpec("t", grammar="start: A")
+    assert pickle.loads(pickle.dumps(spec)) == copy.deepcopy(spec) == spec  # noqa: S301 -- our own pickle
+
+
+@pytest.mark.parametrize("grammar", [1, b"start: A"])
+def test_a_grammar_that_is_no_text_is_refused(grammar: Any) -> None:  # noqa: ANN401 -- a mistake
+    """The provider would refuse every request."""
+    with pytest.raises(TypeError, match="`grammar` is a text"):
+        ToolSpec("t", grammar=grammar)

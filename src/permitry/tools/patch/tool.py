@@ -12,6 +12,7 @@ from permitry.errors import ToolError
 from permitry.tools._reading import ReadMemory
 from permitry.tools._spec import ROLES, WRITES, Arguments, checked_first, handler, preview, spec
 from permitry.tools.patch.commit import commit
+from permitry.tools.patch.grammar import GRAMMAR
 from permitry.tools.patch.parse import parse_patch
 from permitry.tools.patch.preview import preview_of
 from permitry.tools.patch.update import LineEndings
@@ -115,7 +116,7 @@ def register(
     registry.register(
         spec(
             "apply_patch", _DESCRIPTION, ApplyPatch, attrs.evolve(WRITES, idempotent=False),
-            roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM),
+            roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM), grammar=GRAMMAR,
         ),
         checked_first(_check_patch, handler(ApplyPatch, apply)),
         preview=preview(ApplyPatch, shown),
