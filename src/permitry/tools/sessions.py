@@ -23,7 +23,7 @@ from permitry.tools._process import Kept, ProcessGroup, default_shell, folder_of
 from permitry.tools._reading import ReadMemory
 from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry.tools.patch import Patching
-from permitry.tools.shell._patching import patched_by
+from permitry.tools.shell._patching import check_patch_in, patch_preview, patched_by, with_patch_check
 from permitry.tools.shell._terminal import TerminalGroup
 from permitry.tools.shell.codex import exit_code
 from permitry.tools.workspace import Workspace
@@ -119,6 +119,7 @@ def _register_one(registry: ToolRegistry, tools: "_Sessions") -> None:
             timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS,
         ),
         with_check(tools.unified_exec, _action_of, canonical=_with_action),
+        preview=patch_preview(tools.patching, "cmd", "workdir"),
     )  # fmt: skip
 
 
@@ -154,6 +155,7 @@ def _action_of(given: dict[str, Any]) -> ExecCommand | WriteStdin:
     rest = {name: value for name, value in given.items() if name != "action"}
     match given["action"]:
         case "start":
+            check_patch_in(rest.get("cmd"))
             return validated(ExecCommand, rest)
         case "type":
             return validated(WriteStdin, rest)
@@ -169,7 +171,8 @@ def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
             roles={"cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT},
             timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS,
         ),
-        handler(ExecCommand, tools.exec_command),
+        with_patch_check("cmd", handler(ExecCommand, tools.exec_command)),
+        preview=patch_preview(tools.patching, "cmd", "workdir"),
     )  # fmt: skip
     registry.register(
         spec(
@@ -209,12 +212,12 @@ class _Sessions:
         full = f"There are {_MOST_SESSIONS} sessions; end one, or look at the output of those that ended."
         self.kept: Kept[_Session] = Kept(_MOST_SESSIONS, full)
         self._workspace = workspace
-        self._patching = Patching(workspace, memory)
+        self.patching = Patching(workspace, memory)
 
     def exec_command(self, arguments: ExecCommand) -> tuple[bool, str]:
         argv = [_shell_named(arguments.shell), "-lc" if arguments.login else "-c", arguments.cmd]
         folder = folder_of(self._workspace, arguments.workdir)
-        told = patched_by(arguments.cmd, folder, self._patching)
+        told = patched_by(arguments.cmd, folder, self.patching)
         if told is not None:
             return True, told
         group = (

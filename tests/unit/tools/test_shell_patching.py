@@ -10,7 +10,7 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
-from permitry.handler import ToolHandler
+from permitry.handler import Blocked, Cause, ToolHandler
 from permitry.session import Session
 from permitry.tools import files, sessions, shell
 from permitry.tools._reading import ReadMemory
@@ -137,3 +137,79 @@ def test_an_error_of_a_command_is_the_models_to_read(workspace: Workspace) -> No
     """A here-document that the shell would rewrite is refused."""
     with pytest.raises(ToolError, match="Quote the end of the here-document"):
         patched_by(SCRIPT.replace("'EOF'", "EOF").replace("+x", "+$x"), workspace.root, Patching(workspace))
+
+
+# Before the question ----------------------------------------------------------------------------------------------
+
+UPDATE = "*** Begin Patch\n*** Update File: a\n-old\n+new\n*** End Patch"
+BAD = "*** Begin Patch\n*** Update File: a\n*** End Patch"
+
+
+def _calls(patch: str) -> list[tuple[str, dict[str, Any]]]:
+    script = f"apply_patch <<'EOF'\n{patch}\nEOF\n"
+    return [
+        ("run_shell", {"command": script}),
+        ("shell", {"command": ["bash", "-lc", script]}),
+        ("shell_command", {"command": f"cd . && {script}", "workdir": "."}),
+        ("local_shell", {"command": ["apply_patch", patch]}),
+        ("exec_command", {"cmd": script}),
+    ]
+
+
+@pytest.fixture
+def asked(registry: ToolRegistry, root: Path) -> Callable[[str, dict[str, Any]], Any]:
+    """Return a function that begins a call under rules that ask about each shell."""
+    handler = ToolHandler(Session(workspace=str(root)), registry=registry)
+    return lambda tool, arguments: handler.begin(ToolCall(tool, arguments))
+
+
+@pytest.mark.parametrize(("tool", "arguments"), _calls(UPDATE))
+def test_the_question_shows_what_the_patch_would_change(
+    root: Path, asked: Callable[[str, dict[str, Any]], Any], tool: str, arguments: dict[str, Any]
+) -> None:
+    """As the one about `apply_patch` does."""
+    (root / "a").write_text("old\n", encoding="utf-8")
+    assert asked(tool, arguments).request.preview == "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\n"
+
+
+@pytest.mark.parametrize(("tool", "arguments"), _calls(BAD))
+def test_a_patch_that_cannot_be_read_is_not_asked_about(
+    asked: Callable[[str, dict[str, Any]], Any], tool: str, arguments: dict[str, Any]
+) -> None:
+    """The model hears what is wrong with it."""
+    outcome = asked(tool, arguments)
+    assert isinstance(outcome, Blocked)
+    assert "apply_patch verification failed: Invalid patch hunk on line 2" in outcome.result.text
+
+
+@pytest.mark.parametrize("command", [ADD, f"apply_patch <<EOF\n{ADD.replace('+x', '+$x')}\nEOF\n"])
+def test_a_patch_the_shell_would_not_apply_is_not_asked_about(
+    asked: Callable[[str, dict[str, Any]], Any], command: str
+) -> None:
+    """Without `apply_patch`, or rewritten."""
+    outcome = asked("run_shell", {"command": command})
+    assert isinstance(outcome, Blocked)
+    assert outcome.cause is Cause.MISFIT
+
+
+@pytest.mark.parametrize("tool", ["run_shell", "shell"])
+def test_whether_a_patch_fits_is_for_the_human_alone(asked: Callable[[str, dict[str, Any]], Any], tool: str) -> None:
+    """The answer to the model would tell what stands in a file that no rule has permitted."""
+    outcome = asked(tool, {"command": f"apply_patch <<'EOF'\n{UPDATE}\nEOF\n"})
+    assert outcome.request.preview.startswith("(no preview: apply_patch verification failed: Failed to read file")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_shell", {"command": "make; apply_patch <<'EOF'\n*** Begin Patch\nEOF\n"}),
+        ("run_shell", {"command": f"cd no/such && {SCRIPT}"}),
+        ("shell", {"command": ["make", "x"], "workdir": "no/such"}),
+        ("exec_command", {"cmd": "make"}),
+    ],
+)
+def test_other_commands_have_no_preview(
+    asked: Callable[[str, dict[str, Any]], Any], tool: str, arguments: dict[str, Any]
+) -> None:
+    """They are asked about as before."""
+    assert asked(tool, arguments).request.preview is None

@@ -136,6 +136,7 @@ def test_looking_is_all_that_plan_mode_leaves(handler: ToolHandler) -> None:
         ({"input": ["ls"], "timeout_ms": 1}, "`timeout_ms`"),
         ({"action": "start", "cmd": "ls", "session_id": 1}, "`session_id`: Extra inputs"),
         ({"action": "type", "session_id": 1, "cmd": "ls"}, "`cmd`: Extra inputs"),
+        ({"input": "apply_patch <<'EOF'\n*** Begin Patch\nEOF\n"}, "apply_patch verification failed"),
         ({"action": ["start"]}, "`action` is start or type"),
     ],
 )

@@ -3,13 +3,21 @@
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeGuard
 
 from permitry.actions.folders import Folder
 from permitry.actions.shell.reading import read_argv, read_command
 from permitry.core.action import Access, Actions
+from permitry.dispatch.registry import Handler, Preview
+from permitry.errors import ToolError
+from permitry.tools._process import folder_of
+from permitry.tools._spec import checked_first
 from permitry.tools.patch import Patching, patch_in_shell
+from permitry.tools.patch.parse import parse_patch
+from permitry.tools.patch.preview import preview_of
+from permitry.tools.patch.verify import Verified
 
-__all__ = ["patched_by"]
+__all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check"]
 
 
 def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
@@ -20,6 +28,52 @@ def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -
 
     Raises: `ToolError` when the patch does not fit, cannot be made, or stands there without `apply_patch`.
     """
+    verified = _planned(command, folder, patching)
+    return None if verified is None else patching.made(verified)
+
+
+def check_patch_in(command: object) -> None:
+    """Read the patch that is all a command does, if it is one, without a look at the files it is about.
+
+    Raises: `ToolError` for a patch that cannot be read, that a shell would rewrite, or without `apply_patch`.
+    """
+    found = patch_in_shell(command) if _is_command(command) else None
+    if found is None or found.folder == "":
+        return
+    try:
+        parse_patch(found.patch)
+    except ToolError as error:
+        raise ToolError(f"apply_patch verification failed: {error}") from error
+
+
+def with_patch_check(argument: str, handle: Handler) -> Handler:
+    """Return `handle` for commands whose patch, if they are one, can be read; others hear what is wrong with it."""
+    return checked_first(lambda given: check_patch_in(given.get(argument)), handle)
+
+
+def patch_preview(patching: Patching, argument: str, workdir: str | None = None) -> Preview:
+    """Return a preview of a command that only applies a patch: that of `apply_patch`; None for any other command.
+
+    `argument` names the command, `workdir` the folder it starts in.
+    """
+
+    def show(given: dict[str, Any]) -> str | None:
+        command = given.get(argument)
+        if not _is_command(command) or patch_in_shell(command) is None:
+            return None
+        folder = folder_of(patching.workspace, None if workdir is None else given.get(workdir))
+        verified = _planned(command, folder, patching)
+        return None if verified is None else preview_of(patching.workspace, verified)
+
+    return show
+
+
+def _is_command(value: object) -> TypeGuard[str | list[str]]:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(word, str) for word in value))
+
+
+def _planned(command: str | Sequence[str], folder: Path, patching: Patching) -> Verified | None:
+    """Return what the patch that is all `command` does would do; None leaves the command to the shell."""
     found = patch_in_shell(command)
     if found is None or found.folder == "":
         return None
@@ -31,7 +85,7 @@ def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -
     root = patching.workspace.root
     touched = {(_needed(change.data), str(root / change.where)) for change in verified.changes}
     # INVARIANT: law 5. Only what was judged is touched: the paths that the policy was told of for this very command.
-    return patching.made(verified) if touched <= set(_judged(command, folder)) else None
+    return verified if touched <= set(_judged(command, folder)) else None
 
 
 def _needed(data: bytes | None) -> Access:

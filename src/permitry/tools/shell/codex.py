@@ -13,7 +13,7 @@ from permitry.tools._process import Ended, ProcessGroup, default_shell, folder_o
 from permitry.tools._reading import ReadMemory
 from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry.tools.patch import Patching
-from permitry.tools.shell._patching import patched_by
+from permitry.tools.shell._patching import patch_preview, patched_by, with_patch_check
 from permitry.tools.workspace import Workspace
 
 __all__ = ["exit_code", "register"]
@@ -108,7 +108,9 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     ):
         roles = {"command": ROLES.COMMAND, **about}
         registry.register(
-            spec(name, "Run a command in the workspace.", model, RUNS, roles=roles, timeout=timeout), handle
+            spec(name, "Run a command in the workspace.", model, RUNS, roles=roles, timeout=timeout),
+            with_patch_check("command", handle),
+            preview=patch_preview(patching, "command", "workdir"),
         )
     registry.register(
         spec(
@@ -116,7 +118,8 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
             timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION),
         ),
-        handler(LocalShell, local_shell),
+        with_patch_check("command", handler(LocalShell, local_shell)),
+        preview=patch_preview(patching, "command", "working_directory"),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from permitry.tools._process import Ended, ProcessGroup, default_shell, run_grou
 from permitry.tools._reading import ReadMemory
 from permitry.tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
 from permitry.tools.patch import Patching
-from permitry.tools.shell._patching import patched_by
+from permitry.tools.shell._patching import patch_preview, patched_by, with_patch_check
 from permitry.tools.workspace import Workspace
 
 __all__ = ["refuse_interactive", "register", "requiring"]
@@ -61,7 +61,8 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
             roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0,
         ),
-        requiring("run_shell", "command", handler(RunShell, run_shell)),
+        requiring("run_shell", "command", with_patch_check("command", handler(RunShell, run_shell))),
+        preview=patch_preview(patching, "command"),
     )  # fmt: skip
 
 
