@@ -88,6 +88,10 @@ def web() -> Iterator[str]:
     server.server_close()
 
 
+BLOCKED = ("subtask", "execute", "deep_analysis")
+"""The tools that need a runner for agents, which `permitry run` does not have."""
+
+
 @attrs.frozen
 class Use:
     """One call of a tool: whether the user is asked, whether it succeeds, and a piece of what it answers."""
@@ -143,9 +147,10 @@ def uses(web: str, artifact: str) -> list[Use]:
         Use("graph_search", {"mode": "global"}, "Ada Lovelace"),
         Use("greet", {"who": "Ann"}, "Good morning, Ann."),
         Use("mcp:calc/add", {"a": 2, "b": 3}, "the sum is 5", asks=True),
-        Use("subtask", {"objective": "read"}, "No agent can be started here", asks=True, ok=False),
-        Use("execute", {"objective": "read"}, "No agent can be started here", asks=True, ok=False),
-        # Without anybody to run an agent it is not there at all; no question is asked for nothing.
+        # Without a runner for agents these cannot work, so no question is asked.
+        Use("subtask", {"objective": "read"}, "No agent can be started here", ok=False),
+        Use("execute", {"objective": "read"}, "No agent can be started here", ok=False),
+        # Without a runner for agents it is not there at all.
         Use("deep_analysis", {"query": "why"}, "The call of `deep_analysis` was blocked", ok=False),
     ]  # fmt: skip
 
@@ -231,14 +236,14 @@ def test_what_is_used_is_what_there_is(ran: Ran) -> None:
 
 def test_only_what_does_more_than_read_is_asked_about(ran: Ran) -> None:
     """Reading runs without a question, every other call is asked about once, and no answer is left over."""
-    expected = {each.tool: "confirm" if each.asks else "allow" for each in ran.calls} | {"deep_analysis": "block"}
+    expected = {each.tool: "confirm" if each.asks else "allow" for each in ran.calls} | dict.fromkeys(BLOCKED, "block")
     assert {row["call_id"]: row["verdict"] for row in ran.summary["calls"]} == expected
     assert ran.summary["unused_answers"] == []
 
 
 def test_each_run_is_on_record_with_its_beginning_and_its_end(ran: Ran) -> None:
     """What was blocked has neither."""
-    names = [each.tool for each in ran.calls if each.tool != "deep_analysis"]
+    names = [each.tool for each in ran.calls if each.tool not in BLOCKED]
     for event in ("started", "finished"):
         assert [line["call_id"] for line in ran.records if line["event"] == event] == names
 

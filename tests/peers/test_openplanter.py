@@ -30,7 +30,7 @@ from permitry.tools import ToolServices, files, workspace_tools
 from permitry.tools._reading import line_hash
 from permitry.tools._spec import spec
 from permitry.tools.artifacts import FOLDER, ArtifactStore
-from permitry.tools.delegate import Delegation
+from permitry.tools.delegate import AgentTask, Delegation
 
 Scenario: TypeAlias = dict[str, Any]
 
@@ -204,6 +204,15 @@ def _with_our_anchors(arguments: dict[str, Any], root: Path) -> dict[str, Any]:
 # Running ----------------------------------------------------------------------------------------------------------
 
 
+@attrs.frozen
+class _Unused:
+    """The agent of the original, which no recorded call starts."""
+
+    def run(self, task: AgentTask, scope: CallScope) -> str:
+        """Fail."""
+        raise AssertionError((task, scope))
+
+
 def _registry(scenario: Scenario, root: Path, monkeypatch: pytest.MonkeyPatch) -> ToolRegistry:
     """Return the shipped tools, set as those of the scenario were."""
     config = scenario["config"]
@@ -221,7 +230,8 @@ def _registry(scenario: Scenario, root: Path, monkeypatch: pytest.MonkeyPatch) -
         config.get("max_depth", 4),
         needs_criteria=config.get("acceptance_criteria", True),
     )
-    return workspace_tools(root, ToolServices(artifacts=ArtifactStore(root / FOLDER), delegation=settings))
+    services = ToolServices(artifacts=ArtifactStore(root / FOLDER), delegation=settings, runner=_Unused())
+    return workspace_tools(root, services)
 
 
 def _no_host(*_: object, **__: object) -> None:

@@ -23,6 +23,7 @@ Model = TypeVar("Model", bound=Arguments)
 Kind: TypeAlias = Literal["analysis", "execute", "subtask"]
 _TOOLS = ("subtask", "execute")
 _MARK = "[ACCEPTANCE CRITERIA:"
+_NO_RUNNER = "No agent can be started here: the host has no runner for one. Do the work yourself."
 _TIMEOUT = 3_600.0
 
 
@@ -91,7 +92,7 @@ class NoRunner:
 
         Raises: `ToolError`.
         """
-        raise ToolError("No agent can be started here: the host has no runner for one. Do the work yourself.")
+        raise ToolError(_NO_RUNNER)
 
 
 @attrs.frozen
@@ -185,6 +186,8 @@ class _Desk:
         self._check_mode(tool)
         if "objective" not in arguments:
             raise ToolError(f"{tool} requires objective")
+        if isinstance(self.runner, NoRunner):
+            raise ToolError(_NO_RUNNER)
 
     def subtask(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
         asked = _checked(Subtask, arguments)

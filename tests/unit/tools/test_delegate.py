@@ -200,13 +200,13 @@ def test_a_higher_model_is_refused(  # noqa: PLR0917 -- a table
     assert (result, runner.asked) == (ToolResult(False, told), [])
 
 
-def test_without_a_runner_no_agent_is_started() -> None:
-    """And the model is told what to do instead."""
+@pytest.mark.parametrize("tool", ["subtask", "execute"])
+def test_without_a_runner_no_agent_is_started(tool: str) -> None:
+    """No question is asked about such a call, and the model learns what to do instead."""
     registry = ToolRegistry()
     register(registry)
     with registry:
-        handler = ToolHandler(Session(yolo_mode=True), registry=registry)
-        result = handler.handle(ToolCall("execute", {"objective": "x"}), CallScope())
+        result = ToolHandler(Session(), registry=registry).handle(ToolCall(tool, {"objective": "x"}), CallScope())
     assert result == ToolResult(
         False, "No agent can be started here: the host has no runner for one. Do the work yourself."
     )
@@ -335,10 +335,10 @@ def test_an_agent_is_never_allowed_more_than_its_caller(mode: str, told: ToolRes
         assert heard[0].ok is (told is not None)
 
 
-def test_starting_an_agent_is_decided_like_any_call() -> None:
-    """It asks where nothing speaks for it, and is blocked while a plan is written."""
+def test_starting_an_agent_is_decided_like_any_call(runner: _Runner) -> None:
+    """It asks where no rule permits it, and is blocked while a plan is written."""
     registry = ToolRegistry()
-    register(registry)
+    register(registry, runner)
     verdicts = [
         ToolHandler(Session(mode=mode), registry=registry).decide(ToolCall("subtask", {"objective": "x"})).verdict
         for mode in ("default", "plan", "yolo")

@@ -15,7 +15,7 @@ from permitry.errors import ToolError
 from permitry.tools._spec import ROLES, Arguments, checked_first, handler, spec
 from permitry.tools.web.addresses import Resolve, resolve
 from permitry.tools.web.pages import LONGEST_TEXT
-from permitry.tools.web.settings import WebSettings
+from permitry.tools.web.settings import NO_SERVICE, WebSettings
 
 if TYPE_CHECKING:
     from permitry.tools.web.exchange import Exchanger
@@ -67,6 +67,11 @@ def register(
     Source: seed 000, "Tool Inventory".
     """
     chosen = WebSettings() if settings is None else settings
+    has_service = search is not None or chosen.search_endpoint is not None
+
+    def search_mistake(arguments: Mapping[str, Any]) -> str | None:
+        lack = None if has_service else f"Web search failed: {NO_SERVICE}."
+        return _query_mistake(arguments) or lack
 
     def web_search(arguments: WebSearch) -> tuple[bool, str]:
         return _searched(arguments, lambda: search or _search_provider(chosen, resolver))
@@ -79,7 +84,7 @@ def register(
             "web_search", "Search the web.", WebSearch, _READS_THE_WEB,
             timeout=chosen.timeout + 5, output_limit=_OUTPUT,
         ),
-        checked_first(_refuse_mistakes(_query_mistake), handler(WebSearch, web_search)),
+        checked_first(_refuse_mistakes(search_mistake), handler(WebSearch, web_search)),
     )  # fmt: skip
     registry.register(
         spec(

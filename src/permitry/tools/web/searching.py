@@ -10,6 +10,7 @@ import attrs
 
 from permitry.errors import ToolError
 from permitry.tools.web.exchange import Exchanger, Request
+from permitry.tools.web.settings import NO_SERVICE
 
 __all__ = ["ExaSearch", "Found", "SearchProvider", "SearxngSearch", "search_provider"]
 
@@ -92,7 +93,7 @@ def search_provider(exchanger: Exchanger) -> SearchProvider:
     """
     endpoint = exchanger.settings.search_endpoint
     if endpoint is None:
-        raise ToolError("no search service is configured; whoever runs this sets `WebSettings(search_endpoint=…)`")
+        raise ToolError(NO_SERVICE)
     if exchanger.settings.search_shape == "exa":
         return ExaSearch(exchanger, endpoint)
     return SearxngSearch(exchanger, endpoint)

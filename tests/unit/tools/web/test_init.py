@@ -135,9 +135,10 @@ def test_refusals_read_as_they_were_recorded(use: Use) -> None:
         assert use(step["tool"], **step["args"]).text == step["observation"]
 
 
-def test_without_a_service_the_search_says_so(use: Use) -> None:
-    """Recorded: `Web search failed: …`."""
-    assert use("web_search", query="x").text.startswith("Web search failed: no search service is configured")
+def test_without_a_service_the_search_says_so(registry: ToolRegistry) -> None:
+    """Recorded: `Web search failed: …`; no question is asked about a call that cannot work."""
+    result = ToolHandler(Session(), registry=registry).handle(ToolCall("web_search", {"query": "x"}))
+    assert result.text.startswith("Web search failed: no search service is configured")
 
 
 def test_the_tools_declare_what_well_known_ones_are(registry: ToolRegistry) -> None:
@@ -178,7 +179,9 @@ def test_a_missing_package_is_told(use: Use, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.delattr(web, name, raising=False)
     monkeypatch.setitem(sys.modules, "httpx", None)
     assert use("fetch_url", urls=["https://a.example/"]).text.endswith("installs `permitry[web]`")
-    assert "permitry[web]" in use("web_search", query="a").text
+    registry = ToolRegistry()
+    web.register(registry, WebSettings(search_endpoint="https://search.example"))
+    assert "permitry[web]" in _used(registry, "web_search", query="a").text
 
 
 def test_foreign_packages_are_loaded_on_first_use() -> None:
