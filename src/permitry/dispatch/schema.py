@@ -39,6 +39,7 @@ SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses"
 """The shapes `exported` knows."""
 
 _FREE_FORMS = ("openai-chat", "openai-responses")
+_TYPES = frozenset({"bool", "float", "int", "str"})
 _SHOULD = re.compile(r"^(?:Input|[A-Z][a-z]+) should ")
 _WORDS = {
     "missing": "is missing",
@@ -163,7 +164,11 @@ def unfit(error: ValidationError) -> ToolError:
 
 def _wrong(each: "ErrorDetails") -> str:
     """Return what is wrong with one argument; what is wrong with all of them names none."""
-    name = f"`{'.'.join(map(str, each['loc']))}`" if each["loc"] else ""
+    # Of an argument that may be of several types, pydantic also names the type.
+    parts = [str(part) for part in each["loc"] if isinstance(part, int) or part.isidentifier()]
+    if len(parts) > 1 and parts[-1] in _TYPES:
+        parts.pop()
+    name = f"`{'.'.join(parts)}`" if parts else ""
     words = _WORDS.get(each["type"])
     if words is None:
         words = _SHOULD.sub("must ", each["msg"].removeprefix("Value error, "))

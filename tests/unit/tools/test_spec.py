@@ -72,3 +72,14 @@ def test_a_spec_has_the_schema_of_its_arguments() -> None:
     assert made.parameters["required"] == ("name",)
     assert made.parameters["additionalProperties"] is False
     assert "description" not in made.parameters
+
+
+class _Run(Arguments):
+    command: list[str] | str
+
+
+def test_the_name_of_an_argument_is_all_that_is_named() -> None:
+    """Not the types that it may have."""
+    with pytest.raises(ToolError) as failed:
+        handler(_Run, lambda _: (True, ""))({"command": 3})
+    assert str(failed.value) == "The arguments do not fit: `command` must be a list; `command` must be a text."
