@@ -31,7 +31,7 @@ def test_every_start_has_one_end(runs: list[tuple[str, bool]]) -> None:
     def tool(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- also what no tool may return
         end = ENDS[arguments["end"]]
         if isinstance(end, BaseException):
-            raise end
+            raise type(end)(*end.args)  # anew: one that is raised again carries all tracebacks of before
         return end
 
     for is_once in (False, True):

@@ -92,7 +92,8 @@ class ArgvPattern:
             return False
         if _Generous(self._tokens, is_sure=is_sure).fits(words):
             return True
-        flags = _Flags.of(words)
+        # What the shell may change is no flag for certain.
+        flags = _Flags.of([word for word in words if not (is_sure and (word.is_open or word.is_glob))])
         rest = (self._tokens[0], *(token for token in self._tokens[1:] if not flags.meet(token, is_sure=is_sure)))
         return len(rest) < len(self._tokens) and _Generous(rest, is_flag_free=True, is_sure=is_sure).fits(words)
 
