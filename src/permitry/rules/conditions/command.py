@@ -207,8 +207,9 @@ class _Flags:
     def meet(self, token: Token, *, is_sure: bool) -> bool:
         """Return whether an alternative of the token is a cluster such as `-rf` of these flags.
 
-        One that reads as a word, as `-set` does, may be an option of its own: to be sure, no other
-        letter may stand among its letters.
+        One that reads as a word, as `-set` does, may be an option of its own: to be sure, no other letter may be among
+        its letters. A word of more letters than a cluster has may be an option of its own as well: it is never certain,
+        and nothing at all to a pattern that reads as a word.
         """
         return any(self._hold(cluster, is_sure=is_sure) for cluster in token.clusters)
 
@@ -216,15 +217,16 @@ class _Flags:
         if self.may_be_any and not is_sure:
             return True
         given = self.clusters
+        if is_sure or _is_word(cluster):
+            given = tuple(each for each in given if len(frozenset(each)) <= _MOST_FLAGS)
         if is_sure and _is_word(cluster):
             given = tuple(each for each in given if len(each) <= len(cluster.intersection(each)))
         return cluster <= frozenset("".join(given))
 
 
 def _cluster(word: Word) -> str:
-    """Return the letters of a word such as `-rf`; none for a long option, and for more letters than a cluster has."""
-    letters = "" if word.text.startswith("--") else "".join(itertools.takewhile(str.isalnum, word.text[1:]))
-    return letters if len(frozenset(letters)) <= _MOST_FLAGS else ""
+    """Return the letters of a word such as `-rf`; none for a long option."""
+    return "" if word.text.startswith("--") else "".join(itertools.takewhile(str.isalnum, word.text[1:]))
 
 
 def _is_word(cluster: frozenset[str]) -> bool:

@@ -166,6 +166,8 @@ def test_a_pattern_must_hold(pattern: str, command: str) -> None:
         ("networksetup -set *", "networksetup -reset x"),
         ("networksetup -set *", "networksetup -test x"),
         ("docker run -itd *", "docker run -itdP x"),
+        ("curl -k *", "curl -sSLkfgGIjJNqvZ x"),
+        ("rm -rf *", "rm -r -abcdeghijklf x"),
     ],
 )
 def test_a_pattern_holds_by_a_guess(pattern: str, command: str) -> None:
