@@ -207,9 +207,6 @@ def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
         if group is not None and not has_condition(group):
             hint = "name a condition, or leave it out"
             yield draft.source.problem((*draft.path, key), f"`{key}` is empty", hint, key=True)
-        if group is not None and group.access and not group.path:
-            hint = 'say of which paths; `path = "/**"` is all of them'
-            yield draft.source.problem((*draft.path, key, "access"), "`access` without `path`", hint, key=True)
     if table.tools is None and table.effect == "allow" and not _is_about_actions(table):
         hint = 'write `tools = ["*"]` if every tool is meant'
         yield draft.source.problem(draft.path, "an `allow` rule must name its tools", hint, key=True)

@@ -1,11 +1,12 @@
 """From the conditions of a rule, as plain data, to what the rule is about."""
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permitry.core.action import Access
 from permitry.core.pattern import Pattern
+from permitry.errors import RuleError
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.path import PathPattern
@@ -15,7 +16,7 @@ from permitry.rules.conditions.tools import ToolSelector
 if TYPE_CHECKING:
     from permitry.rules.conditions.arguments import ArgumentCondition
 
-__all__ = ["Given", "Place", "argument", "arguments", "host_pattern", "scope_of"]
+__all__ = ["Given", "Place", "accesses", "argument", "arguments", "host_pattern", "scope_of"]
 
 Given: TypeAlias = Mapping[str, Any]
 """The conditions of a `when` or `unless` that are given, by name, as a rule file says them."""
@@ -64,6 +65,18 @@ def _read_host(text: str) -> str | None:
     return read_host(text)
 
 
+def accesses(words: Iterable[str], paths: Collection[str]) -> frozenset[Access]:
+    """Return what has to happen to the paths for the condition to hold; empty for anything.
+
+    Raises: `RuleError`.
+    """
+    found = frozenset(map(Access, words))
+    # INVARIANT: law 3. It would be no condition at all, and a permission with it would cover every call.
+    if found and not paths:
+        raise RuleError('`access` without `path`; say of which paths: `path = "/**"` is all of them')
+    return found
+
+
 def arguments(table: Mapping[str, Any], above: Place = ()) -> Iterator[tuple[Place, object]]:
     """Yield where each test of an argument stands, and the test.
 
@@ -95,7 +108,7 @@ def _conditions(given: Given) -> Conditions:
         commands=tuple(ArgvPattern(text) for text in given.get("command", ())),
         paths=tuple(PathPattern(text) for text in given.get("path", ())),
         hosts=tuple(host_pattern(text) for text in given.get("host", ())),
-        accesses=frozenset(map(Access, given.get("access", ()))),
+        accesses=accesses(given.get("access", ()), given.get("path", ())),
     )
 
 

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Iterator
 
-from permitry.config.conditions import Given, argument, arguments, host_pattern, scope_of
+from permitry.config.conditions import Given, accesses, argument, arguments, host_pattern, scope_of
 from permitry.config.drafts import RuleDraft
 from permitry.config.locate import KeyPath
 from permitry.config.schema import RuleTable, WhenTable
@@ -50,6 +50,8 @@ def _builders(table: WhenTable) -> Iterator[tuple[KeyPath, Callable[[], object]]
         yield ("command", i), functools.partial(ArgvPattern, text)
     for i, text in enumerate(table.path or ()):
         yield ("path", i), functools.partial(PathPattern, text)
+    if table.access:
+        yield ("access",), functools.partial(accesses, table.access, table.path or ())
     for i, text in enumerate(table.host or ()):
         yield ("host", i), functools.partial(host_pattern, text)
     for place, raw in arguments(table.args) if table.args else ():

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from permitry import AuthContext, ToolCall, Verdict, load_policy
+from permitry.config.conditions import scope_of
+from permitry.errors import RuleError
 
 RULE = """
 schema = 1
@@ -34,3 +36,11 @@ def test_a_quoted_name_with_a_dot_is_one_name(
     path = tmp_path / "rules.toml"
     path.write_text(RULE.format(condition), encoding="utf-8")
     assert load_policy(path).decide(ToolCall("t", arguments), AuthContext()).verdict is verdict
+
+
+@pytest.mark.parametrize("part", ["when", "unless"])
+def test_an_access_without_a_path_is_refused(part: str) -> None:
+    """It would be no condition at all: a permission with it would cover every call of its tools."""
+    groups = {"when": None, "unless": None} | {part: {"access": ["read"]}}
+    with pytest.raises(RuleError, match="`access` without `path`"):
+        scope_of(["t"], groups["when"], groups["unless"])
