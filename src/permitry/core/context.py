@@ -40,7 +40,8 @@ def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
 
 
 def _set_of_labels(value: Iterable[str]) -> frozenset[str]:
-    return frozenset(value if type(value) is set else _tuple_of_names(value))
+    # A session without labels is the usual one.
+    return frozenset() if type(value) is set and not value else frozenset(_tuple_of_names(value))
 
 
 def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:

@@ -255,6 +255,7 @@ def test_a_context_read_as_a_state_stays_itself() -> None:
         ("tool_ignore_list", [object], "is no name"),
         ("tool_ignore_list", b"ab", "is no name"),
         ("labels", "tainted", "the one string"),
+        ("labels", {b"tainted"}, "is no name"),
         ("workspace", ["/w"], "workspace"),
         ("counts", None, "`counts` maps"),
         ("counts", ["bash"], "`counts` maps"),
