@@ -70,15 +70,15 @@ def _all_of(tests: Sequence[Test]) -> Test:
             try:
                 answer = one(call, context)
             except UnevaluableError as error:
-                trouble = trouble or error
+                trouble = error if trouble is None else trouble
                 continue
             if isinstance(answer, str):
-                trouble = trouble or answer
+                trouble = answer if trouble is None else trouble
             elif answer is not True:
                 return answer
         if isinstance(trouble, UnevaluableError):
             raise trouble
-        return trouble or True
+        return True if trouble is None else trouble
 
     return test
 
