@@ -92,8 +92,10 @@ class ToolHandler(TurnDiffs):
         A tool that is not registered, or not enabled in this context, is blocked, unless nothing at all is registered;
         so is a call whose arguments its tool cannot take.
         """
-        call = self.registry.resolved(call)
-        return self._decide(call, self.registry.get(call.tool), AuthContext.from_state(self.session))
+        call, context = self.registry.resolved(call), AuthContext.from_state(self.session)
+        decision = self.policy.decide(call, context, self.registry.get(call.tool))
+        # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
+        return self._known(call, context, decision) if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
@@ -282,11 +284,6 @@ class ToolHandler(TurnDiffs):
             case _:
                 assert_never(decision.verdict)
 
-    def _decide(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> Decision:
-        decision = self.policy.decide(call, context, spec)
-        # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
-        return self._known(call, context, decision) if len(self.registry) else decision
-
     def _decide_name(self, tool_name: str) -> Decision:
         """Return the decision about a tool of which no arguments are known yet."""
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
@@ -387,7 +384,7 @@ class ToolHandler(TurnDiffs):
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
         context, spec = AuthContext.from_state(self.session), self.registry.get(call.tool)
-        now = self._known(call, context, self._decide(call, spec, context))
+        now = self._known(call, context, self.policy.decide(call, context, spec))
         if now.verdict is not Verdict.BLOCK and _digest(spec) != question.tool_digest:
             now = changed_tool(call, now)
         is_edited = call.digest != question.call.digest
