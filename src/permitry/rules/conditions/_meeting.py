@@ -72,7 +72,6 @@ def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[
 
     Of several programs one may be what the rule names, and another touch what it names: that is a guess.
     """
-    commands, *others = kinds
     sure = [
         [part for part in parts(actions) if kind.may_fit(part, actions) and kind.must_fit(part, actions)]
         for kind in kinds
@@ -81,7 +80,7 @@ def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[
     for run in runs:
         if all(any(_belongs(part, run) for part in some) for some in found):
             return True
-    does = " and ".join(kind.does for kind in (commands, *others))
+    does = " and ".join(kind.does for kind in kinds)
     return Unsure("several programs of the call do a part of it each", does, _BY_FOLDER)
 
 
