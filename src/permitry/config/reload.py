@@ -97,7 +97,7 @@ class PolicyReloader:
     """The policy of rule files that may change while it is in force. Thread-safe.
 
     A change counts when two polls in a row, at least `apart` seconds from each other, see the same bytes of every file:
-    a file that is being written is no file yet. The first load takes what is there.
+    a file that is being written does not count yet. The first load takes what is there.
 
     `origins` is asked again at every poll, so that layers written later are found:
     `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer does not go away: when its file is gone,
@@ -206,7 +206,7 @@ class PolicyReloader:
             self._seen = look
             return before
         is_old = all(path in self._marks and mark.is_same(self._marks[path]) for path, mark in look.marks.items())
-        if not is_old and seen is not None and look.at - seen.at < self._apart * 1e9:
+        if not is_old and seen is not None and abs(look.at - seen.at) < self._apart * 1e9:
             return before
         return self._taken_over(look)
 

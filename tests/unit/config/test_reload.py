@@ -518,6 +518,17 @@ def test_looks_that_are_too_near_are_one(house: House) -> None:
     assert _verdict(reloader) == "block"
 
 
+def test_a_clock_set_back_keeps_no_change_waiting(house: House) -> None:
+    """The next look after it counts, and not one an hour later."""
+    now = [10_000_000_000_000]
+    reloader = PolicyReloader(house.layers, house.told.append, clock=lambda: now[0], apart=0.2)
+    house.write(house.user, _rules("block"))
+    assert not reloader.poll()
+    now[0] -= 3_600_000_000_000
+    assert reloader.poll()
+    assert _verdict(reloader) == "block"
+
+
 def test_a_slow_writer_is_never_read_half(house: House) -> None:
     """With looks further apart than its pieces, the whole file is in force at every moment."""
     house.write(house.user, _TWO)
