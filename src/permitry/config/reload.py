@@ -31,9 +31,9 @@ class Loaded:
 
 
 def difference(before: Loaded, after: Loaded) -> dict[str, object]:
-    """Return what a reload did, for the record: ids of rules by file, names of templates, versions, and mistakes.
+    """Return what a reload did, for the record: ids of rules by file, names of templates and tools, versions, mistakes.
 
-    Nothing of what a rule says is part of it. Where `problems` stand, what was in force still is.
+    Nothing of what a rule says is part of it. Where there are `problems`, what was in force still is.
     """
     old, new = _parts(before.rules), _parts(after.rules)
     problems = () if after.problems is None else after.problems.problems
@@ -50,6 +50,7 @@ def difference(before: Loaded, after: Loaded) -> dict[str, object]:
 def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
     """Return what rules say by file and id, without where in the file."""
     parts: dict[tuple[str, str], object] = {("templates", each.name): each for each in rules.templates.values()}
+    parts |= {("tools", each.name): each for each in rules.tools.values()}
     for flow in rules.flows:
         parts[_file(flow.source), flow.id] = flow
     for rule in rules.rules:

@@ -577,6 +577,16 @@ def test_a_rule_that_only_moved_has_not_changed(house: House) -> None:
     assert difference(before, house.reloader().loaded)["changed"] == {str(house.user): ["r-allow"]}
 
 
+def test_the_difference_names_the_tools_that_are_declared_otherwise(house: House) -> None:
+    """What a tool is decides which rules are about it."""
+    writes = '[tool.tool]\ntraits = ["destructive"]\n'
+    house.write(house.user, f"{_rules('allow')}{writes}")
+    before = house.reloader().loaded
+    house.write(house.user, f"{_rules('allow')}{writes.replace('destructive', 'read_only')}[tool.more]\ntraits = []\n")
+    told = difference(before, house.reloader().loaded)
+    assert (told["added"], told["removed"], told["changed"]) == ({"tools": ["more"]}, {}, {"tools": ["tool"]})
+
+
 def test_files_that_do_not_count_are_told_with_what_is_wrong(house: House) -> None:
     """Nothing came and nothing went."""
     reloader = house.reloader()
