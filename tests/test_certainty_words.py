@@ -1,21 +1,14 @@
 """Law 3 over whole calls: where a word is not known, only what it can become makes a restriction ask, and says so."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import attrs
 import pytest
 
-from permitry.actions.extract import ReadActions
-from permitry.config.load import load_policy
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Verdict
+from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.whole_calls import PUSH, all_but, decide, policy_of
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
-EVERYTHING = 'schema = 1\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
-PUSH = '[[rule]]\nid = "no-push"\neffect = "block"\nwhen.command = "git push *"\n'
 PATHS = """
 [[rule]]
 id = "no-delete"
@@ -36,27 +29,16 @@ when.host = "evil.example"
 """
 
 
-def _policy(folder: Path, rules: str) -> AuthorizationPolicy:
-    file = folder / "rules.toml"
-    file.write_text(EVERYTHING + rules, encoding="utf-8")
-    return attrs.evolve(load_policy(file), reader=ReadActions("/home/ann", has_disk=False))
-
-
 @pytest.fixture(scope="module")
 def push(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
     """Return a policy that allows all but pushing."""
-    return _policy(tmp_path_factory.mktemp("push"), PUSH)
+    return all_but(tmp_path_factory.mktemp("push"), PUSH)
 
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
     """Return a policy that allows all but some paths and a host."""
-    return _policy(tmp_path_factory.mktemp("paths"), PATHS)
-
-
-def decide(policy: AuthorizationPolicy, text: str) -> Decision:
-    """Return the decision about a shell command in a workspace."""
-    return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/home/ann/project"))
+    return all_but(tmp_path_factory.mktemp("paths"), PATHS)
 
 
 def _listed(texts: str) -> Sequence[str]:
@@ -269,5 +251,5 @@ def test_the_reason_says_first_what_is_not_known(
 )  # fmt: skip
 def test_the_most_likely_rule_is_named(text: str, rules: set[str | None]) -> None:
     """Of those that could apply: what a program is called counts more than a path that nobody knows."""
-    base = attrs.evolve(load_policy("permitry:base"), reader=ReadActions("/home/ann", has_disk=False))
+    base = policy_of("permitry:base")
     assert decide(base, text).rule_id in rules
