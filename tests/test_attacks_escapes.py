@@ -11,11 +11,11 @@ from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from tests.whole_calls import EVERYTHING
 
 Decide = Callable[..., Verdict]
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
-EVERYTHING = 'schema = 1\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
 RULES = {
     "all": EVERYTHING,
     "ssh": EVERYTHING + '[[rule]]\nid = "r"\neffect = "block"\nwhen.path = "~/.ssh/**"\n',
