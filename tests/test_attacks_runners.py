@@ -31,6 +31,8 @@ def decide(tmp_path_factory: pytest.TempPathFactory) -> Decide:
 @pytest.mark.parametrize(
     ("rules", "text", "verdict"),
     [
+        # Options of zsh may be digits.
+        ("push", "zsh -4c 'git push'", BLOCK), ("ssh", "zsh -f4c 'cat ~/.ssh/id'", BLOCK),
         # What `sed` runs.
         ("push", "echo git push | sed e", CONFIRM), ("push", "echo git push | sed -n 1e", CONFIRM),
         ("push", "sed 's/x/y/e' f", CONFIRM), ("push", "sed 'sxaxgit pushxe' f", CONFIRM),

@@ -25,7 +25,7 @@ __all__ = [
 
 Words = Sequence[Word]
 
-CLUSTER = re.compile(r"[-+][A-Za-z]+")
+CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
 _SHORTEST_PREFIX = 5
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 
