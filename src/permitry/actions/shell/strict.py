@@ -40,7 +40,7 @@ _RESERVED = frozenset([
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
     "select", "then", "time", "until", "while", "{", "}",
 ])  # fmt: skip
-_CHANGES_READING = frozenset(["alias", "set", "shopt"])
+_CHANGES_READING = frozenset(["alias", "emulate", "set", "setopt", "shopt", "unsetopt"])
 _KNOWN_OF_SET = re.compile(r"[-+][efuvx]*o?|errexit|noglob|nounset|pipefail|xtrace")
 # A loop's variable keeps its value, and stays one word, only without these.
 _CHANGES_VARIABLES = frozenset([

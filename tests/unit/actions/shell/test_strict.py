@@ -395,7 +395,18 @@ def test_nothing_beside_a_loop_changes_its_words(before: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "first", ["alias ls=rm", "shopt -s extglob", "set -k", "set -o histexpand", "set -efk", "builtin shopt -s x"]
+    "first",
+    [
+        "alias ls=rm",
+        "shopt -s extglob",
+        "set -k",
+        "set -o histexpand",
+        "set -efk",
+        "builtin shopt -s x",
+        "setopt globdots",
+        "unsetopt x",
+        "emulate zsh",
+    ],
 )
 def test_nothing_changes_how_the_rest_is_read(first: str) -> None:
     """Options and aliases under which the same text means something else may only stand at the end."""
