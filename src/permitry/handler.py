@@ -268,7 +268,7 @@ class ToolHandler(TurnDiffs):
         spec = self.registry.get(call.tool)
         decision = self._there(call, context, self.policy.decide(call, context, spec))
         if decision.verdict is not Verdict.BLOCK and (found := self.registry.misfit(call)) is not None:
-            # The words of the tool itself: the model can mend the call, and nobody need be asked.
+            # The words of the tool itself: the model can mend the call, and no human need be asked.
             return self._refused(call, misfit(call, found, decision), Cause.MISFIT)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.thawed(), context.mode, _digest(spec)
@@ -320,13 +320,13 @@ class ToolHandler(TurnDiffs):
         return Pending(question.pending_id, call, decision, request)
 
     def _opened(self, call: ToolCall, decision: Decision, tool_digest: str | None) -> PendingConfirmation:
-        """Open a question; where there is no room, those that are too late to be answered make it."""
+        """Open a question; where there is no room, those past their deadline are closed."""
         try:
             return self.ledger.open(call, decision, tool_digest)
         except FullLedgerError:
             late = self.ledger.expire()
             for question in late:
-                self._close(question, "nobody answered in time")
+                self._close(question, "no answer in time")
             if not late:
                 raise
             return self.ledger.open(call, decision, tool_digest)

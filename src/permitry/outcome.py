@@ -37,7 +37,7 @@ class Cause(enum.Enum):
 
 @attrs.frozen
 class Blocked:
-    """A call that does not run, and why; `result` is what the model is told."""
+    """A call that does not run, and why; `result` is what is shown to the model."""
 
     call: ToolCall
     decision: Decision

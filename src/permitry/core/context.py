@@ -35,7 +35,7 @@ def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
     names = tuple(value)
     for name in names:
         if type(name) is not str and not isinstance(name, str):
-            raise TypeError(f"a list of names is needed, and {name!r} is no name")
+            raise TypeError(f"a list of names is needed, and {name!r} is not a name")
     return names
 
 

@@ -151,7 +151,7 @@ def test_a_question_that_nobody_answered_in_time_makes_room(
     now[0] = 70.0
     third = ask("c", "c3")
     closed = [each for each in recorder.records if each["event"] == "answered"]
-    assert [(each["call_id"], each["error"]) for each in closed] == [("c1", "nobody answered in time")]
+    assert [(each["call_id"], each["error"]) for each in closed] == [("c1", "no answer in time")]
     assert isinstance(crowded.begin(first.call), Blocked)
     assert [type(crowded.resolve(each.pending_id, _YES)) for each in (second, third)] == [Ready, Ready]
 

@@ -129,7 +129,7 @@ def _beginnings(kind: str, parts: Sequence[str]) -> Iterator[Key]:
 
 
 def tool_needs(scope: Scope, forms: Callable[[str], Iterable[str]] = lambda text: (text,)) -> Iterator[Need]:
-    """Yield what any tool has that the scope selects; `forms` are the patterns that stand for one."""
+    """Yield what any tool has that the scope selects; `forms` are the patterns of one."""
     patterns = (form for selector in scope.selectors for form in forms(selector.text))
     yield Need((_ANY_TOOL,) if selects_any(scope.selectors) else tuple(map(_name_key, patterns)))
 

@@ -62,7 +62,7 @@ def _alternatives(node: Schema, root: Schema, left: int) -> Iterator[Schema]:
     for key in _BRANCHES:
         branches = node.get(key)
         for branch in branches if left and isinstance(branches, list | tuple) else ():
-            # What is no object, such as `true`, says nothing.
+            # What is not an object, such as `true`, says nothing.
             yield from _alternatives(branch if isinstance(branch, Mapping) else {}, root, left - 1)
 
 

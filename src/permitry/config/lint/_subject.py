@@ -95,7 +95,7 @@ class Subject:
 
     @functools.cached_property
     def compared(self) -> Sequence[str]:
-        """The names of known tools that a misspelt one may stand for; those that are declared, unless they are many."""
+        """The names of known tools that a misspelt one may mean; those that are declared, unless they are many."""
         declared = () if len(self.rules.tools) > _MOST_COMPARED else self.rules.tools
         return sorted({*BUILT_IN_TOOLS, *WELL_KNOWN, *declared})
 

@@ -50,9 +50,9 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for name, draft in subject.drafts.templates.items():
         table = draft.table
         if not (table.allow_tools or table.extends or table.exclusive or name in asked):
-            told = f"the template `{name}` lists no tools, and no rule asks for it, so it changes nothing"
+            reason = f"the template `{name}` lists no tools, and no rule asks for it, so it changes nothing"
             hint = "name tools in `allow_tools`, or ask for it with `when.template`"
-            yield Finding(_KIND, None, draft.source.source(draft.path), told, hint)
+            yield Finding(_KIND, None, draft.source.source(draft.path), reason, hint)
 
 
 def _asked_templates(subject: Subject) -> set[str]:

@@ -112,7 +112,7 @@ def may_be_anything(kind: Conditions, part: Part) -> str | None:
     """Return why a part may be anything that the conditions are about, None if it may not."""
     match part.subject:
         case Connect(host=None) as connect if kind.hosts:
-            return f"`{connect.text}` is no address"
+            return f"`{connect.text}` is not a valid address"
         case Touch() as touch if kind.paths and kind.is_meant(touch) and _may_be_any(touch):
             return _not_known(touch.place.text) if touch.place.is_open else f"`{touch.place.text}` may lead anywhere"
         case _:

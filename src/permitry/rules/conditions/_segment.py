@@ -64,12 +64,12 @@ class Segment:
     def guess(cls, text: str) -> "Segment":
         """Return a pattern that covers whatever a shell may make of `text`.
 
-        A set is any one character; what is no plain set, and the sign `[*]`, are any text.
+        A set is any one character; what is not a plain set, and the sign `[*]`, are any text.
         """
         head, opening, rest = (text if text.startswith("[*]") else _SET.sub("?", text)).partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
         pieces = _pieces(f"{head}*{tail}" if opening else head)
-        # A shell's wildcard at the beginning of a name stands for no dot, a set not even where it holds one.
+        # A shell's wildcard at the beginning of a name fits no dot, a set not even where it holds one.
         is_wide = text.startswith("[*]")
         return cls(pieces, hides_dots=text[:1] in ("*", "?", "[") and not is_wide, is_wide=is_wide)
 
@@ -80,7 +80,7 @@ class Segment:
         return first if len(self.pieces) == 1 and isinstance(first, str) else None
 
     def writes_out(self, name: str, signs: frozenset[str]) -> bool:
-        """Return whether each of the signs in a name stands in a set at its place, as the star of `x*` in `x[*]`."""
+        """Return whether each of the signs in a name is in a set at its place, as the star of `x*` in `x[*]`."""
         units = self.pieces[0]
         if len(self.pieces) > 1 or len(units) != len(name):
             return False

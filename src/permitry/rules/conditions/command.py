@@ -92,7 +92,7 @@ class ArgvPattern:
             return False
         if _Generous(self._tokens, is_sure=is_sure).fits(words):
             return True
-        # What the shell may change is no flag for certain.
+        # What the shell may change is not certain to be a flag.
         flags = _Flags.of([word for word in words if not (is_sure and (word.is_open or word.is_glob))])
         rest = (self._tokens[0], *(token for token in self._tokens[1:] if not flags.meet(token, is_sure=is_sure)))
         return len(rest) < len(self._tokens) and _Generous(rest, is_flag_free=True, is_sure=is_sure).fits(words)
@@ -177,7 +177,7 @@ class _Generous:
         return (at if self.tokens[at].is_any else end,)
 
     def _taken(self, at: int) -> Iterable[int]:
-        """Return the places after a word that nobody reads: only what takes any word takes it."""
+        """Return the places after a word that is not read: only what takes any word takes it."""
         if at == len(self.tokens):
             return ()
         token = self.tokens[at]

@@ -92,9 +92,8 @@ class PathPattern:
     def must_hold(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself lies within the pattern by a name that is known.
 
-        That much a restriction is sure of. For a wildcard of the shell stands only a star or `**`
-        of the pattern, or the same sign in a set: `/[*]` is what `rm /*` writes. What a walk
-        meets below a folder is a guess.
+        That much a restriction is sure of. A wildcard of the shell fits only a star or `**` of the pattern, or the same
+        sign in a set: `/[*]` is what `rm /*` writes. What a walk meets below a folder is a guess.
         """
         if place.is_open or self._needle not in place.folded:
             return False
@@ -211,7 +210,7 @@ def _has_wildcards(place: Place) -> bool:
 
 
 def _must_meet(ours: Segment, theirs: Segment) -> bool:
-    """Return whether whatever the shell makes of a component fits: where a wildcard stands, our star does as well."""
+    """Return whether whatever the shell makes of a component fits: where it has a wildcard, ours has a star."""
     text = theirs.literal or ""
     if ours.pieces == _STAR.pieces or _WILDCARDS.isdisjoint(text) or ours.writes_out(text, _WILDCARDS):
         return ours.may_match(theirs)

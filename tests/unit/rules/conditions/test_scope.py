@@ -416,7 +416,7 @@ def test_a_restriction_of_two_kinds_needs_both(*, certain: tuple[Action, ...], r
             Actions((_run("rm"), UNREADABLE)),
             "`$x` is not known before it runs: it may touch `a`",
         ),
-        (("host h",), Actions((_connect(None),)), "`no address` is no address: it may connect to `h`"),
+        (("host h",), Actions((_connect(None),)), "`no address` is not a valid address: it may connect to `h`"),
         (("path a",), Actions((Touch(Access.READ, Place("x")),)), "`x` may lead anywhere: it may touch `a`"),
         (("path a",), Actions((), guessed=(UNREADABLE,)), "`$x` is not known before it runs: it may touch `a`"),
         (("path a",), Actions((), guessed=(_touch("a"),)), "`a` may be such a path: it may touch `a`"),
