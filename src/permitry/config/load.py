@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import attrs
 from pydantic import BaseModel, ValidationError
 
+from permitry.config._checks import tool_name_problem
 from permitry.config.build import (
     DEEPEST,
     build_templates,
@@ -27,7 +28,7 @@ from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, rule_set_of
 from permitry.config.ruleset import RuleSet
-from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, WhenTable, tool_name_problem
+from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, WhenTable
 from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict

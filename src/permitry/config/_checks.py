@@ -1,0 +1,267 @@
+"""What each word of a rule file must be, beyond its type; every mistake says how to mend it."""
+
+import re
+
+from pydantic_core import PydanticCustomError
+
+from permitry.config.diagnostics import nearest
+from permitry.core.action import Access
+from permitry.core.context import misspelt_mode
+from permitry.core.decision import Verdict
+from permitry.core.spec import ArgumentRole
+from permitry.rules import BUILT_IN_RULES
+from permitry.rules.conditions.tools import TRAIT_SELECTORS
+from permitry.rules.exclusive_template import ExclusiveTemplateRule
+
+__all__ = [
+    "as_example",
+    "checked_access",
+    "checked_digest",
+    "checked_duration",
+    "checked_effect",
+    "checked_example",
+    "checked_id",
+    "checked_label",
+    "checked_mode",
+    "checked_name",
+    "checked_pattern",
+    "checked_roles",
+    "checked_selector",
+    "checked_tool_digest",
+    "checked_traits",
+    "checked_version",
+    "flat_roles",
+    "listed",
+    "not_blank",
+    "not_blank_word",
+    "not_empty",
+    "not_empty_if_given",
+    "tool_name_problem",
+    "without_repeats",
+]
+
+_LONGEST_NAME = 256
+_READABLE = 1_000_000
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_TOOL_DIGEST = re.compile(r"[0-9a-f]{16,64}")
+_DURATION = re.compile(r"([1-9][0-9]{0,6})(s|m|h|d)")
+_TRAITS = ("destructive", "idempotent", "open_world", "read_only", "spawns_agent")
+_ROLE_KEY = re.compile(r"[^\s.|?\[\]]+(\[\])?(\.[^\s.|?\[\]]+(\[\])?)*\??")
+_BUILT_IN_IDS = frozenset({*(rule.id for rule in BUILT_IN_RULES), ExclusiveTemplateRule.id})
+_SYNONYMS = {
+    "deny": "block", "forbid": "block", "reject": "block", "ask": "confirm", "prompt": "confirm",
+    "ask_user": "confirm", "permit": "allow", "approve": "allow",
+}  # fmt: skip
+
+
+def _refuse(message: str, hint: str) -> PydanticCustomError:
+    return PydanticCustomError("permitry", "{message}", {"message": message, "hint": hint})
+
+
+def checked_version(value: object) -> object:
+    if type(value) is not int:
+        raise _refuse("`schema` must be the number 1", "write `schema = 1`")
+    if value != 1:
+        shown = value if abs(value) < _READABLE else "too large"
+        raise _refuse(f"`schema` is {shown}; this version reads 1", "write `schema = 1`")
+    return value
+
+
+def checked_id(value: str) -> str:
+    if not _KEBAB.fullmatch(value):
+        near = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
+        is_free = near and near not in _BUILT_IN_IDS
+        hint = f"write `{near}`" if is_free else "use lower-case words joined by hyphens, such as `no-secrets`"
+        raise _refuse(f"the id `{value}` is not kebab-case", hint)
+    if value in _BUILT_IN_IDS:
+        raise _refuse(
+            f"the id `{value}` belongs to a built-in rule", "choose another id; built-in rules stay as they are"
+        )
+    return value
+
+
+def checked_effect(value: object) -> object:
+    effects = [verdict.value for verdict in Verdict]
+    choice = "choose `allow`, `confirm` or `block`"
+    if not isinstance(value, str):
+        raise _refuse("`effect` must be a string", choice)
+    if value not in effects:
+        meant = _SYNONYMS.get(value.lower())
+        hint = f"permitry says `{meant}`" if meant else nearest(value.lower(), effects, otherwise=choice)
+        raise _refuse(f"unknown effect `{value}`", hint)
+    return value
+
+
+def checked_name(value: str) -> str:
+    if not value.strip():
+        raise _refuse("a tool name is empty", 'name a tool, or write "*" for every tool')
+    if value != value.strip() or not value.isprintable():
+        raise _refuse(f"the tool name `{value}` holds blanks at an end or invisible characters", "remove them")
+    if set(value) & set("[]{}"):
+        raise _refuse(
+            f"the pattern `{value}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
+        )
+    if set(value) & set("()^$|\\ ") or value.startswith("re:"):
+        hint = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
+        raise _refuse(f"`{value}` is not the name of a tool", hint)
+    if value.startswith("mcp__"):
+        server, _, tool = value.removeprefix("mcp__").partition("__")
+        raise _refuse(f"`{value}` is another program's way to name a tool", f"write `mcp:{server}/{tool or '*'}`")
+    if len(value) > _LONGEST_NAME:
+        raise _refuse(f"a tool name is longer than {_LONGEST_NAME} characters", "no tool has such a name")
+    server, _, tool = value.removeprefix("mcp:").partition("/")
+    if value.startswith("mcp:") and not (server and tool):
+        lacking = "a tool but no server" if tool else "a server but no tool" if server else "neither server nor tool"
+        raise _refuse(f"`{value}` names {lacking}", "write `mcp:server/tool`, or `mcp:server/*` for all")
+    return value
+
+
+def checked_example(value: str) -> str:
+    if not value.strip():
+        raise _refuse("the name of the tool is empty", "an example names one tool")
+    if "*" in value or "?" in value or value.startswith("@"):
+        raise _refuse(f"the example `{value}` is a pattern", "name one tool the pattern means")
+    return checked_name(value)
+
+
+def tool_name_problem(name: str) -> tuple[str, str] | None:
+    """Return message and hint when `name` cannot be the name of one tool, or None."""
+    try:
+        checked_example(name)
+    except PydanticCustomError as error:
+        told = error.context or {}
+        return told["message"], told["hint"]
+    return None
+
+
+def checked_selector(value: str) -> str:
+    if value.startswith("@") and value not in TRAIT_SELECTORS:
+        hint = nearest(value, TRAIT_SELECTORS, otherwise=f"known: {', '.join(TRAIT_SELECTORS)}")
+        raise _refuse(f"unknown trait selector `{value}`", hint)
+    return checked_name(value)
+
+
+def checked_pattern(value: str) -> str:
+    if value.startswith("@"):
+        raise _refuse(f"a template lists names, not the trait selector `{value}`", "name the tools")
+    return checked_name(value)
+
+
+def not_empty(value: list[str]) -> list[str]:
+    if not value:
+        raise _refuse("an empty list selects nothing", "name at least one, or leave the key out")
+    return without_repeats(value)
+
+
+def without_repeats(value: list[str]) -> list[str]:
+    seen: set[str] = set()
+    for item in value:
+        if item in seen:
+            raise _refuse(f"`{item}` is listed twice", "remove one of the two")
+        seen.add(item)
+    return value
+
+
+def not_empty_if_given(value: list[str] | None) -> list[str] | None:
+    return None if value is None else not_empty(value)
+
+
+def not_blank(value: str) -> str:
+    if not value.strip():
+        raise _refuse("the text is empty", "write a sentence, or leave the key out")
+    return value
+
+
+def not_blank_word(value: str) -> str:
+    if not value.strip():
+        raise _refuse("the word is empty", "write a name, or take it out")
+    if value != value.strip() or not value.isprintable():
+        raise _refuse(f"`{value}` holds blanks at an end or invisible characters", "remove them")
+    return value
+
+
+def checked_mode(value: str) -> str:
+    if misspelt := misspelt_mode(value):
+        raise _refuse(f"unknown mode `{value}`", f"did you mean `{misspelt}`?")
+    return value
+
+
+def checked_label(value: str) -> str:
+    if not _KEBAB.fullmatch(value):
+        raise _refuse(f"the label `{value}` is not kebab-case", "use lower-case words joined by hyphens")
+    return value
+
+
+def listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def as_example(value: object) -> object:
+    if isinstance(value, dict) and "text" in value:
+        raise _refuse(
+            "unknown key `text`", "write the plain string alone, or name what it is: `command`, `path`, `tool`"
+        )
+    return {"text": value} if isinstance(value, str) else value
+
+
+def checked_digest(value: str) -> str:
+    if not _DIGEST.fullmatch(value):
+        raise _refuse(
+            f"`{value[:80]}` is no digest", "a digest has 64 hexadecimal digits; `permitry explain --json` shows it"
+        )
+    return value
+
+
+def checked_tool_digest(value: str) -> str:
+    if not _TOOL_DIGEST.fullmatch(value):
+        raise _refuse(
+            f"`{value[:80]}` is no digest of a tool",
+            "write its 64 hexadecimal digits, or the first 16 or more; `ToolSpec.digest` holds them",
+        )
+    return value
+
+
+def checked_access(value: str) -> str:
+    known = [access.value for access in Access]
+    if value not in known:
+        raise _refuse(f"unknown access `{value}`", nearest(value, known, otherwise=f"known: {', '.join(known)}"))
+    return value
+
+
+def checked_duration(value: str) -> str:
+    if not _DURATION.fullmatch(value):
+        raise _refuse(f"`{value[:40]}` is no time", 'write a number and s, m, h or d, such as "90s" or "1h"')
+    return value
+
+
+def checked_traits(value: list[str]) -> list[str]:
+    for trait in value:
+        if trait not in _TRAITS:
+            raise _refuse(f"unknown trait `{trait}`", nearest(trait, _TRAITS, otherwise=f"known: {', '.join(_TRAITS)}"))
+    return without_repeats(value)
+
+
+def flat_roles(value: object) -> object:
+    """Return the roles with the dots of nested tables as part of their names."""
+    if not isinstance(value, dict):
+        return value
+    flat: dict[str, object] = {}
+    for key, inner in value.items():
+        nested = flat_roles(inner)
+        flat |= {f"{key}.{name}": role for name, role in nested.items()} if isinstance(nested, dict) else {key: nested}
+    return flat
+
+
+def checked_roles(value: dict[str, str]) -> dict[str, str]:
+    known = [role.value for role in ArgumentRole]
+    for key, role in value.items():
+        if role not in known:
+            hint = nearest(role, known, otherwise=f"known: {', '.join(known)}")
+            raise _refuse(f"unknown role `{role}` of the argument `{key}`", hint)
+        if not all(_ROLE_KEY.fullmatch(name) for name in key.split("|")):
+            hint = (
+                "write a name, `a.b` for nested ones, `items[].path` inside lists, `a|b` for either, `a?` if optional"
+            )
+            raise _refuse(f"`{key}` names no argument", hint)
+    return value
