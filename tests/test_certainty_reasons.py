@@ -72,6 +72,7 @@ ELSEWHERE = {
         "docker run --env-file .env img", "docker run --env-file .env img cat /etc/passwd", "docker build -f .env .",
         "docker cp web:/x .env", "kubectl cp p:/x .env", "ssh -i /etc/key host ls", "ssh host ls > /etc/x",
         "docker run i cat x | tee .env", "sudo docker run --env-file .env x",
+        "docker run --rm --name x --env-file .env img", "docker exec --gpus all --env-file .env c ls",
     ],
     (BLOCK, "no-push"): [
         "ssh host uptime && git push", "docker ps; git push", "git push ssh", "docker run i; bash -c 'git push'",

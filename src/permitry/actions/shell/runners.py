@@ -217,8 +217,12 @@ def words_elsewhere(words: Words) -> frozenset[Word]:
     name = program_of(words)
     if ELSEWHERE.isdisjoint((name, *(word.text for word in words))):
         return frozenset()
-    inner = [each.words for each in unfolded(words)]
-    return frozenset(word for some in inner for word in (some if name in ELSEWHERE else words_elsewhere(some)))
+    inner = dict.fromkeys(each.words for each in unfolded(words) if each.words)
+    if name not in ELSEWHERE:
+        return frozenset(word for some in inner for word in words_elsewhere(some))
+    # Where one of several words may be the program, it may as well be the value of an option, which is a file of here.
+    doubtful = {some[0] for some in inner} if len(inner) > 1 else set()
+    return frozenset(itertools.chain.from_iterable(inner)) - doubtful
 
 
 def _ssh_reads(words: Words) -> bool:

@@ -203,7 +203,15 @@ ELSEWHERE = frozenset(
 )
 """What these run, they run on another machine, or where paths lead elsewhere."""
 
-_CONTAINER = Wrapper(1, "acehlmpuvw", "dditPqT")
+_CONTAINER = Wrapper(
+    1,
+    "acehlmpuvw",
+    "dditPqT",
+    _long(
+        none="detach init interactive privileged rm tty",
+        one="entrypoint env env-file name network user volume workdir",
+    ),
+)
 
 SUBCOMMANDS = {
     **{
