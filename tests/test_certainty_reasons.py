@@ -155,6 +155,8 @@ GUARDED = {
     (CONFIRM, "guard-files-stay"): ["vim .permitry/rules.toml", "frob .permitry/x", "git checkout -- .permitry/x"],
     (CONFIRM, None): [
         "cp .permitry/rules.toml x", "git add .permitry/rules.toml", "ln -s src/a x", "pv /dev/sda | tee /dev/null",
+        "rm --help /", "chmod -vR --version /", "git rm -rn .", "git mv --dry-run . ../x", "rsync -an --delete a/ /",
+        "rsync --dry-run --remove-source-files /etc b",
     ],
     (ALLOW, None): [
         "grep x .permitry/rules.toml", "cat .permitry/rules.toml", "git diff .permitry",
@@ -166,7 +168,11 @@ GUARDED = {
         "docker run --rm alpine rm -rf /", "ssh host rm -rf /", "chroot /mnt rm -rf /*", "gzip -d --force * /etc",
         "kubectl exec p -- rm -rf /etc",
     ],
-    (BLOCK, "block-delete-root"): ["rm -r $FLAGS /", "rm -rf / && docker ps", "sudo rm -rf /", "mv /etc /tmp/x"],
+    (BLOCK, "block-delete-root"): [
+        "rm -r $FLAGS /", "rm -rf / && docker ps", "sudo rm -rf /", "mv /etc /tmp/x", "rm -rf / --help",
+        "rm -- --help /", "rm --helpful /", "mv --debug /etc x", "rsync -a --delete a/ /",
+    ],
+    (CONFIRM, "ask-before-delete-workspace"): ["rm * --help", "git rm -r .", "git mv . ../x"],
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import attrs
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError
 from permitry.core.action import Word
 
-__all__ = ["Parts", "is_spread", "read_options", "sub_command", "unbundled"]
+__all__ = ["Parts", "is_cluster", "is_spread", "read_options", "sub_command", "unbundled"]
 
 _DIGITS = frozenset(string.digits)
 _HEX_DIGITS = frozenset(string.hexdigits + "x")
@@ -39,6 +39,13 @@ class Parts:
 def is_spread(word: Word) -> bool:
     """Return whether a word may become another, or several, or none: a pattern or an expansion."""
     return word.is_glob or word.is_open
+
+
+def is_cluster(word: Word, options: Options) -> bool:
+    """Return whether a word is nothing but letters of known options that take no value."""
+    letters = word.text[1:]
+    is_known = all(f"-{letter}" in options.plain for letter in letters)
+    return word.text.startswith("-") and letters != "" and is_known and not is_spread(word)
 
 
 def read_options(

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command, unbundled
+from permitry.actions.programs.arguments import Parts, is_cluster, is_spread, read_options, sub_command, unbundled
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.candidates import (
     UNSEEN,
@@ -58,7 +58,7 @@ def touches_of(words: Sequence[Word]) -> Operands:
     A name that comes from a file or from the input is an open word without a text.
     """
     try:
-        found = _known(words)
+        found = Operands() if _only_shows(words) else _known(words)
     except RefusedError:
         found = _possible(words)
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
@@ -70,6 +70,18 @@ def touches_of(words: Sequence[Word]) -> Operands:
         paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
         found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
     return _limited(found)
+
+
+def _only_shows(words: Sequence[Word]) -> bool:
+    """Return whether a program of files prints its help or its version: the first long option, behind letters, says so.
+
+    What does not know `--help` stops there as well. Where its words may be a program, that may read them itself.
+    """
+    entry = catalogue().get(words[0].text, Entry())
+    if not entry.shapes or any("any" in role for shape in entry.shapes for role in shape.operands):
+        return False
+    first = next(itertools.dropwhile(lambda word: is_cluster(word, entry.known), words[1:]), Word(""))
+    return first.text.startswith("--") and first.text in entry.shows and not is_spread(first)
 
 
 def _limited(found: Operands) -> Operands:

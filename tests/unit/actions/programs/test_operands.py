@@ -142,6 +142,8 @@ LISTED = {
     "rsync -a --delete a/ b": "r:a/+ w:b+ d:b+",
     "rsync -a --del --exclude-from=x a/ b": "r:x r:a/+ w:b+ d:b+",
     "rsync -a --remove-source-files a b": "r:a+ d:a+ w:b+",
+    "rsync -an --delete a/ host:b": "h:host r:a/+",
+    "mv --debug a b": "r:a+ d:a+ i:b+",
     "tar -cf a --remove-files b c": "w:a r:b+ d:b+ r:c+ d:c+",
     "ping -c 1 example.com": "h:example.com",
     "dig +short example.com": "h:example.com",
