@@ -71,7 +71,8 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
         unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
         possible, guessed = _loosely(reading, folder)
         return ShellReading((unknown,), possible, unknown.reason, guessed)
-    return _Script(text, commands, folder, functools.partial(_explode, text)).reading(has_moved=has_moved)
+    explode = functools.cache(functools.partial(_explode, text))
+    return _Script(text, commands, folder, explode).reading(has_moved=has_moved)
 
 
 def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -> ShellReading:

@@ -3,6 +3,8 @@
 import pytest
 
 from permitry.actions.folders import Folder
+from permitry.actions.shell.explode import explode
+from permitry.actions.shell.lenient import LooseReading
 from permitry.actions.shell.reading import ShellReading, loosely, patched, read_argv, read_command
 from permitry.core.action import Access, Action, Connect, Run, Touch, Unknown, phrase
 
@@ -299,6 +301,21 @@ def test_a_step_anywhere_in_the_text_may_come_first(step: str) -> None:
 def test_a_text_with_too_much_in_it_is_unknown() -> None:
     """Looking has an end."""
     assert any(isinstance(action, Unknown) for action in loosely("(" * 70_000, HERE)[0])
+
+
+def test_a_text_is_read_leniently_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many of its programs are asked about their here-documents."""
+    texts: list[str] = []
+
+    def count(text: str) -> LooseReading:
+        texts.append(text)
+        return explode(text)
+
+    monkeypatch.setattr("permitry.actions.shell.explode.explode", count)
+    text = "python - <<'E'\nprint(1)\nE\nsed -f - f <<'E'\np\nE"
+    reading = read_command(text, HERE)
+    assert [phrase(action) for action in reading.certain] == ["python -", "sed -f - f"]
+    assert texts == [text]
 
 
 def test_a_text_is_read_loosely_as_a_command() -> None:
