@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from permitry.actions.shell.expressions import joined
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
@@ -68,7 +69,7 @@ def _aliases(words: Words) -> Iterator[Inner]:
             for text in [value] if equals else [each.text for each in words[at : at + 1]]:
                 # A text behind a mark is for a shell, with the operands behind it.
                 command = text[1:] if text.startswith("!") else f"git {text}"
-                yield Inner("", text=f"{command} {_joined(words[at + 1 :])}")
+                yield Inner("", text=f"{command} {joined(words[at + 1 :])}")
 
 
 def _behind_options(words: Words, valued: Collection[str]) -> Words:
@@ -82,8 +83,4 @@ def _behind_options(words: Words, valued: Collection[str]) -> Words:
 def _foreach(words: Words) -> Iterator[Inner]:
     behind = tuple(itertools.dropwhile(lambda word: word.text.startswith("-"), words))
     yield Inner("", behind)
-    yield Inner("", text=_joined(behind))
-
-
-def _joined(words: Words) -> str:
-    return " ".join(word.text for word in words)
+    yield Inner("", text=joined(behind))

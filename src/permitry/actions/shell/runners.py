@@ -63,7 +63,7 @@ Words = Sequence[Word]
 
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _CHECKS = re.compile(r"-[cenvx]+")
-_CHECKING = frozenset({"ash", "bash", "dash", "ksh", "ksh93", "mksh", "rbash", "sh", "yash", "zsh"})
+_CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
 _REPLACING = re.compile(r"-[0prtox]*[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")

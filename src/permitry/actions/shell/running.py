@@ -222,7 +222,6 @@ SUBCOMMANDS = {
     ("bun", "x"): Wrapper(),
     ("conda", "run"): Wrapper(0, "np"),
     ("direnv", "exec"): Wrapper(1),
-    **{(name, "exec"): Wrapper(1, "cnf", "itq") for name in ("kubectl", "oc")},
     ("docker-compose", "exec"): _CONTAINER,
     ("docker-compose", "run"): _CONTAINER,
     ("hatch", "run"): Wrapper(),
