@@ -59,6 +59,7 @@ def test_a_command_that_is_written_out_where_it_runs_is_certain(policy: Authoriz
         "git -C push status",
         "bash -c 'echo $1' _ git push", "awk 'BEGIN{system(\"git push\")}'", "vim -c ':!git push' f",
         "cat <<'E' > a.sh\ngit push\nE\nbash -s < other", "sed '1e' f", "git -c user.name='git push' log",
+        "hg --config alias.p='!git push' p",
     ],
 )  # fmt: skip
 def test_a_command_that_is_a_guess_asks(policy: AuthorizationPolicy, text: str) -> None:

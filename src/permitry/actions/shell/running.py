@@ -260,6 +260,7 @@ LISTED_OPTIONS = {
         {"-c", "-x", "--exec", "--extcmd", "--upload-pack", "--receive-pack", "-O", "--open-files-in-pager"}
         | {"--config", "--config-env", "--rsh", "--smtp-server", "--to-cmd", "--cc-cmd", "--sendmail-cmd"}
     ),
+    "hg": frozenset({"--config"}),
     "man": frozenset({"-P", "--pager", "-H", "--html"}),
     "mapfile": frozenset({"-C"}),
     **dict.fromkeys(("nc", "ncat", "netcat"), frozenset({"-c", "-e", "--exec", "--sh-exec"})),
