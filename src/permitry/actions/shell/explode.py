@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 from permitry.actions.programs.sed import with_script
+from permitry.actions.shell.inputs import reads_commands, reads_shell
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
 from permitry.actions.shell.runners import (
     MOST_WORDS,
     Inner,
     program_of,
-    reads_commands,
-    reads_shell,
     runs_others,
     unfolded,
 )

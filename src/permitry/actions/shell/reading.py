@@ -21,8 +21,9 @@ from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
+from permitry.actions.shell.inputs import reads_commands
 from permitry.actions.shell.languages import LANGUAGES
-from permitry.actions.shell.runners import program_of, reads_commands, words_elsewhere
+from permitry.actions.shell.runners import program_of, words_elsewhere
 from permitry.actions.shell.running import ELSEWHERE
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
 from permitry.actions.shell.words import has_wildcard

@@ -3,7 +3,7 @@
 import pytest
 
 from permitry.actions.shell.lenient import read_leniently
-from permitry.actions.shell.runners import program_of, reads_commands, unfolded
+from permitry.actions.shell.runners import program_of, unfolded
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
@@ -69,27 +69,6 @@ def test_a_plain_command_runs_nothing_else(text: str) -> None:
 def test_what_xargs_adds_is_open() -> None:
     """The arguments come from its input."""
     assert any(inner.words[-1].is_open for inner in unfolded(words_of("xargs git push")))
-
-
-@pytest.mark.parametrize(
-    ("text", "reads"),
-    [
-        *(("sh", True), ("bash -s a", True), ("bash -", True), ("sh f", False), ("bash -c x", False)),
-        *(("bash -eo posix", True), ("bash -o posix f", False), ("bash --rcfile f", True), ("bash /dev/fd/3", True)),
-        *(("ssh h", True), ("ssh h ls", False), ("at now", True), ("crontab -", True), ("crontab f", False)),
-        *(("su", True), ("su - bob", True), ("su -c x", False), ("script f", True), ("script -qc x f", False)),
-        *(("sudo -s", True), ("sudo -u bob -i", True), ("sudo --user bob --shell", True), ("doas -s", True)),
-        *(("sudo", False), ("sudo -s ls", False), ("sudo ls -i", False)),
-        *((". /dev/stdin", True), ("source -", True), (". /dev/./fd/0", True), (". /proc/self/fd/0", True)),
-        *((". $x", True), (". -- -", True), (". ./f $x", False)),
-        *(("xargs sh", True), ("xargs -I% sh -c %", True), ("xargs bash -c", True), ("xargs ls", False)),
-        *(("chroot d", True), ("chroot --userspec a d", True), ("chroot d ls", False), ("unshare -r", True)),
-        *(("make -f -", True), ("make -f/dev/stdin", True), ("make -f Makefile", False), ("cat", False)),
-    ],
-)
-def test_a_shell_without_a_script_reads_commands(text: str, *, reads: bool) -> None:
-    """From its standard input, whatever feeds it."""
-    assert reads_commands(words_of(text)) is reads
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+"""Programs that take commands from their standard input."""
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
+from permitry.actions.shell.nested import ASSIGNED, dash_c, only_checks, ssh, xargs
+from permitry.actions.shell.running import ELSEWHERE, SHELLS, WRAPPERS, Wrapper
+from permitry.core.action import Word
+
+__all__ = ["reads_commands", "reads_shell"]
+
+Words = Sequence[Word]
+
+_STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
+_VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
+
+
+def reads_commands(words: Words) -> bool:
+    """Return whether a command line takes commands from its standard input: a shell without a script."""
+    name = program_of(words)
+    reads = _FED.get(name)
+    return reads(words) if reads is not None else name in SHELLS and _shell_reads(words)
+
+
+def _shell_reads(words: Words) -> bool:
+    if only_checks(words):
+        return False
+    operands: list[Word] = []
+    is_value = False
+    for word in words[1:]:
+        if not is_value and (word.text[:1] not in ("-", "+") or word.text == "-"):
+            operands.append(word)
+        is_value = word.text in _VALUED_OF_SHELLS or (bool(CLUSTER.fullmatch(word.text)) and word.text[-1] in "oO")
+    return not operands or any(has_letter(word, "s") for word in words[1:]) or _is_stream(operands[0])
+
+
+def _is_stream(word: Word) -> bool:
+    return word.is_open or _STREAM.fullmatch(posixpath.normpath(word.text)) is not None
+
+
+def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
+    """Return whether the words behind a wrapper may hold no command: they then start a shell."""
+    operands = doubts = at = 0
+    while at < len(words) and operands <= wrapper.leading + doubts:
+        word = words[at]
+        at += 1
+        if word.text == "--":
+            return len(words) - at <= wrapper.leading - operands
+        if word.text.startswith("-") and not word.is_open:
+            taken = wrapper.takes(word.text)
+            at += taken or 0
+            doubts += taken is None
+        elif not ASSIGNED.match(word.text):
+            operands += 1
+            doubts += word.is_open
+    return operands <= wrapper.leading + doubts
+
+
+def _lacks_command(words: Words) -> bool:
+    return _may_lack_command(words[1:], WRAPPERS[program_of(words)])
+
+
+def _lacks_text(words: Words) -> bool:
+    return next(dash_c(words), None) is None and not any(has_letter(word, "u") for word in words[1:])
+
+
+def _sudo_reads(words: Words) -> bool:
+    options = [word for word in words[1:] if word.text.startswith("-")]
+    asks = any(has_letter(each, "s") or has_letter(each, "i") or each.text[:4] in ("--sh", "--lo") for each in options)
+    return asks and _lacks_command(words)
+
+
+def _source_reads(words: Words) -> bool:
+    operands = [word for word in words[1:3] if word.text != "--"]
+    return any(map(_is_stream, operands[:1]))
+
+
+def _xargs_reads(words: Words) -> bool:
+    commands = (inner.words for inner in xargs(words))
+    return any(
+        program_of(each) in SHELLS and (any(has_letter(word, "c") for word in each[1:]) or _shell_reads(each))
+        for each in commands
+    )
+
+
+def _any_stream(words: Words) -> bool:
+    return len(words) == 1 or any(_is_stream(word) for word in words[1:])
+
+
+def _make_reads(words: Words) -> bool:
+    return any(_STREAM.fullmatch(word.text.removeprefix("-f").removeprefix("--file=")) for word in words[1:])
+
+
+def reads_shell(words: Words) -> bool:
+    """Return whether all that a command line takes from its standard input is the text of a shell of this machine."""
+    return reads_commands(words) and program_of(words) not in _FED_OTHERWISE | ELSEWHERE
+
+
+def _ssh_reads(words: Words) -> bool:
+    return not any(word.text for inner in ssh(words) for word in inner.words)
+
+
+_FED_OTHERWISE = frozenset({"crontab", "ed", "gmake", "make", "parallel", "red", "sem", "xargs"})
+
+_FED: Mapping[str, Callable[[Words], bool]] = {
+    **dict.fromkeys(("at", "batch", "ed", "newgrp", "parallel", "red"), lambda _: True),
+    **dict.fromkeys(
+        ("chroot", "fakeroot", "firejail", "nsenter", "run0", "pkexec", "proot", "unshare"), _lacks_command
+    ),
+    **dict.fromkeys(("runuser", "script", "su"), _lacks_text),
+    **dict.fromkeys((".", "source"), _source_reads),
+    **dict.fromkeys(("doas", "sudo"), _sudo_reads),
+    **dict.fromkeys(("gmake", "make"), _make_reads),
+    "crontab": _any_stream,
+    "ssh": _ssh_reads,
+    "xargs": _xargs_reads,
+}

@@ -1,0 +1,297 @@
+"""What each program runs besides itself, by its own options and operands.
+
+Options are stepped over as far as they are known, and where one may or may not take the next word as its value, both
+readings are reported. What begins a command here may still be none.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import attrs
+
+from permitry.actions.shell.expressions import (
+    after_dashes,
+    fd,
+    find,
+    has_letter,
+    joined,
+    marked,
+    program_of,
+    read,
+    run,
+)
+from permitry.actions.shell.git import git_runs
+from permitry.actions.shell.running import SHELLS, SUBCOMMANDS, Inner, Wrapper, wrapper_of
+from permitry.actions.shell.scripted import SCRIPTED
+from permitry.core.action import Word
+
+__all__ = ["ASSIGNED", "MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
+
+MOST_INNER = 64
+"""How many inner commands of one kind a command line may have; of more, the rest may be any."""
+
+MOST_STARTS = MOST_INNER + 1
+
+Words = Sequence[Word]
+
+ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_CHECKS = re.compile(r"-[cenvx]+")
+_CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
+_REPLACING = re.compile(r"-[0prtox]*[IJi]")
+_SPLITS = re.compile(r"--s|-[^-]*S")
+_EVALUATE = frozenset(
+    {
+        "[",
+        "compgen",
+        "complete",
+        "declare",
+        "export",
+        "let",
+        "local",
+        "printf",
+        "read",
+        "readonly",
+        "test",
+        "typeset",
+        "unset",
+        "wait",
+    }
+)
+
+
+# Wrappers ------------------------------------------------------------------------------------------------------------
+
+
+def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
+    """Yield where an inner command may begin: every operand that the doubtful options before it leave possible."""
+    doubts = operands = found = at = 0
+    while at < len(words) and found < MOST_STARTS:
+        word = words[at]
+        at += 1
+        if word.text == "--" and operands <= wrapper.leading:
+            yield from (each for each in (at, at + wrapper.leading - operands) if each < len(words))
+            return
+        if word.text.startswith("-") and not word.is_open and operands <= wrapper.leading + doubts:
+            taken = wrapper.takes(word.text)
+            at += taken or 0
+            doubts += taken is None
+            continue
+        if ASSIGNED.match(word.text):
+            continue
+        doubts += word.is_open
+        if operands >= wrapper.leading:
+            found += 1
+            yield at - 1
+        if operands >= wrapper.leading + doubts:
+            return
+        operands += 1
+
+
+def _behind(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
+    return (run(words[at:]) for at in _starts(words, wrapper))
+
+
+def wrapped(words: Words) -> Iterator[Inner]:
+    """Yield what stands behind a wrapper, and behind one that is a sub-command (`docker exec …`)."""
+    name = program_of(words)
+    wrapper = wrapper_of(name)
+    if wrapper is not None:
+        yield from _behind(words[1:], wrapper)
+    for at, word in enumerate(words[1:], start=2):
+        wrapper = SUBCOMMANDS.get((name, word.text))
+        if wrapper is not None:
+            yield from _behind(words[at:], wrapper)
+
+
+def _command(words: Words) -> Iterator[Inner]:
+    if not any(has_letter(word, "v") or has_letter(word, "V") for word in words[1:2]):
+        yield from _behind(words[1:], Wrapper(0, "", "p"))
+
+
+def _coproc(words: Words) -> Iterator[Inner]:
+    yield run(words[1:])
+    yield run(words[2:])
+
+
+def _applet(words: Words) -> Iterator[Inner]:
+    yield run(words[1:])
+
+
+def xargs(words: Words) -> Iterator[Inner]:
+    """Yield what `xargs` runs, once as written and once with the arguments that come from its input."""
+    for inner in _behind(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0prtox")):
+        marks = _marks(words[1 : len(words) - len(inner.words)])
+        yield inner
+        yield run((*(marked(word, marks) for word in inner.words), Word("{}", is_open=True)))
+
+
+def _marks(options: Words) -> frozenset[str]:
+    """Return what `xargs` puts arguments in the place of; the empty text, which is in every word, for any."""
+    marks = {"{}"}
+    for at, word in enumerate(options):
+        name, _, value = word.text.partition("=")
+        replacing = _REPLACING.match(word.text)
+        if replacing is None and not (len(name) > len("--r") and "--replace".startswith(name)):
+            continue
+        given = value if replacing is None else word.text[replacing.end() :]
+        following = () if given else options[at + 1 : at + 2]
+        if word.is_open or any(each.is_open for each in following):
+            return frozenset({""})
+        marks |= {text for text in (given, *(each.text for each in following)) if text}
+    return frozenset(marks)
+
+
+def _parallel(words: Words) -> Iterator[Inner]:
+    operands = [word.text for word in words]
+    cut = next((at for at, text in enumerate(operands) if text.startswith(":::")), len(words))
+    for inner in _behind(words[1:cut], Wrapper(0, "jISaN", "kmqtX0u")):
+        yield inner
+        yield read(joined(inner.words))
+    yield from (read(text) for text in operands[cut + 1 : cut + 1 + MOST_STARTS])
+
+
+# Texts for a shell ---------------------------------------------------------------------------------------------------
+
+
+def only_checks(words: Words) -> bool:
+    """Return whether a shell looks at the syntax of its text and runs nothing of it: `bash -n`."""
+    # Others may take it back: an interactive shell runs what it reads.
+    options = [word.text for word in words[1:] if word.text[:1] in ("-", "+") or word.is_open]
+    are_known = program_of(words) in _CHECKING and all(map(_CHECKS.fullmatch, options))
+    return are_known and any("n" in option for option in options)
+
+
+def shell_text(words: Words) -> Iterator[Inner]:
+    """Yield the text behind `-c`, and the command that its parameters make; without `-c`, the script and its words."""
+    if only_checks(words):
+        return
+    at = next((at for at, word in enumerate(words) if at and (has_letter(word, "c") or word.is_open)), 0)
+    yield from (read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
+    at = at or next((at for at, word in enumerate(words) if word.text == "--command"), 0)
+    if not at:
+        yield from _behind(words[1:], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT"))
+        return
+    for start in _starts(words[at + 1 :], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPTc")):
+        text, parameters = words[at + 1 + start], words[at + 2 + start :]
+        yield read(text.text)
+        if "$" in text.text:
+            yield attrs.evolve(run(parameters), is_guess=True)
+            yield attrs.evolve(run(parameters[1:]), is_guess=True)
+
+
+def _eval(words: Words) -> Iterator[Inner]:
+    yield read(joined(words[1:]))
+
+
+def _trap(words: Words) -> Iterator[Inner]:
+    yield from (read(word.text) for word in words[1:3])
+
+
+def _alias(words: Words) -> Iterator[Inner]:
+    yield from (read(word.text.partition("=")[2]) for word in words[1:])
+
+
+def _evaluated(words: Words) -> Iterator[Inner]:
+    """Yield the substitutions in a word that bash evaluates again, as the index in `read 'a[$(…)]'`."""
+    texts = (word.text for word in words[1:] if "$(" in word.text or "`" in word.text)
+    yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
+
+
+def _watch(words: Words) -> Iterator[Inner]:
+    for inner in _behind(words[1:], Wrapper(0, "nq", "bcdegtpxwrCv")):
+        yield inner
+        yield read(joined(inner.words))
+
+
+def ssh(words: Words) -> Iterator[Inner]:
+    """Yield what `ssh` runs: its words joined."""
+    for inner in _behind(words[1:], Wrapper(1, "BbcDEeFIiJLlmOopPQRSWw", "46AaCfGgKkMNnqsTtVvXxYy")):
+        yield inner
+        yield read(joined(inner.words))
+
+
+def _env(words: Words) -> Iterator[Inner]:
+    """Yield what `env -S` splits; the rest of the words stands behind it."""
+    options = (at for at, word in enumerate(words) if at and _SPLITS.match(word.text))
+    for at in itertools.islice(options, MOST_STARTS):
+        word = words[at].text
+        attached = word.partition("=" if word.startswith("--") else "S")[2]
+        text = f"{attached} {joined(words[at + 1 :])}".lstrip()
+        yield read(f"env {text}" if text.startswith("-") else text)
+
+
+def dash_c(words: Words) -> Iterator[Inner]:
+    """Yield the text behind `-c`, as `su`, `script` and `flock` have it."""
+    for at, word in enumerate(words[1:], start=1):
+        cluster, letter, attached = word.text.partition("c")
+        if word.text.startswith("--command="):
+            yield read(word.text.partition("=")[2])
+        elif word.text == "--command":
+            yield from (read(following.text) for following in words[at + 1 : at + 2])
+        elif letter and cluster.startswith("-") and not cluster.startswith("--"):
+            yield read(attached)
+            yield from (read(following.text) for following in words[at + 1 : at + 2])
+
+
+def _each_text(words: Words) -> Iterator[Inner]:
+    """Yield every operand as a text of its own, as `pee` and `concurrently` have it."""
+    yield from (read(word.text) for word in words[1:] if not word.text.startswith("-"))
+
+
+def _powershell(words: Words) -> Iterator[Inner]:
+    """Yield what stands behind `-Command`, in any of its spellings, or behind the name alone."""
+    at = next((at for at, word in enumerate(words) if word.text.lower().startswith(("-c", "/c"))), 0)
+    yield read(joined(words[at + 1 :]))
+
+
+def _bind(words: Words) -> Iterator[Inner]:
+    yield from (read(word.text.rpartition('":')[2]) for word in words[1:])
+
+
+def _hash(words: Words) -> Iterator[Inner]:
+    """Yield the program that `hash -p` puts behind another name, with whatever that name is called with."""
+    if any(has_letter(word, "p") for word in words[1:]):
+        yield from (run((word, Word("", is_open=True))) for word in words[2:3])
+
+
+def _shell_of_device(words: Words) -> Iterator[Inner]:
+    """Yield what `adb shell` reads: its words joined."""
+    at = next((at for at, word in enumerate(words, start=1) if word.text in ("shell", "exec-out", "exec-in")), 0)
+    if at:
+        yield read(joined(words[at:]))
+
+
+READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
+    "adb": _shell_of_device,
+    "alias": _alias,
+    "bind": _bind,
+    "busybox": _applet,
+    "command": _command,
+    "coproc": _coproc,
+    "env": _env,
+    "eval": _eval,
+    "fd": fd,
+    "fdfind": fd,
+    "find": find,
+    "flock": dash_c,
+    "git": git_runs,
+    "hash": _hash,
+    "kubectl": after_dashes,
+    "oc": after_dashes,
+    "parallel": _parallel,
+    "runuser": dash_c,
+    "script": dash_c,
+    "sem": _parallel,
+    "sg": dash_c,
+    "ssh": ssh,
+    "su": dash_c,
+    "toybox": _applet,
+    "trap": _trap,
+    "watch": _watch,
+    "xargs": xargs,
+    **SCRIPTED,
+    **dict.fromkeys(_EVALUATE, _evaluated),
+    **dict.fromkeys(("concurrently", "hyperfine", "pee"), _each_text),
+    **dict.fromkeys(("powershell", "pwsh"), _powershell),
+}
