@@ -52,7 +52,7 @@ def _links(place: Place, folder: Folder) -> Links:
 
 
 def _texts_of(place: Place, folder: Folder) -> Iterator[str]:
-    """Yield what the links say that stand at a place."""
+    """Yield the targets of the links at a place."""
     yield from filter(None, (folder.disk.link_at(name)[0] for name in place.real))
 
 

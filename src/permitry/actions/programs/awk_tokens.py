@@ -67,7 +67,7 @@ class Token:
 def tokens_of(text: str) -> Iterator[Token]:
     """Yield the tokens of a program, and one without a text at its end.
 
-    Raises: `RefusedError` for what is no token, or not the same one everywhere.
+    Raises: `RefusedError` for text that is not a token, or not the same token everywhere.
     """
     at, before = 0, ""
     while at < len(text):

@@ -197,7 +197,7 @@ def _may_start(word: Word) -> bool:
 
 
 def _check_jq(words: Sequence[Word]) -> None:
-    """Refuse `jq` with modules: it reads files of names that need not stand in its words."""
+    """Refuse `jq` with modules: it reads files that its words need not name."""
     for word in words:
         if word.text.startswith(("-L", "--library-path", "--lib")) or _LOADS_MODULES.search(word.text):
             raise RefusedError("`jq` with modules")

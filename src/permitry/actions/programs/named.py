@@ -126,7 +126,7 @@ class Collector:
         """Take an operand `NAME=value` as an option and its value."""
         name, equals, value = word.text.partition("=")
         if not equals:
-            raise RefusedError("an operand that is no pair")
+            raise RefusedError("an operand without `=`")
         self.option(name, attrs.evolve(word, text=value))
 
     def host(self, word: Word) -> None:

@@ -231,7 +231,7 @@ class _Sed:
             self.file(Access.WRITE)
 
     def file(self, access: Access) -> None:
-        """Step over the name of a file: whatever stands there up to the end of the line."""
+        """Step over the name of a file: everything up to the end of the line."""
         self.skip(" \t")
         name = self.line()
         if not name or not name.isprintable() or "\\" in name:

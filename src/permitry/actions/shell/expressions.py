@@ -75,7 +75,7 @@ def fd(words: Words) -> Iterator[Inner]:
 
 
 def _until_end(words: Words) -> Words:
-    """Return the words up to `;`, or `+` behind `{}`; a word with `{}` becomes a name nobody knows."""
+    """Return the words up to `;`, or `+` behind `{}`; a word with `{}` becomes one that is not known."""
     texts = [word.text for word in words]
     ends = (at for at, text in enumerate(texts) if text == ";" or (text == "+" and "{}" in texts[at - 1 : at]))
     end = next(ends, len(words))
@@ -83,12 +83,12 @@ def _until_end(words: Words) -> Words:
 
 
 def marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
-    """Return a word that holds a mark, where another text comes, as one nobody knows."""
+    """Return a word that holds a mark, where another text comes, as one that is not known."""
     return attrs.evolve(word, is_open=True) if any(mark in word.text for mark in marks) else word
 
 
 def after_dashes(words: Words) -> Iterator[Inner]:
-    """Yield what stands behind `--`."""
+    """Yield the command behind `--`."""
     at = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
     yield run(words[at + 1 :])
 
@@ -118,7 +118,7 @@ def _is_option(given: str, option: str) -> bool:
 def _value(text: str) -> Iterator[Inner]:
     """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`.
 
-    What stands behind the sign may as well be a value that nothing runs.
+    The text behind the sign may as well be a value that nothing runs.
     """
     yield read(text.lstrip("!|"))
     yield attrs.evolve(read(text.partition("=")[2].lstrip("!|")), is_guess=True)

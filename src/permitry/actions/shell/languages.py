@@ -1,4 +1,4 @@
-"""Programs with a language of their own in which a command may stand: guesses, which restrict and permit nothing.
+"""Programs with a language of their own in which a command may be written: guesses, which restrict and permit nothing.
 
 They are looked for in the words of a program, and in what it may be handed on its standard input.
 """

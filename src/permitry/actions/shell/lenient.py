@@ -123,7 +123,7 @@ def read_leniently(text: str) -> LooseReading:
 
 @attrs.frozen
 class _Source:
-    """A text to read; `places` tells where its characters stand in the original, with one more for the end.
+    """A text to read; `places` are the offsets of its characters in the original, with one more for the end.
 
     `is_guess`: bash does not read it in this way, but something else may.
     """

@@ -93,7 +93,7 @@ def _behind(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
 
 
 def wrapped(words: Words) -> Iterator[Inner]:
-    """Yield what stands behind a wrapper, and behind one that is a sub-command (`docker exec …`)."""
+    """Yield the command behind a wrapper, and behind one that is a sub-command (`docker exec …`)."""
     name = program_of(words)
     wrapper = wrapper_of(name)
     if wrapper is not None:
@@ -212,7 +212,7 @@ def ssh(words: Words) -> Iterator[Inner]:
 
 
 def _env(words: Words) -> Iterator[Inner]:
-    """Yield what `env -S` splits; the rest of the words stands behind it."""
+    """Yield what `env -S` splits; the rest of the words follows it."""
     options = (at for at, word in enumerate(words) if at and _SPLITS.match(word.text))
     for at in itertools.islice(options, MOST_STARTS):
         word = words[at].text
@@ -240,7 +240,7 @@ def _each_text(words: Words) -> Iterator[Inner]:
 
 
 def _powershell(words: Words) -> Iterator[Inner]:
-    """Yield what stands behind `-Command`, in any of its spellings, or behind the name alone."""
+    """Yield the text behind `-Command`, in any of its spellings, or behind the name alone."""
     at = next((at for at, word in enumerate(words) if word.text.lower().startswith(("-c", "/c"))), 0)
     yield read(joined(words[at + 1 :]))
 

@@ -26,7 +26,7 @@ def _awk(words: Words) -> Iterator[Inner]:
 
 
 def _sed(words: Words) -> Iterator[Inner]:
-    """Yield what stands behind the command `e`; any command where a script runs its input, or cannot be read."""
+    """Yield the text behind the command `e`; any command where a script runs its input, or cannot be read."""
     effects = effects_of_sed(words[1:])
     yield from (Inner("", text=command) for command in effects.commands)
     if effects.runs_input:
