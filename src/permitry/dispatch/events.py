@@ -2,7 +2,8 @@
 
 Events of one run reach the sink in their order. They are delivered from a thread of the run, so that no tool waits for
 a slow sink; output that comes faster than it is taken is joined, and beyond a bound its oldest part is left out, with
-the number of characters in `data["omitted"]`. Nothing here decides anything: an event that is lost loses no result.
+the number of characters in `data["omitted"]`. Of other events the oldest are dropped where more than 16,384 wait.
+Nothing here decides anything: an event that is lost loses no result.
 """
 
 import asyncio
@@ -10,10 +11,12 @@ import concurrent.futures
 import contextvars
 import enum
 import inspect
+import itertools
 import logging
+import operator
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
 import attrs
@@ -37,6 +40,11 @@ _EVERY = 0.05
 """The seconds between two deliveries of output, so that many small pieces are one event."""
 _MOST_WAITING = 256 * 1024
 """The characters of output that wait for a sink at most."""
+_MOST_EVENTS = 16_384
+"""The pieces of output that wait for a sink at most, and the other events."""
+
+_RunKey: TypeAlias = tuple[str, str | None, str]
+"""Tool, call id and agent of an event."""
 
 
 class ToolEventKind(enum.Enum):
@@ -133,10 +141,20 @@ class Reporter:
         if self.outer is not None:
             self.outer._put(event)  # noqa: SLF001 -- of another one of its class
         elif self.sink is not None:
-            with _STARTING:
-                if self._delivery is None:
-                    self._delivery = _Delivery(self.sink, self._loop)
-            self._delivery.put(event)
+            delivery = self._started_delivery(self.sink)
+            if delivery is not None:
+                delivery.put(event)
+
+    def _started_delivery(self, sink: EventSink) -> "_Delivery | None":
+        """Return the way to the sink; None where there is no room for its thread: a run does without events then."""
+        with _STARTING:
+            if self._delivery is None and not self._is_closed:
+                try:
+                    self._delivery = _Delivery(sink, self._loop)
+                except RuntimeError as error:
+                    self._is_closed = True
+                    _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
+            return self._delivery
 
     def close(self, text: str, data: Mapping[str, Any]) -> None:
         """Report the end of the run as the last event, once."""
@@ -168,9 +186,7 @@ class _Delivery:
         self.done: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._sink = sink
         self._loop = loop
-        self._events: deque[ToolEvent] = deque()
-        self._waiting = 0
-        self._omitted = 0
+        self._waiting = _Waiting()
         self._is_closed = False
         self._has_failed = False
         self._changed = threading.Condition()
@@ -178,10 +194,7 @@ class _Delivery:
 
     def put(self, event: ToolEvent) -> None:
         with self._changed:
-            self._events.append(event)
-            if event.kind is ToolEventKind.OUTPUT:
-                self._waiting += len(event.text)
-                self._make_room()
+            self._waiting.add(event)
             self._changed.notify()
 
     def close(self) -> None:
@@ -189,25 +202,14 @@ class _Delivery:
             self._is_closed = True
             self._changed.notify()
 
-    def _make_room(self) -> None:
-        """Leave out the oldest output that waits, as far as it is too much; other events are few and short."""
-        for at, event in enumerate(self._events):
-            if self._waiting <= _MOST_WAITING:
-                return
-            if event.kind is ToolEventKind.OUTPUT:
-                excess = min(len(event.text), self._waiting - _MOST_WAITING)
-                omitted = event.data.get("omitted", 0) + excess
-                self._events[at] = attrs.evolve(event, text=event.text[excess:], data={"omitted": omitted})
-                self._waiting -= excess
-
     def _deliver(self) -> None:
         is_open = True
         while is_open:
             with self._changed:
-                self._changed.wait_for(lambda: self._events or self._is_closed)
-                events, self._events, self._waiting = _joined(self._events), deque(), 0
+                self._changed.wait_for(lambda: self._waiting.count or self._is_closed)
+                waiting, self._waiting = self._waiting, _Waiting()
                 is_open = not self._is_closed
-            for event in events:
+            for event in waiting.events():
                 self._hand_over(event)
             with self._changed:
                 # Small pieces of output that come in the meantime will be one event.
@@ -219,7 +221,7 @@ class _Delivery:
             outcome = self._sink(event)
             if inspect.isawaitable(outcome):
                 self._await(outcome)
-        except Exception as error:  # noqa: BLE001 -- who looks on may fail in any way, and ends nothing
+        except BaseException as error:  # noqa: BLE001 -- a sink may fail in any way, also by `exit()`, and ends nothing
             if not self._has_failed:
                 self._has_failed = True
                 _LOG.warning("The sink of events failed: %s", type(error).__name__, exc_info=error)
@@ -234,25 +236,58 @@ class _Delivery:
             asyncio.run_coroutine_threadsafe(awaited(), self._loop).result()
 
 
-def _joined(events: "deque[ToolEvent]") -> list[ToolEvent]:
-    """Return the events with neighbouring pieces of output made one."""
-    joined: list[ToolEvent] = []
-    pieces: list[str] = []
-    for event in events:
-        is_next = event.kind is ToolEventKind.OUTPUT and bool(joined) and joined[-1].kind is ToolEventKind.OUTPUT
-        if is_next and not event.data:
-            pieces.append(event.text)
-            continue
-        _end_piece(joined, pieces)
-        joined.append(event)
-    _end_piece(joined, pieces)
-    return joined
+@attrs.define
+class _Waiting:
+    """Events that wait for a sink, numbered in their order; adding one costs the same however many these are."""
+
+    count: int = 0
+    # The oldest are dropped: a tool may report without end to a sink that takes nothing.
+    others: deque[tuple[int, ToolEvent]] = attrs.field(factory=lambda: deque(maxlen=_MOST_EVENTS))
+    outputs: deque[tuple[int, ToolEvent]] = attrs.field(factory=deque)
+    size: int = 0
+    omitted: dict[_RunKey, int] = attrs.field(factory=dict)
+
+    def add(self, event: ToolEvent) -> None:
+        self.count += 1
+        if event.kind is not ToolEventKind.OUTPUT:
+            self.others.append((self.count, event))
+            return
+        self.outputs.append((self.count, event))
+        self.size += len(event.text)
+        while self.size > _MOST_WAITING or len(self.outputs) > _MOST_EVENTS:
+            self._omit()
+
+    def _omit(self) -> None:
+        """Leave out the oldest output, or the beginning of it where that is enough."""
+        number, event = self.outputs.popleft()
+        rest = event.text[self.size - _MOST_WAITING :] if self.size > _MOST_WAITING else ""
+        left_out = len(event.text) - len(rest)
+        self.size -= left_out
+        self.omitted[_run_of(event)] = self.omitted.get(_run_of(event), 0) + left_out
+        if rest:
+            self.outputs.appendleft((number, attrs.evolve(event, text=rest)))
+
+    def events(self) -> Iterator[ToolEvent]:
+        """Yield all events in their order, with neighbouring pieces of the output of one run made one."""
+        ordered = (event for _, event in sorted((*self.others, *self.outputs), key=operator.itemgetter(0)))
+        for (_, is_output), group in itertools.groupby(ordered, lambda event: (_run_of(event), _is_output(event))):
+            if is_output:
+                yield self._joined(list(group))
+            else:
+                yield from group
+
+    def _joined(self, pieces: list[ToolEvent]) -> ToolEvent:
+        first = pieces[0]
+        text, omitted = "".join(piece.text for piece in pieces), self.omitted.pop(_run_of(first), 0)
+        return attrs.evolve(first, text=text, data={**first.data, "omitted": omitted} if omitted else first.data)
 
 
-def _end_piece(joined: list[ToolEvent], pieces: list[str]) -> None:
-    if pieces:
-        joined[-1] = attrs.evolve(joined[-1], text=joined[-1].text + "".join(pieces))
-        pieces.clear()
+def _run_of(event: ToolEvent) -> _RunKey:
+    return event.tool, event.call_id, event.agent
+
+
+def _is_output(event: ToolEvent) -> bool:
+    return event.kind is ToolEventKind.OUTPUT
 
 
 CURRENT_REPORTER: contextvars.ContextVar[Reporter | None] = contextvars.ContextVar("permitry_reporter", default=None)

@@ -150,17 +150,22 @@ class Run:
                 self.result = self._clipped(self.result)
         finally:
             CURRENT_REPORTER.reset(self._reports)
-            seconds = time.perf_counter() - self._begun
+            self._report_end(time.perf_counter() - self._begun)
+        # Only what a tool may raise is turned into a result; the end of the run and of the process go on.
+        return isinstance(error, Exception) and not isinstance(error, FatalToolError)
+
+    def _report_end(self, seconds: float) -> None:
+        """Tell the observer of the end, then everything else; events end even where the observer fails."""
+        try:
             self.authorization.observer.finished(
                 self.call, self.result, outcome=self.outcome._value_, seconds=seconds, error=self._trace
             )
             if self.shared.telemetry is not None:
                 self._count(self.shared.telemetry, seconds)
+        finally:
             if self._reporter is not None:
                 end = {"ok": self.result.ok, "outcome": self.outcome.value, "seconds": round(seconds, 6)}
                 self._reporter.close(self.result.text, end)
-        # Only what a tool may raise is turned into a result; the end of the run and of the process go on.
-        return isinstance(error, Exception) and not isinstance(error, FatalToolError)
 
     def _new_reporter(self) -> Reporter | None:
         scope, shared = self.scope, self.shared

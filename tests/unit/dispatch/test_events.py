@@ -8,12 +8,15 @@ from collections.abc import Callable
 
 import pytest
 
+from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.events import ToolEvent, ToolEventKind, report, reporter_here
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
+from permitry.dispatch.waiting import GRACE
+from permitry.errors import AuditError
 from permitry.handler import ToolHandler
 
 Kind = ToolEventKind
@@ -210,3 +213,112 @@ def test_output_is_seen_while_the_tool_runs(registry: ToolRegistry, handler: Too
 
     registry.register(ToolSpec("wait"), wait)
     assert handler.handle(ToolCall("wait")).text == "True"
+
+
+def test_a_sink_that_would_end_the_program_ends_nothing(
+    speaking: ToolRegistry, handler: ToolHandler, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It takes the next event as well, and the run does not wait for what will never come."""
+    events: list[ToolEvent] = []
+
+    def sink(event: ToolEvent) -> None:
+        events.append(event)
+        raise SystemExit
+
+    speaking.on_event = sink
+    begun = time.monotonic()
+    assert handler.handle(ToolCall("speak")).text == "done"
+    assert time.monotonic() - begun < GRACE
+    assert _kinds(events)[-1] == "finished"
+    assert [record.message for record in caplog.records] == ["The sink of events failed: SystemExit"]
+
+
+def test_events_end_where_the_end_cannot_be_recorded(
+    speaking: ToolRegistry, handler: ToolHandler, seen: list[ToolEvent]
+) -> None:
+    """No thread is left to wait for more of them."""
+
+    class FullRecorder(MemoryRecorder):
+        def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+            if event == "finished":
+                raise AuditError("the disk is full")
+            super().record(event, call, **details)
+
+    handler.recorder = FullRecorder()
+    begun = time.monotonic()
+    with pytest.raises(AuditError):
+        handler.handle(ToolCall("speak"))
+    assert len(speaking)
+    assert time.monotonic() - begun < GRACE
+    assert _kinds(seen)[-1] == "finished"
+    assert not [thread for thread in threading.enumerate() if thread.name == "permitry-events"]
+
+
+def test_a_call_runs_where_its_events_cannot_be_delivered(
+    speaking: ToolRegistry, handler: ToolHandler, seen: list[ToolEvent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with too many threads; its end is on record."""
+
+    class NoThread(threading.Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    assert len(speaking)
+    with monkeypatch.context() as patched:
+        patched.setattr("permitry.dispatch.events.threading.Thread", NoThread)
+        assert handler.handle(ToolCall("speak")).text == "done"
+    assert seen == []
+
+
+def test_output_of_one_run_is_not_taken_for_that_of_another(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """Pieces are joined only where they are neighbours and of one run."""
+    events: list[ToolEvent] = []
+
+    def inner(_: object) -> str:
+        report(Kind.OUTPUT, "inner 1 ")
+        report(Kind.OUTPUT, "inner 2")
+        outer_reports[0]()
+        report(Kind.OUTPUT, "inner 3")
+        return "inner"
+
+    outer_reports: list[Callable[[], None]] = []
+
+    def outer(_: object) -> ToolResult:
+        reporter = reporter_here()
+        assert reporter is not None
+        outer_reports.append(lambda: reporter.report(Kind.OUTPUT, "outer"))
+        return handler.handle(ToolCall("inner"))
+
+    registry.register(ToolSpec("inner"), inner)
+    registry.register(ToolSpec("outer"), outer)
+    handler.handle(ToolCall("outer"), CallScope(on_event=events.append))
+    assert "outer" in [event.text for event in events if event.kind is Kind.OUTPUT and event.tool == "outer"]
+    assert "".join(event.text for event in events if event.kind is Kind.OUTPUT and event.tool == "inner") == (
+        "inner 1 inner 2inner 3"
+    )
+
+
+def test_what_waits_for_a_sink_is_bounded(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """However many events come: the newest are delivered, and each costs the tool the same."""
+    go = threading.Event()
+    events: list[ToolEvent] = []
+
+    def sink(event: ToolEvent) -> None:
+        go.wait(60)
+        events.append(event)
+
+    def flood(_: object) -> str:
+        for number in range(40_000):
+            report(Kind.STATUS, str(number))
+            report(Kind.OUTPUT, f"{number:>19}\n")
+        go.set()
+        return "done"
+
+    registry.on_event = sink
+    registry.register(ToolSpec("flood"), flood)
+    handler.handle(ToolCall("flood"))
+    statuses = [event.text for event in events if event.kind is Kind.STATUS]
+    output = [event for event in events if event.kind is Kind.OUTPUT]
+    assert len(statuses) < 20_000
+    assert statuses[-1] == "39999"
+    assert sum(len(event.text) + event.data.get("omitted", 0) for event in output) == 800_000
