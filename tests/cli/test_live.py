@@ -1,7 +1,9 @@
 """What running tools report, on a terminal."""
 
 import io
+import tracemalloc
 
+import attrs
 import pytest
 
 from permitry.cli.live import LiveView
@@ -71,3 +73,21 @@ def test_other_events_have_their_forms(view: LiveView, shown: io.StringIO) -> No
     assert shown.getvalue().splitlines() == [
         "  - looking", "  - round 1", "  - 1 of 2 files", "  - 3", "  [x] a", "  [>] b", "  [ ] c",
     ]  # fmt: skip
+
+
+def test_a_line_without_end_takes_no_more_room_than_is_shown(view: LiveView, shown: io.StringIO) -> None:
+    """A command may write megabytes without one."""
+    tracemalloc.start()
+    for _ in range(5_000):
+        view(_event(Kind.OUTPUT, "x" * 1_000))
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+    view(_event(Kind.FINISHED))
+    assert shown.getvalue() == f"  | {'x' * 500}\n"
+
+
+def test_lines_of_two_runs_are_not_one(view: LiveView, shown: io.StringIO) -> None:
+    """What one has not ended does not begin a line of the other."""
+    view(_event(Kind.OUTPUT, "one"))
+    view(attrs.evolve(_event(Kind.OUTPUT, "two\n"), call_id="c2"))
+    assert shown.getvalue() == "  | one\n  | two\n"

@@ -27,6 +27,7 @@ class LiveView:
 
     stream: TextIO
     _rest: str = attrs.field(default="", init=False)
+    _run: tuple[str, str | None] | None = attrs.field(default=None, init=False)
 
     def __call__(self, event: ToolEvent) -> None:
         """Print one event."""
@@ -35,6 +36,10 @@ class LiveView:
             console.print(Text(f"  {line}", "dim"), soft_wrap=True)
 
     def _lines(self, event: ToolEvent) -> Iterator[str]:
+        run = event.agent, event.call_id
+        if event.kind is not ToolEventKind.OUTPUT or run != self._run:
+            yield from self._last_line()
+        self._run = run
         if event.kind is ToolEventKind.OUTPUT:
             if omitted := event.data.get("omitted"):
                 yield f"| ... {omitted} characters not shown ..."
@@ -43,11 +48,16 @@ class LiveView:
             if len(lines) > _MOST_LINES:
                 yield f"| ... {len(lines) - _MOST_LINES} lines not shown ..."
             yield from (f"| {one_line(line)[:_LONGEST]}" for line in lines[-_MOST_LINES:])
+            # No more of it would be shown.
+            self._rest = self._rest[:_LONGEST]
             return
+        yield from _reported(event)
+
+    def _last_line(self) -> Iterator[str]:
+        """Yield what the output so far ends with, without the end of a line."""
         if self._rest:
             yield f"| {one_line(self._rest)[:_LONGEST]}"
             self._rest = ""
-        yield from _reported(event)
 
 
 def _reported(event: ToolEvent) -> Iterator[str]:

@@ -105,11 +105,14 @@ class Output:
         self.lines = 0
         self._keep = keep
         self._piece = Piece(keep)
+        self._is_over = False
         self._lock = threading.Lock()
 
     def add(self, text: str) -> None:
-        """Take more of it, and report it."""
+        """Take more of it, and report it; after its end nothing is taken any more."""
         with self._lock:
+            if self._is_over:
+                return
             self._piece.add(text, self.reporter)
             self.lines += text.count("\n")
         if self.reporter is not None:
@@ -128,6 +131,7 @@ class Output:
             return self._piece.text()
 
     def end(self) -> None:
-        """Keep no more of it in its artifact: all has come."""
+        """Take no more of it: what has come is all. What still holds the pipe open has left its command."""
         with self._lock:
+            self._is_over = True
             self._piece.end()

@@ -225,11 +225,15 @@ class Capture:
     def _read(self) -> None:
         # A character may come in two parts.
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with self._pipe as pipe:
-            while chunk := _chunk(pipe.fileno()):
-                self.output.add(decoder.decode(chunk))
-        if rest := decoder.decode(b"", final=True):
-            self.output.add(rest)
+        try:
+            with self._pipe as pipe:
+                while chunk := _chunk(pipe.fileno()):
+                    self.output.add(decoder.decode(chunk))
+            if rest := decoder.decode(b"", final=True):
+                self.output.add(rest)
+        finally:
+            # Also of a command that is killed and never looked at again.
+            self.output.end()
 
 
 def _chunk(file: int) -> bytes:

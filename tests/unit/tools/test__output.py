@@ -167,3 +167,16 @@ def test_what_was_taken_begins_anew(store: ArtifactStore, reporter: Reporter) ->
         pieces.append(output.take())
     assert [piece.length for piece in pieces] == [100, 100]
     assert len(list(store.folder.glob("*.jsonl"))) == 2
+
+
+def test_after_its_end_nothing_is_taken(store: ArtifactStore, reporter: Reporter) -> None:
+    """A process that left its command may write on for ever: into no artifact, closed or new."""
+    output = Output(4, reporter)
+    output.add("0123456789")
+    output.end()
+    output.add("abcdefghij")
+    assert _kept(store) == "0123456789"
+    assert (output.lines, output.take().length) == (0, 10)
+    output.add("klmnopqrst")
+    assert output.take().length == 0
+    assert len(list(store.folder.glob("*.jsonl"))) == 1

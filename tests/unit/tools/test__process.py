@@ -13,10 +13,12 @@ import attrs
 import pytest
 
 from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.events import Reporter
 from permitry.errors import ToolError
 from permitry.tools import _process
 from permitry.tools._output import Output
 from permitry.tools._process import Capture, Kept, ProcessGroup, _environment, _kill_all, folder_of, launched, run_group
+from permitry.tools.artifacts import ArtifactStore
 from permitry.tools.workspace import Workspace
 
 
@@ -117,6 +119,21 @@ def test_what_was_taken_is_not_shown_again() -> None:
     """Each piece of output is told once; lines are counted over all."""
     output = _captured(b"a\nb\nc", 100)
     assert (output.take().text(), output.take().text(), output.lines) == ("a\nb\nc", "", 2)
+
+
+def test_at_the_end_of_a_pipe_its_artifact_is_whole(tmp_path: Path) -> None:
+    """Also of a command that is killed and never looked at again."""
+    store = ArtifactStore(tmp_path / "kept")
+    ours, theirs = os.pipe()
+    Capture(os.fdopen(ours, "rb", buffering=0), Output(4, Reporter("run_shell", "c1", "main", artifacts=store)))
+    with io.FileIO(theirs, "wb") as pipe:
+        pipe.write(b"0123456789")
+    for _ in range(500):
+        kept = "".join(path.read_text() for path in store.folder.glob("*.jsonl"))
+        if kept.endswith('"0123456789"\n'):
+            break
+        time.sleep(0.01)
+    assert kept.endswith('"0123456789"\n')
 
 
 def test_characters_are_not_torn_apart() -> None:
