@@ -8,7 +8,7 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.tools._process import Kept, ProcessGroup, default_shell, launched
 from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
-from permitry.tools.shell.run_shell import refuse_interactive, requiring
+from permitry.tools.shell.run_shell import requiring, without_terminal
 from permitry.tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -43,7 +43,6 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     shell = default_shell()
 
     def run_shell_bg(arguments: RunShellBg) -> tuple[bool, str]:
-        refuse_interactive(arguments.command)
         job = ProcessGroup([shell, "-c", arguments.command], workspace.root, is_merged=True)
         number = jobs.add(job)
         try:
@@ -72,7 +71,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
             "run_shell_bg", "Start a shell command in the workspace and go on.", RunShellBg, RUNS,
             roles={"command": ROLES.COMMAND},
         ),
-        requiring("run_shell_bg", "command", handler(RunShellBg, run_shell_bg)),
+        requiring("run_shell_bg", "command", without_terminal(handler(RunShellBg, run_shell_bg))),
     )  # fmt: skip
     # They touch the jobs alone: they need not wait for other tools to end, which may be waiting for a job.
     apart = ToolLimits(resource=None)

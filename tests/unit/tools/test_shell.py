@@ -20,8 +20,9 @@ from permitry.dispatch.cancel import Cancellation, cancellable_by
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.handler import ToolHandler
+from permitry.outcome import Blocked, Cause
 from permitry.session import Session
-from permitry.tools import _process, shell
+from permitry.tools import _process, background, shell
 from permitry.tools.workspace import Workspace
 
 Use = Callable[..., ToolResult]
@@ -210,6 +211,15 @@ def test_programs_for_a_terminal_are_refused(use: Use, command: str) -> None:
         False,
         "BLOCKED: Interactive terminal programs are not allowed by runtime policy (vim/nano/less/more/top/htop/man).",
     )
+
+
+@pytest.mark.parametrize("tool", ["run_shell", "run_shell_bg"])
+def test_no_question_is_asked_about_a_program_for_a_terminal(registry: ToolRegistry, root: Path, tool: str) -> None:
+    """The command alone tells that it cannot work."""
+    background.register(registry, Workspace(root))
+    outcome = ToolHandler(Session(), registry=registry).begin(ToolCall(tool, {"command": "vim a"}))
+    assert isinstance(outcome, Blocked)
+    assert (outcome.cause, outcome.result.text[:7]) == (Cause.MISFIT, "BLOCKED")
 
 
 @pytest.mark.parametrize("command", ["echo vim", "echo 'a; top'", "echo x # less", "ls >man"])

@@ -18,7 +18,7 @@ from permitry.tools.patch import Patching
 from permitry.tools.shell._patching import patch_preview, patched_by, with_patch_check
 from permitry.tools.workspace import Workspace
 
-__all__ = ["refuse_interactive", "register", "requiring"]
+__all__ = ["register", "requiring", "without_terminal"]
 
 _LONGEST = 600
 _SHOWN = 12_000
@@ -49,7 +49,6 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
         told = patched_by(arguments.command, workspace.root, patching)
         if told is not None:
             return True, told
-        refuse_interactive(arguments.command)
         repeats.refuse(arguments)
         ended = run_group(ProcessGroup([shell, "-c", arguments.command], workspace.root), arguments.timeout)
         text = _told(arguments, ended)
@@ -61,7 +60,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
             roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0,
         ),
-        requiring("run_shell", "command", with_patch_check("command", handler(RunShell, run_shell))),
+        requiring("run_shell", "command", without_terminal(with_patch_check("command", handler(RunShell, run_shell)))),
         preview=patch_preview(patching, "command"),
     )  # fmt: skip
 
@@ -100,8 +99,18 @@ def requiring(tool: str, argument: str, handle: Handler) -> Handler:
     return checked_first(check, handle)
 
 
-def refuse_interactive(command: str) -> None:
-    """Pass over a command that runs no program for a terminal: there is none, and such a program would only hang.
+def without_terminal(handle: Handler) -> Handler:
+    """Return `handle` for commands that run no program for a terminal; others are refused."""
+
+    def check(arguments: dict[str, Any]) -> None:
+        if isinstance(command := arguments.get("command"), str):
+            _refuse_interactive(command)
+
+    return checked_first(check, handle)
+
+
+def _refuse_interactive(command: str) -> None:
+    """Accept a command that runs no program for a terminal: there is none, and such a program would only hang.
 
     Raises: `ToolError` for any other.
     """
