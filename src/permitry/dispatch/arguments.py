@@ -44,7 +44,7 @@ def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonica
     called as before: what is checked is not changed.
 
     `canonical` is for a tool whose arguments mean different things in different calls: it gives them the names that
-    have the roles, before anything is decided. Arguments it fails for stay as they are; `check` must refuse those.
+    have the roles, before anything is decided. Arguments it fails for are refused.
     """
     kind = _AsyncChecked if is_async(handler) else _Checked
     return kind(check, handler, canonical)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Authorization", "RegisteredTool", "Shared", "has_kind"]
 
+_NO_FORM = "The arguments do not fit: they cannot be read as any form that the tool takes."
 _BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
 
 
@@ -62,7 +63,7 @@ class RegisteredTool:
             return call
         try:
             return attrs.evolve(call, arguments=self.canonical(call.thawed()))
-        except Exception:  # noqa: BLE001 -- what has no such form is refused by the check of the tool
+        except Exception:  # noqa: BLE001 -- what has no such form is refused as a misfit
             return call
 
     def misfit(self, call: ToolCall) -> str | None:
@@ -84,8 +85,19 @@ class RegisteredTool:
         except ToolError as error:
             return told(error)
         except Exception:  # noqa: BLE001 -- a check that fails has found nothing; the tool itself will say what is wrong
+            return self._misform(call)
+        return self._misform(call)
+
+    def _misform(self, call: ToolCall) -> str | None:
+        """Return why the call is not in the form that rules see; None where it is, or the tool has no such form."""
+        if self.canonical is None:
             return None
-        return None
+        # INVARIANT: law 2. No check of a tool stands in for this: roles are about the names of that form alone.
+        try:
+            is_in_form = self.canonical(call.thawed()) == call.thawed()
+        except Exception as error:  # noqa: BLE001 -- arguments of no form may fail in any way
+            return told(error) if isinstance(error, ToolError) else _NO_FORM
+        return None if is_in_form else _NO_FORM
 
 
 def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:

@@ -8,8 +8,8 @@ import pytest
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
 from permitry.core.call import PayloadKind, ToolCall
-from permitry.core.spec import ToolSpec
-from permitry.dispatch.arguments import with_check
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.arguments import Check, with_check
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.schema import exported
 from permitry.errors import RegistryError, UnknownToolError
@@ -126,3 +126,36 @@ def test_arguments_come_in_the_form_of_the_tool_under_every_name() -> None:
         assert registry.resolved(ToolCall(name, {"words": ["a"]})).thawed() == {"word": "a"}
     assert registry.resolved(ToolCall("speak", {"word": "a"})).thawed() == {"word": "a"}
     assert registry.resolved(ToolCall("speak", {"other": "a"})).thawed() == {"other": "a"}
+
+
+def _form_of_say(given: dict[str, Any]) -> dict[str, Any]:
+    return {"word": given["word"]} if "word" in given else {"word": given["words"][0]}
+
+
+def _no_mistake(_: dict[str, Any]) -> None:
+    pass
+
+
+def _failing_check(_: dict[str, Any]) -> None:
+    raise KeyError("a mistake in the check")
+
+
+@pytest.mark.parametrize("check", [_no_mistake, _failing_check])
+@pytest.mark.parametrize("arguments", [{"other": "a"}, {"words": []}])
+def test_what_rules_do_not_see_in_its_form_does_not_run(arguments: dict[str, Any], check: Check) -> None:
+    """Whatever the check of the tool says: the roles are about the names of that form."""
+    registry, ran = ToolRegistry(), list[dict[str, Any]]()
+    spec = ToolSpec("say", roles={"word?": ArgumentRole.COMMAND}, traits=ToolTraits(read_only=True))
+    registry.register(spec, with_check(ran.append, check, canonical=_form_of_say))
+    handler = ToolHandler(Session(yolo_mode=True), registry=registry)
+    result = handler.handle(ToolCall("say", arguments))
+    assert (result.ok, result.text[:28], ran) == (False, "The arguments do not fit: th", [])
+
+
+def test_arguments_beside_the_form_are_not_in_it() -> None:
+    """As where a host authorizes a call that it has not had resolved."""
+    registry = ToolRegistry()
+    registry.register(ToolSpec("say"), with_check(lambda _: "said", _no_mistake, canonical=_form_of_say))
+    raw = ToolCall("say", {"word": "a", "words": ["b"]})
+    assert registry.misfit(raw) is not None
+    assert registry.misfit(registry.resolved(raw)) is None
