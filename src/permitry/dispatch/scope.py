@@ -1,7 +1,7 @@
 """What a tool may be given beside its arguments: the state of its caller, and the call as it was authorized."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
@@ -9,15 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.dispatch.events import EventSink, ToolEventKind
 
-__all__ = ["CallScope", "ScopeRecorder", "ToolInvocation"]
-
-
-class ScopeRecorder(Protocol):
-    """Where a caller keeps the record of a run, for a tool that writes its own steps there."""
-
-    def record(self, event: str, **details: object) -> None:
-        """Keep one event."""
-        ...
+__all__ = ["CallScope", "ToolInvocation"]
 
 
 def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]") -> tuple[Any, ...]:
@@ -45,7 +37,6 @@ class CallScope:
     on_step: EventSink | None = attrs.field(default=None, kw_only=True)
     deadline: float | None = attrs.field(default=None, kw_only=True)
     model: str | None = attrs.field(default=None, kw_only=True)
-    recorder: ScopeRecorder | None = attrs.field(default=None, kw_only=True)
     step: int = attrs.field(default=0, kw_only=True)
     # Any: a session is made of what tools are authorized by, and this folder does not know that.
     session: Any = attrs.field(default=None, kw_only=True, repr=False)
