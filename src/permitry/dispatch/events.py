@@ -117,7 +117,8 @@ class ArtifactKeeper(Protocol):
 class Reporter:
     """How one run reports: to its sink, if there is one, and where its long output goes. Thread-safe.
 
-    A run within another run reports through the reporter of that one (`outer`), so that the sink has one stream.
+    A run within another run reports through the reporter of that one (`outer`), so that the sink has one stream, unless
+    its caller has named another sink.
     """
 
     tool: str
@@ -129,6 +130,11 @@ class Reporter:
     _loop: asyncio.AbstractEventLoop | None = None
     _delivery: "_Delivery | None" = attrs.field(default=None, init=False)
     _is_closed: bool = attrs.field(default=False, init=False)
+
+    @property
+    def receiver(self) -> EventSink | None:
+        """The sink that takes its events in the end, if there is one."""
+        return self.sink if self.outer is None else self.outer.receiver
 
     def report(self, kind: ToolEventKind, text: str = "", data: Mapping[str, Any] | None = None) -> None:
         """Report one event; after the end of the run none is delivered any more."""

@@ -170,8 +170,12 @@ class Run:
     def _new_reporter(self) -> Reporter | None:
         scope, shared = self.scope, self.shared
         sink = scope.sink() if isinstance(scope, CallScope) else None
-        outer = CURRENT_REPORTER.get() if sink is None else None
-        if sink is None and outer is None:
+        outer = CURRENT_REPORTER.get()
+        if outer is not None and (outer.receiver is None or sink not in (None, outer.receiver)):
+            outer = None
+        if outer is not None:
+            sink = None
+        elif sink is None:
             sink = shared.on_event
         if sink is None and outer is None and shared.artifacts is None:
             return None

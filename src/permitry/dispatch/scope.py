@@ -7,13 +7,25 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.dispatch.events import EventSink, ToolEventKind
+from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 
 __all__ = ["CallScope", "ToolInvocation"]
 
 
 def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]") -> tuple[Any, ...]:
     return tuple(messages)
+
+
+@attrs.frozen
+class _StepsApart:
+    """A sink whose steps go to another one; of the same two it is the same sink."""
+
+    steps: EventSink
+    others: EventSink | None
+
+    def __call__(self, event: ToolEvent) -> object:
+        sink = self.steps if event.kind is ToolEventKind.STEP else self.others
+        return None if sink is None else sink(event)
 
 
 @attrs.frozen
@@ -43,10 +55,7 @@ class CallScope:
 
     def sink(self) -> EventSink | None:
         """Return what takes the events of this caller's runs; None where it has neither `on_event` nor `on_step`."""
-        sink, step = self.on_event, self.on_step
-        if step is None:
-            return sink
-        return lambda event: step(event) if event.kind is ToolEventKind.STEP else sink and sink(event)
+        return self.on_event if self.on_step is None else _StepsApart(self.on_step, self.on_event)
 
 
 @attrs.frozen

@@ -6,20 +6,31 @@ import threading
 import time
 from collections.abc import Callable
 
+import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.events import ToolEvent, ToolEventKind, report, reporter_here
+from permitry.dispatch.events import Artifact, ToolEvent, ToolEventKind, report, reporter_here
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.waiting import GRACE
 from permitry.errors import AuditError
 from permitry.handler import ToolHandler
+from permitry.session import Session
 
 Kind = ToolEventKind
+INNER = ToolCall("inner")
+
+
+class NoArtifacts:
+    """Keeps nothing; it makes a run have a reporter without a sink."""
+
+    def open(self, tool: str, agent: str) -> Artifact:
+        """Refuse."""
+        raise OSError(tool, agent)
 
 
 @pytest.fixture
@@ -177,6 +188,40 @@ def test_a_run_inside_of_a_run_reports_for_itself(registry: ToolRegistry, handle
     assert [(event.tool, event.kind.value) for event in events] == [
         ("outer", "started"), ("inner", "started"), ("inner", "status"), ("inner", "finished"), ("outer", "finished"),
     ]  # fmt: skip
+
+
+def test_an_agent_that_is_given_the_sink_of_its_caller_shares_its_stream(
+    registry: ToolRegistry, handler: ToolHandler
+) -> None:
+    """One thread delivers the events of both, in their order."""
+    threads: set[int] = set()
+    events: list[ToolEvent] = []
+
+    def sink(event: ToolEvent) -> None:
+        threads.add(threading.get_ident())
+        events.append(event)
+
+    def agent(_: object, scope: CallScope) -> ToolResult:
+        return handler.handle(ToolCall("inner"), attrs.evolve(scope, depth=1))
+
+    registry.register(ToolSpec("inner"), lambda _: "inner")
+    registry.register_call_time(ToolSpec("agent"), agent)
+    handler.handle(ToolCall("agent"), CallScope(on_event=sink, on_step=sink))
+    assert [(event.tool, event.kind.value) for event in events] == [
+        ("agent", "started"), ("inner", "started"), ("inner", "finished"), ("agent", "finished"),
+    ]  # fmt: skip
+    assert len(threads) == 1
+
+
+def test_a_run_within_one_that_reports_to_nobody_has_its_own_sink(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """As where an agent has a registry of its own."""
+    own, events = ToolRegistry(), list[ToolEvent]()
+    own.on_event = events.append
+    own.register(ToolSpec("inner"), lambda _: "inner")
+    registry.register(ToolSpec("agent"), lambda _: ToolHandler(Session(yolo_mode=True), registry=own).handle(INNER))
+    registry.artifacts = NoArtifacts()
+    assert handler.handle(ToolCall("agent")).text == "inner"
+    assert _kinds(events) == ["started", "finished"]
 
 
 def test_nothing_is_reported_after_the_end(registry: ToolRegistry, handler: ToolHandler, seen: list[ToolEvent]) -> None:
