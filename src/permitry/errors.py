@@ -18,6 +18,7 @@
     ├── GoldenMismatchError                 a golden case that does not hold
     ├── CallBlockedError                    raise-style form of a BLOCK; carries the decision
     └── ToolError                           a tool's failure, told to the model
+        ├── UnavailableError                what a tool needs is not there, whatever the call
         └── FatalToolError                  a tool's failure that ends the run
 
 A block is a `Decision`, not an exception: `CallBlockedError` exists only for hosts that want one raised.
@@ -43,6 +44,7 @@ __all__ = [
     "ReplayError",
     "RuleError",
     "ToolError",
+    "UnavailableError",
     "UnevaluableError",
     "UnknownToolError",
 ]
@@ -171,6 +173,10 @@ class CallBlockedError(PermitryError):
 
 class ToolError(PermitryError):
     """A failure of a tool that the model may read and act on."""
+
+
+class UnavailableError(ToolError):
+    """What a tool needs is not there, such as a service that was not configured: no other arguments would help."""
 
 
 class FatalToolError(ToolError):

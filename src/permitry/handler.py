@@ -27,7 +27,15 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.turn_diffs import TurnDiffs
 from permitry.dispatch.waiting import in_thread
-from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, ReplayError, UnknownToolError, told
+from permitry.errors import (
+    FullLedgerError,
+    LateAnswerError,
+    LedgerError,
+    ReplayError,
+    UnavailableError,
+    UnknownToolError,
+    told,
+)
 from permitry.outcome import Blocked, Cause, Pending, Ready
 from permitry.session import Session
 
@@ -269,7 +277,8 @@ class ToolHandler(TurnDiffs):
         decision = self._there(call, context, self.policy.decide(call, context, spec))
         if decision.verdict is not Verdict.BLOCK and (found := self.registry.misfit(call)) is not None:
             # The words of the tool itself: the model can mend the call, and no human need be asked.
-            return self._refused(call, misfit(call, found, decision), Cause.MISFIT)
+            cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
+            return self._refused(call, misfit(call, found, decision), cause)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.thawed(), context.mode, _digest(spec)
         if not self._record("decided", call, details):
@@ -332,7 +341,11 @@ class ToolHandler(TurnDiffs):
             return self.ledger.open(call, decision, tool_digest)
 
     def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
-        text = decision.message if cause is Cause.MISFIT else self.notifier.blocked(call.tool, decision)
+        text = (
+            decision.message
+            if cause in (Cause.MISFIT, Cause.UNAVAILABLE)
+            else self.notifier.blocked(call.tool, decision)
+        )
         return Blocked(call, decision, ToolResult(False, text or ""), cause)
 
     def _ready(

@@ -30,6 +30,7 @@ class Cause(enum.Enum):
     UNANSWERED = "not answered"
     BAD_EDIT = "edited into no call"
     MISFIT = "arguments do not fit"
+    UNAVAILABLE = "not available here"
     NOT_RECORDED = "not recorded"
     HANDLED = "handled before"
     QUESTIONS = "too many questions"

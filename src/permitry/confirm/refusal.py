@@ -8,6 +8,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
+from permitry.errors import ToolError, UnavailableError, told
 
 __all__ = ["changed_tool", "misfit", "no_such_tool", "too_many_questions", "used_id"]
 
@@ -21,9 +22,12 @@ def no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision:
     return _refused(decision, f"the tool `{call.tool}` {lack}", message)
 
 
-def misfit(call: ToolCall, found: str, decision: Decision) -> Decision:
+def misfit(call: ToolCall, found: ToolError, decision: Decision) -> Decision:
     """Return the block of a call that its tool cannot take; `found` says why, in words for the model."""
-    return _refused(decision, f"the arguments do not fit the tool `{call.tool}`", found)
+    reason = f"the arguments do not fit the tool `{call.tool}`"
+    if isinstance(found, UnavailableError):
+        reason = f"what the tool `{call.tool}` needs is not available here"
+    return _refused(decision, reason, told(found))
 
 
 def changed_tool(call: ToolCall, decision: Decision) -> Decision:

@@ -15,14 +15,14 @@ from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, Flights, ToolLimits, Turns
 from permitry.dispatch.telemetry import ToolTelemetry
-from permitry.errors import ToolError, told
+from permitry.errors import ToolError
 
 if TYPE_CHECKING:
     from permitry.dispatch.running import Run
 
 __all__ = ["Authorization", "RegisteredTool", "Shared", "has_kind"]
 
-_NO_FORM = "The arguments do not fit: they cannot be read as any form that the tool takes."
+_NO_FORM = "The arguments do not fit: they are in no form that the tool takes."
 _BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
 
 
@@ -66,38 +66,39 @@ class RegisteredTool:
         except Exception:  # noqa: BLE001 -- what has no such form is refused as a misfit
             return call
 
-    def misfit(self, call: ToolCall) -> str | None:
-        """Return why the tool cannot take this call, from the call alone; None: nothing is wrong with it.
+    def misfit(self, call: ToolCall) -> ToolError | None:
+        """Return the error for which the tool cannot take this call, from the call alone; None: it can.
 
         Its kind and payload are looked at, and then the arguments, by the tool's own check or by its schema.
         """
         if not has_kind(call, self.kinds):
             kinds = ", ".join(sorted(kind.value for kind in self.kinds))
-            return (
+            return ToolError(
                 f"The tool `{self.spec.name}` takes calls of kind {kinds}; this one is of kind {call.kind.value}, "
                 "or its payload is of another shape."
             )
+        # INVARIANT: law 2. No check of a tool takes the place of this: roles are about the names of that form alone.
+        if self.canonical is not None and (wrong := _misform(call, self.canonical)) is not None:
+            return wrong
         try:
             if self.check is not None:
                 self.check(call.thawed())
             elif call.kind in _BY_SCHEMA and self.spec.parameters:
                 fitting_arguments(call.arguments, self.spec.parameters)
         except ToolError as error:
-            return told(error)
+            return error
         except Exception:  # noqa: BLE001 -- a check that fails has found nothing; the tool itself will say what is wrong
-            return self._misform(call)
-        return self._misform(call)
-
-    def _misform(self, call: ToolCall) -> str | None:
-        """Return why the call is not in the form that rules see; None where it is, or the tool has no such form."""
-        if self.canonical is None:
             return None
-        # INVARIANT: law 2. No check of a tool stands in for this: roles are about the names of that form alone.
-        try:
-            is_in_form = self.canonical(call.thawed()) == call.thawed()
-        except Exception as error:  # noqa: BLE001 -- arguments of no form may fail in any way
-            return told(error) if isinstance(error, ToolError) else _NO_FORM
-        return None if is_in_form else _NO_FORM
+        return None
+
+
+def _misform(call: ToolCall, canonical: Canonical) -> ToolError | None:
+    """Return the error for arguments that are not in the form that rules see; None where they are."""
+    try:
+        is_in_form = canonical(call.thawed()) == call.thawed()
+    except Exception as error:  # noqa: BLE001 -- arguments of no form may fail in any way
+        return error if isinstance(error, ToolError) else ToolError(_NO_FORM)
+    return None if is_in_form else ToolError(_NO_FORM)
 
 
 def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:

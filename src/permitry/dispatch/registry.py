@@ -241,8 +241,10 @@ class ToolRegistry:
         entry = self._entries.get(name)
         return entry is not None and entry.is_enabled(context)
 
-    def misfit(self, call: ToolCall) -> str | None:
-        """Return why the tool of a call cannot take it, from the call alone, as a text for the model; None: it can.
+    def misfit(self, call: ToolCall) -> ToolError | None:
+        """Return the error, in words for the model, for which the tool of a call cannot take it; None: it can.
+
+        The call alone is looked at; an `UnavailableError` is about what the tool lacks, and not about the call.
 
         A name that is not registered has no misfit.
         """

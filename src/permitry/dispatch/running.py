@@ -236,7 +236,7 @@ class Run:
     def _check(self) -> None:
         # Whoever decided the call has asked this before: what comes here with a misfit came another way.
         if not has_kind(self.call, self.tool.kinds):
-            raise FatalToolError(self.tool.misfit(self.call) or "")
+            raise FatalToolError(told(self.tool.misfit(self.call)))
         if self._is_stopped:
             raise self._over()
         bucket = self.tool.bucket

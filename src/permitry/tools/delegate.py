@@ -14,7 +14,7 @@ from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.schema import unfit
 from permitry.dispatch.scope import CallScope
-from permitry.errors import ToolError, told
+from permitry.errors import ToolError, UnavailableError, told
 from permitry.tools._spec import Arguments, spec
 
 __all__ = ["AgentRunner", "AgentTask", "Delegation", "Judge", "Judgement", "NoRunner", "register"]
@@ -90,9 +90,9 @@ class NoRunner:
     def run(self, task: AgentTask, scope: CallScope) -> str:  # noqa: ARG002 -- the protocol's
         """Refuse.
 
-        Raises: `ToolError`.
+        Raises: `UnavailableError`.
         """
-        raise ToolError(_NO_RUNNER)
+        raise UnavailableError(_NO_RUNNER)
 
 
 @attrs.frozen
@@ -187,7 +187,7 @@ class _Desk:
         if "objective" not in arguments:
             raise ToolError(f"{tool} requires objective")
         if isinstance(self.runner, NoRunner):
-            raise ToolError(_NO_RUNNER)
+            raise UnavailableError(_NO_RUNNER)
 
     def subtask(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
         asked = _checked(Subtask, arguments)
@@ -224,7 +224,7 @@ class _Desk:
 
     def _check_mode(self, tool: str) -> None:
         if not self.settings.is_recursive:
-            raise ToolError(f"{tool.capitalize()} tool not available in flat mode.")
+            raise UnavailableError(f"{tool.capitalize()} tool not available in flat mode.")
 
     def _check_depth(self, tool: str, scope: CallScope) -> None:
         if scope.depth >= self.settings.max_depth:

@@ -20,6 +20,7 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.errors import ToolError
 from permitry.handler import ToolHandler
+from permitry.outcome import Blocked, Cause
 from permitry.session import Session
 from permitry.tools.delegate import AgentTask, Delegation, Judgement, register
 
@@ -206,10 +207,13 @@ def test_without_a_runner_no_agent_is_started(tool: str) -> None:
     registry = ToolRegistry()
     register(registry)
     with registry:
-        result = ToolHandler(Session(), registry=registry).handle(ToolCall(tool, {"objective": "x"}), CallScope())
-    assert result == ToolResult(
+        outcome = ToolHandler(Session(), registry=registry).begin(ToolCall(tool, {"objective": "x"}))
+    assert isinstance(outcome, Blocked)
+    assert outcome.result == ToolResult(
         False, "No agent can be started here: the host has no runner for one. Do the work yourself."
     )
+    assert outcome.cause is Cause.UNAVAILABLE
+    assert outcome.decision.reason == f"what the tool `{tool}` needs is not available here"
 
 
 def test_a_runner_that_fails_tells_why(use: Use, runner: _Runner) -> None:

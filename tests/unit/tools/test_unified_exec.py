@@ -178,5 +178,5 @@ def test_calls_may_come_as_their_own_kind_and_from_providers(registry: ToolRegis
 def test_a_form_that_was_not_read_does_not_run(registry: ToolRegistry) -> None:
     """What no rule has seen as a command is none."""
     raw = ToolCall("unified_exec", {"input": ["ls"]})
-    assert "not read as a start" in str(registry.misfit(raw))
+    assert "in no form that the tool takes" in str(registry.misfit(raw))
     assert registry.misfit(registry.resolved(raw)) is None

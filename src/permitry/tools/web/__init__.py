@@ -11,7 +11,7 @@ from pydantic import Field
 
 from permitry.core.spec import ToolTraits
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.errors import ToolError, UnavailableError
 from permitry.tools._spec import ROLES, Arguments, checked_first, handler, spec
 from permitry.tools.web.addresses import Resolve, resolve
 from permitry.tools.web.pages import LONGEST_TEXT
@@ -69,9 +69,15 @@ def register(
     chosen = WebSettings() if settings is None else settings
     has_service = search is not None or chosen.search_endpoint is not None
 
-    def search_mistake(arguments: Mapping[str, Any]) -> str | None:
-        lack = None if has_service else f"Web search failed: {NO_SERVICE}."
-        return _query_mistake(arguments) or lack
+    def check_search(arguments: dict[str, Any]) -> None:
+        if (found := _query_mistake(arguments)) is not None:
+            raise ToolError(found)
+        if not has_service:
+            raise UnavailableError(f"Web search failed: {NO_SERVICE}.")
+
+    def check_urls(arguments: dict[str, Any]) -> None:
+        if (found := _urls_mistake(arguments)) is not None:
+            raise ToolError(found)
 
     def web_search(arguments: WebSearch) -> tuple[bool, str]:
         return _searched(arguments, lambda: search or _search_provider(chosen, resolver))
@@ -84,14 +90,14 @@ def register(
             "web_search", "Search the web.", WebSearch, _READS_THE_WEB,
             timeout=chosen.timeout + 5, output_limit=_OUTPUT,
         ),
-        checked_first(_refuse_mistakes(search_mistake), handler(WebSearch, web_search)),
+        checked_first(check_search, handler(WebSearch, web_search)),
     )  # fmt: skip
     registry.register(
         spec(
             "fetch_url", "Read pages of the web, as text.", FetchUrl, _READS_THE_WEB,
             roles={"urls[]": ROLES.URL}, timeout=chosen.timeout * _MOST_URLS + 5, output_limit=_OUTPUT,
         ),
-        checked_first(_refuse_mistakes(_urls_mistake), handler(FetchUrl, fetch_url)),
+        checked_first(check_urls, handler(FetchUrl, fetch_url)),
     )  # fmt: skip
 
 
@@ -115,16 +121,6 @@ def _search_provider(settings: WebSettings, resolver: Resolve) -> "SearchProvide
     from permitry.tools.web.searching import search_provider  # noqa: PLC0415 -- as above
 
     return search_provider(exchanger)
-
-
-def _refuse_mistakes(mistake: Callable[[Mapping[str, Any]], str | None]) -> Callable[[dict[str, Any]], None]:
-    """Return a check that raises a `ToolError` for what `mistake` finds."""
-
-    def check(arguments: dict[str, Any]) -> None:
-        if (found := mistake(arguments)) is not None:
-            raise ToolError(found)
-
-    return check
 
 
 def _query_mistake(arguments: Mapping[str, Any]) -> str | None:
