@@ -11,6 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolTraits
 from permitry.dispatch.arguments import with_check
+from permitry.dispatch.cancel import current_cancellation
 from permitry.dispatch.events import ToolEventKind, report
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import ToolRegistry
@@ -97,7 +98,10 @@ def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
         plan, session = validated(PresentPlan, given).plan, invocation.session
         if session is None or session.parent is not None:
             raise ToolError("Only the main agent presents a plan; hand yours to the agent that started you.")
+        cancellation = current_cancellation()
         response = review(invocation.call)
+        if cancellation.is_cancelled:
+            raise ToolError("The call was cancelled, so plan mode stays, whatever the user answered.")
         if response is None:
             return ToolResult(False, "Nobody answered, so plan mode stays. You may still read; do not carry it out.")
         if not response.is_approval:

@@ -1,8 +1,11 @@
 """The tool `present_plan`: plan mode ends with a human's approval, and with nothing else."""
 
-from collections.abc import Callable
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
 import pytest
 
 from permitry.confirm.response import ToolConfirmationResponse
@@ -10,8 +13,11 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.scope import CallScope
 from permitry.handler import ToolHandler
 from permitry.session import Session
+from permitry.tools.agents import LoopRunner, Turn
+from permitry.tools.delegate import AgentTask
 from permitry.tools.plan import register_present_plan
 
 Answer = ToolConfirmationResponse | None
@@ -102,3 +108,75 @@ def test_a_sub_agent_ends_no_plan_mode(present: Present, session: Session, shown
     child = session.child("helper")
     assert "Only the main agent" in present(ToolConfirmationResponse(approved=True), session=child).text
     assert (session.is_plan_mode, child.is_plan_mode, shown) == (True, True, [])
+
+
+def _registry_asking(review: Callable[[ToolCall], Answer]) -> ToolRegistry:
+    registry = ToolRegistry()
+    register_present_plan(registry, review)
+    return registry
+
+
+def test_an_event_loop_goes_on_while_the_user_reads(session: Session) -> None:
+    """An async host is not held up, and plan mode ends as it does in any other."""
+    is_read = threading.Event()
+
+    def review(_: ToolCall) -> Answer:
+        return ToolConfirmationResponse(approved=is_read.wait(10))
+
+    async def main() -> ToolResult:
+        handler = ToolHandler(session, registry=_registry_asking(review))
+        presenting = asyncio.create_task(handler.ahandle(CALL))
+        await asyncio.sleep(0.05)
+        assert (presenting.done(), session.is_plan_mode) == (False, True)
+        is_read.set()
+        return await presenting
+
+    assert asyncio.run(main()).ok
+    assert session.mode == "default"
+
+
+def test_a_cancelled_call_leaves_no_plan_mode(session: Session) -> None:
+    """The user may answer when the call is long over: the model has heard that it was cancelled."""
+    is_cancelled = threading.Event()
+
+    def review(_: ToolCall) -> Answer:
+        is_cancelled.wait(10)
+        return ToolConfirmationResponse(approved=True)
+
+    async def main() -> ToolResult:
+        registry = _registry_asking(review)
+        handler = ToolHandler(session, registry=registry)
+        presenting = asyncio.create_task(handler.ahandle(attrs.evolve(CALL, call_id="c1")))
+        await asyncio.sleep(0.05)
+        registry.cancel("c1")
+        is_cancelled.set()
+        return await presenting
+
+    assert "was cancelled" in asyncio.run(main()).text
+    assert session.is_plan_mode
+
+
+def test_an_agent_hands_its_plan_to_who_started_it(session: Session, shown: list[ToolCall]) -> None:
+    """Its own call ends nothing; the main agent presents what it brings, and the user answers that."""
+
+    def review(call: ToolCall) -> Answer:
+        shown.append(call)
+        return ToolConfirmationResponse(approved=True)
+
+    registry = _registry_asking(review)
+    told: list[str] = []
+
+    def think(task: AgentTask, turns: Sequence[Turn]) -> str | Sequence[ToolCall]:
+        assert task.objective == "plan it"
+        told.extend(result.text for turn in turns for result in turn.results)
+        return f"the plan: {told[0]}" if turns else [CALL]
+
+    def start(task: AgentTask, scope: CallScope) -> Callable[[ToolCall], ToolResult]:
+        return ToolHandler(scope.session.child(task.kind), registry=registry).handle
+
+    answer = LoopRunner(think, start).run(AgentTask("plan it"), CallScope(session=session))
+    assert "Only the main agent presents a plan" in answer
+    assert (session.is_plan_mode, shown) == (True, [])
+    plan = ToolCall("present_plan", {"plan": answer})
+    assert ToolHandler(session, registry=registry).handle(plan).ok
+    assert (session.is_plan_mode, [call.thawed() for call in shown]) == (False, [plan.thawed()])
