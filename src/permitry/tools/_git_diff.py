@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 import threading
@@ -45,26 +46,23 @@ def git_diff(
     try:
         if git is None or Path(tempfile.gettempdir()).resolve().is_relative_to(root):
             return None
-        with tempfile.TemporaryDirectory(prefix="permitry-diff-", ignore_cleanup_errors=True) as folder:
-            repository = _Repository.made(Path(folder), contents)
-            command = [git, *_DIFF, repository.add(before), repository.add(after), "--"]
-            return _output(command, Path(folder), os.pathsep.join(_folders(root)), most)
+        with tempfile.TemporaryDirectory(prefix="permitry-diff-", ignore_cleanup_errors=True) as name:
+            folder, path = Path(name), os.pathsep.join(_folders(root))
+            pack = _Pack(contents)
+            trees = pack.add(before), pack.add(after)
+            if _output([git, "index-pack", str(pack.written(folder))], folder, path, most) is None:
+                return None
+            return _output([git, *_DIFF, *trees, "--"], folder, path, most)
     except OSError:
         return None
 
 
 @attrs.frozen
-class _Repository:
-    folder: Path
-    contents: Contents
+class _Pack:
+    """Objects of git in one file: one for each of them takes long to write, and to remove."""
 
-    @classmethod
-    def made(cls, folder: Path, contents: Contents) -> "_Repository":
-        for name in ("objects", "refs"):
-            (folder / name).mkdir()
-        (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
-        (folder / "config").write_text(_CONFIG, encoding="ascii")
-        return cls(folder, contents)
+    contents: Contents
+    objects: dict[str, bytes] = attrs.field(factory=dict)
 
     def add(self, files: Mapping[str, Entry]) -> str:
         """Add files by their paths, and return the id of the tree that holds them."""
@@ -75,7 +73,7 @@ class _Repository:
             if slash:
                 folders.setdefault(name, {})[inner] = entry
             elif entry.blob is not None:
-                self.store(entry.blob, self.contents.objects[entry.blob])
+                self.objects[entry.blob] = self.contents.objects[entry.blob]
                 entries[os.fsencode(name)] = (entry.mode, entry.blob)
         # Git sorts the name of a folder as if it ended with a slash.
         entries |= {os.fsencode(f"{name}/"): ("40000", self.add(inner)) for name, inner in folders.items()}
@@ -84,13 +82,23 @@ class _Repository:
             for name, (mode, each) in sorted(entries.items())
         )
         tree = hashlib.sha1(b"tree %d\0%s" % (len(data), data), usedforsecurity=False).hexdigest()
-        self.store(tree, object_of("tree", data))
+        self.objects[tree] = object_of("tree", data)
         return tree
 
-    def store(self, name: str, data: bytes) -> None:
-        folder = self.folder / "objects" / name[:2]
-        folder.mkdir(exist_ok=True)
-        (folder / name[2:]).write_bytes(data)
+    def written(self, folder: Path) -> Path:
+        """Make `folder` a repository with these objects, and return the path of the pack, which has no index yet."""
+        (folder / "refs").mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+        (folder / "config").write_text(_CONFIG, encoding="ascii")
+        path = folder / "objects" / "pack" / "pack-0.pack"
+        path.parent.mkdir(parents=True)
+        digest = hashlib.sha1(usedforsecurity=False)
+        with path.open("wb") as file:
+            for piece in (struct.pack(">4sII", b"PACK", 2, len(self.objects)), *self.objects.values()):
+                digest.update(piece)
+                file.write(piece)
+            file.write(digest.digest())
+        return path
 
 
 def _output(command: list[str], folder: Path, path: str, most: int) -> bytes | None:

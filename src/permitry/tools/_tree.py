@@ -25,6 +25,8 @@ LEFT_OUT = frozenset(
 """Folders that are not looked into: by name at any depth; one with a slash below the root only."""
 
 _MIB = 1024 * 1024
+_KINDS = {"tree": 2, "blob": 3}
+_MORE = 0x80
 _CHUNK = _MIB
 _DEEPEST = 100
 _RACY = 2_000_000_000
@@ -103,7 +105,7 @@ def order(path: str) -> tuple[tuple[bool, str], ...]:
 
 @attrs.define
 class Contents:
-    """Contents by blob id, each as git stores an object: compressed, with its header."""
+    """Contents by blob id, each as it is in a pack of git: compressed, behind its kind and size."""
 
     objects: dict[str, bytes] = attrs.field(factory=dict)
     size: int = 0
@@ -118,7 +120,9 @@ class Contents:
 
     def data(self, blob: str) -> bytes:
         """Return a content that is kept."""
-        return zlib.decompress(self.objects[blob]).partition(b"\0")[2]
+        entry = self.objects[blob]
+        start = next(at for at, byte in enumerate(entry, 1) if byte < _MORE)
+        return zlib.decompress(entry[start:])
 
     def retain(self, tree: Tree) -> None:
         """Forget the contents of which `tree` has no file."""
@@ -128,8 +132,16 @@ class Contents:
 
 
 def object_of(kind: str, data: bytes) -> bytes:
-    """Return `data` as git stores it."""
-    return zlib.compress(b"%s %d\0%s" % (kind.encode(), len(data), data), 1)
+    """Return `data` as an entry of a pack: its kind and size, lowest bits first, then itself, compressed.
+
+    Source: gitformat-pack(5).
+    """
+    left, head = len(data) >> 4, bytearray([_KINDS[kind] << 4 | len(data) & 0xF])
+    while left:
+        head[-1] |= _MORE
+        head.append(left & 0x7F)
+        left >>= 7
+    return bytes(head) + zlib.compress(data, 1)
 
 
 @attrs.define

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,37 @@ def test_large_files_differ(root: Path, begun: Begun) -> None:
         "Binary files /dev/null and b/new differ\n"
         "...[too large to keep: big, new]...\n"
     )
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 2047, 2048, 262_143, 262_144, 1_000_000])
+def test_contents_of_any_size_are_in_the_diff(root: Path, begun: Begun, size: int) -> None:
+    """Git reads them as they were: what it shows is the one line that is new."""
+    data = b"a\n" * (size // 2) + b"b" * (size % 2)
+    (root / "a").write_bytes(data)
+    tracker = begun()
+    (root / "a").write_bytes(b"new\n" + data)
+    changed = [line for line in tracker.diff().splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert changed == ["+new"]
+    contents = Contents()
+    contents.keep("a", data, 1_000_000)
+    assert contents.data("a") == data
+
+
+def test_many_files_are_compared_by_few_files(root: Path, begun: Begun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git takes them from one: thousands would take seconds to write and to remove."""
+    counts: list[int] = []
+    popen = subprocess.Popen
+
+    def counted(command: list[str], *, cwd: Path, **rest: Any) -> "subprocess.Popen[bytes]":  # noqa: ANN401 -- Popen's own
+        counts.append(sum(each.is_file() for each in cwd.rglob("*")))
+        return popen(command, cwd=cwd, **rest)
+
+    monkeypatch.setattr(subprocess, "Popen", counted)
+    tracker = begun()
+    for number in range(200):
+        (root / f"{number}").write_text(f"{number}\n")
+    assert tracker.diff().count("\ndiff --git ") == 199
+    assert max(counts) < 10
 
 
 def test_the_mode_of_a_large_file(root: Path, begun: Begun) -> None:
