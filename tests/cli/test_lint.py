@@ -172,6 +172,19 @@ def test_the_schemas_of_a_list_are_looked_at(
     assert (found["kind"], found["level"]) == ("unknown-argument", "error")
 
 
+def test_an_argument_with_a_role_is_an_argument(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
+    """A tool may take several forms of arguments; rules see the one that has the roles."""
+    rule = '[[rule]]\nid = "a"\neffect = "block"\ntools = ["unified_exec"]\nwhen.args.{} = "x"\n'
+    tools = map(json.loads, cli("tools", "--rules", "permitry:base", "--json")[1].splitlines())
+    tool = next(each for each in tools if each["name"] == "exec_command")
+    roles = {"action": "text", "cmd?": "command", "edits[].path|file": "write_path"}
+    Path("tools.json").write_text(json.dumps([{**tool, "name": "unified_exec", "roles": roles}]), encoding="utf-8")
+    for name in ("action", "cmd", "edits", "file", "yield_time_ms"):
+        assert cli("lint", "--rules", written(rule.format(name)), "--tools", "tools.json")[0] == 0, name
+    for name in ("cdm", "input"):
+        assert "unknown-argument" in cli("lint", "--rules", written(rule.format(name)), "--tools", "tools.json")[1]
+
+
 def test_the_tools_there_are_can_be_given_to_lint(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
     """What `permitry tools` prints for a provider is such a list."""
     name = written('[[rule]]\nid = "a"\neffect = "block"\ntools = ["write_file"]\nwhen.args.pth = "x"\n')

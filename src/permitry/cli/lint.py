@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import gc
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from permitry.errors import CallError, PermitryError
 __all__ = ["configure"]
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
+_ANYTHING: Mapping[str, object] = {}
 _MANY = 1_000
 """So many rules take a second or more."""
 
@@ -110,7 +112,17 @@ def _schema(entry: object, path: Path, number: int) -> Schema:
     schema: object = next((each[key] for each in places for key in _SCHEMA_KEYS if each.get(key) is not None), {})
     if not isinstance(schema, Mapping):
         raise PermitryError(f"the schema of tool {number} of `{path}` is no object; write a JSON Schema")
-    return schema
+    roles, properties = tool.get("roles"), schema.get("properties")
+    if not (isinstance(roles, Mapping) and isinstance(properties, Mapping)):
+        return schema
+    # A tool with several forms of arguments has its roles on the names that rules see.
+    return {**schema, "properties": {**dict.fromkeys(_role_names(roles), _ANYTHING), **properties}}
+
+
+def _role_names(roles: Mapping[str, object]) -> Iterator[str]:
+    """Yield the names of the arguments with roles: of `edits[].path|file?` these are `edits` and `file`."""
+    for name in roles:
+        yield from (re.split(r"[.\[?]", each)[0] for each in name.split("|"))
 
 
 def _as_json(finding: Finding) -> dict[str, object]:
