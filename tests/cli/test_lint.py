@@ -103,7 +103,7 @@ def test_the_list_of_tools_has_names_or_specs(
         ('["a", {"description": "b"}]', "tool 2 of `tools.json` has no name"),
         ('[""]', "tool 1 of `tools.json` has no name"),
         ('[{"name": 5}]', "tool 1 of `tools.json` has no name"),
-        ('["a", {"name": "b", "parameters": []}]', "the schema of tool 2 of `tools.json` is no object"),
+        ('["a", {"name": "b", "parameters": []}]', "the schema of tool 2 of `tools.json` is not an object"),
     ],
 )
 def test_a_list_that_is_none_is_refused(

@@ -145,7 +145,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "op-025/2": Difference(
         WEB,
         "Web search failed: no search service is configured; "
-        "whoever runs this sets `WebSettings(search_endpoint=…)`.",
+        "the host sets `WebSettings(search_endpoint=…)`.",
     ),
     "op-025/5": Difference(WEB, "Fetch URL failed: `http://a`: the host `a` was not found."),
     "op-029/1": Difference(

@@ -80,7 +80,7 @@ def test_a_call_is_decided(handler: ToolHandler) -> None:
     [
         ("loook", {}, "There is no tool `loook`. Did you mean `look`?"),
         ("look", {"word": 1}, "`word`"),
-        ("seen", {"what": "x"}, "`what` is no argument of this tool"),
+        ("seen", {"what": "x"}, "`what` is not an argument of this tool"),
         ("two\nlines", {}, "The call was not understood"),
         ("look", {"word": float("nan")}, "The call was not understood"),
     ],

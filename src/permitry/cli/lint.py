@@ -111,7 +111,7 @@ def _schema(entry: object, path: Path, number: int) -> Schema:
     places = (tool, inner if isinstance(inner, Mapping) else {})
     schema: object = next((each[key] for each in places for key in _SCHEMA_KEYS if each.get(key) is not None), {})
     if not isinstance(schema, Mapping):
-        raise PermitryError(f"the schema of tool {number} of `{path}` is no object; write a JSON Schema")
+        raise PermitryError(f"the schema of tool {number} of `{path}` is not an object; write a JSON Schema")
     roles, properties = tool.get("roles"), schema.get("properties")
     if not (isinstance(roles, Mapping) and isinstance(properties, Mapping)):
         return schema

@@ -77,7 +77,7 @@ def _wrong(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]
     for name, value in given.items():
         if name not in known:
             if schema.get("additionalProperties") is False:
-                yield f"`{name}` is no argument of this tool" + (f" (known: {', '.join(known)})" if known else "")
+                yield f"`{name}` is not an argument of this tool" + (f" (known: {', '.join(known)})" if known else "")
             continue
         types = _types(known[name])
         if types and not any(_TYPES[each](value) for each in types):

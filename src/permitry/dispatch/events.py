@@ -94,7 +94,7 @@ class Artifact(Protocol):
         ...
 
     def write(self, text: str) -> None:
-        """Keep more of it; what cannot be kept is told by `note`."""
+        """Keep more of it; `note` says what cannot be kept."""
         ...
 
     def close(self) -> None:

@@ -98,7 +98,7 @@ class ToolRegistry:
         `enabled` says in which contexts the tool is there at all; where it fails, it is not. With `replace` it takes
         the place of a tool of that name; calls authorized before still run the one they were authorized for.
 
-        Arguments that do not fit are answered before anybody is asked: by the method `check` of the handler, if it has
+        Arguments that do not fit are an error before any question: by the method `check` of the handler, if it has
         one (see `with_check`), and otherwise by the schema: what is required, what is known, and of which type it is.
 
         Raises: `RegistryError` when the name is taken, and for anything of the wrong type; then nothing is registered.

@@ -265,7 +265,7 @@ class Run:
             )
 
     def _over(self, last: object = None) -> _StoppedError:
-        """Return why the run is over before its end; `last` is what the tool gave when it was told to stop."""
+        """Return why the run is over before its end; `last` is what the tool gave when it had to stop."""
         stopped = self._stopped()
         if isinstance(last, ToolResult) and last.text:
             stopped.so_far = f" What it gave until then:\n{last.text}"
@@ -411,7 +411,7 @@ class Run:
         if is_over:
             raise self._over(_last(work))
         if work.cancelled():
-            # It was the tool that did this, and nobody who waits for it is to be cancelled for that.
+            # The tool did this itself; what waits for it is not to be cancelled for that.
             raise _StoppedError(
                 Outcome.CANCELLED, f"The tool `{self.tool.spec.name}` was interrupted; it may have had effects."
             )
@@ -431,13 +431,13 @@ class Run:
 
 
 def _heard(task: "asyncio.Task[Any]") -> None:
-    """Take note of how a task failed, so that nobody is told that nobody did."""
+    """Retrieve how a task failed, so that asyncio does not log that this was never done."""
     if not task.cancelled():
         task.exception()
 
 
 def _last(work: Work) -> ToolResult | None:
-    """Return what a tool gave that was told to stop; None where it gave nothing, or failed."""
+    """Return what a tool gave that had to stop; None where it gave nothing, or failed."""
     if not work.done() or work.cancelled() or work.exception() is not None:
         return None
     with contextlib.suppress(TypeError):
@@ -459,5 +459,5 @@ def _checked(outcome: object) -> ToolResult:
         case (bool() as ok, str() as text):
             return ToolResult(ok, text)
         case _:
-            # Not a dict: `{"ok": False}` would be told as a success.
+            # Not a dict: `{"ok": False}` would be shown as a success.
             raise TypeError(f"a tool returns (ok, text), text, or a ToolResult, not {type(outcome).__name__}")

@@ -43,7 +43,7 @@ _TYPES = frozenset({"bool", "float", "int", "str"})
 _SHOULD = re.compile(r"^(?:Input|[A-Z][a-z]+) should ")
 _WORDS = {
     "missing": "is missing",
-    "extra_forbidden": "is no argument of this tool",
+    "extra_forbidden": "is not an argument of this tool",
     "string_type": "must be a text",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",

@@ -27,7 +27,7 @@ class PlainDiff:
     _left: int = attrs.field(default=_MOST_LINES, init=False)
 
     def section(self, path: str, before: Entry | None, after: Entry | None) -> str:
-        """Return what has become of the file at `path`; what is no UTF-8 in it is escaped by surrogates."""
+        """Return what has become of the file at `path`; what is not UTF-8 in it is escaped by surrogates."""
         if before is not None and after is not None and (before.mode == "120000") != (after.mode == "120000"):
             return self.section(path, before, None) + self.section(path, None, after)
         old, new = quoted(f"a/{path}"), quoted(f"b/{path}")

@@ -131,16 +131,16 @@ def _with_action(given: dict[str, Any]) -> dict[str, Any]:
     if "action" in given:
         return given
     arguments = validated(UnifiedExec, given)
-    told, number = arguments.input, arguments.session_id
-    if number is None and not told:
+    given_input, number = arguments.input, arguments.session_id
+    if number is None and not given_input:
         raise ToolError("The arguments do not fit: `input` is empty, and there is no `session_id` to look at.")
     wait = {} if arguments.timeout_ms is None else {"yield_time_ms": arguments.timeout_ms}
     if number is None:
-        command = told if isinstance(told, str) else shlex.join(told)
+        command = given_input if isinstance(given_input, str) else shlex.join(given_input)
         return {"action": "start", "cmd": command, "tty": arguments.tty, **wait}
     if isinstance(number, str) and not (number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER):
         raise ToolError(f"Unknown process id {number}")
-    typed = told if isinstance(told, str) else "".join(told)
+    typed = given_input if isinstance(given_input, str) else "".join(given_input)
     return {"action": "type", "session_id": int(number), **({"chars": typed} if typed else {}), **wait}
 
 

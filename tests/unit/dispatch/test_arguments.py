@@ -41,7 +41,7 @@ def test_what_fits_is_passed_on(arguments: dict[str, Any]) -> None:
         ({"path": "a", "n": 1.5}, "`n` must be integer, not number"), ({"path": "a", "on": 1}, "`on` must be boolean"),
         ({"path": "a", "maybe": []}, "`maybe` must be string or null, not array"),
         ({"path": "a", "items": {}}, "`items` must be array, not object"),
-        ({"path": "a", "pth": 1}, r"`pth` is no argument of this tool \(known: path, n"),
+        ({"path": "a", "pth": 1}, r"`pth` is not an argument of this tool \(known: path, n"),
         ({"n": "1"}, "`path` is missing; `n` must be integer, not string"),
     ],
 )  # fmt: skip

@@ -112,7 +112,7 @@ def test_arguments_are_json_and_become_what_the_function_takes() -> None:
         ({}, "`query` is missing"),
         ({"query": 1}, "`query` must be a text"),
         ({"query": "x", "limit": "5"}, "`limit` must be a whole number"),
-        ({"query": "x", "more": 1}, "`more` is no argument of this tool"),
+        ({"query": "x", "more": 1}, "`more` is not an argument of this tool"),
         ({"query": None}, "`query` must be a text"),
     ],
 )

@@ -147,11 +147,11 @@ def test_refusals_read_as_recorded(use: Use, runner: _Runner, case: dict[str, An
         ),
         (
             "subtask", CallScope(), Delegation(), {"objective": "x", "tools": []},
-            "The arguments do not fit: `tools` is no argument of this tool.",
+            "The arguments do not fit: `tools` is not an argument of this tool.",
         ),
         (
             "execute", CallScope(), Delegation(models=MODELS), {"objective": "x", "model": "small"},
-            "The arguments do not fit: `model` is no argument of this tool.",
+            "The arguments do not fit: `model` is not an argument of this tool.",
         ),
     ],
 )  # fmt: skip

@@ -34,7 +34,7 @@ def test_checked_arguments_reach_the_tool() -> None:
         ({"name": "Ada", "times": "2"}, "`times` must be a whole number."),
         ({"name": "Ada", "times": True}, "`times` must be a whole number."),
         ({"name": "Ada", "times": 0}, "`times` must be greater than or equal to 1."),
-        ({"name": "Ada", "tiems": 2}, "`tiems` is no argument of this tool."),
+        ({"name": "Ada", "tiems": 2}, "`tiems` is not an argument of this tool."),
     ],
 )
 def test_the_model_is_told_what_does_not_fit(arguments: dict[str, object], told: str) -> None:

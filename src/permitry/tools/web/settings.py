@@ -10,7 +10,7 @@ __all__ = ["WebSettings"]
 
 SHAPES = ("searxng", "exa")
 WEB_SCHEMES = frozenset({"http", "https"})
-NO_SERVICE = "no search service is configured; whoever runs this sets `WebSettings(search_endpoint=…)`"
+NO_SERVICE = "no search service is configured; the host sets `WebSettings(search_endpoint=…)`"
 
 _at_least_one = attrs.validators.ge(1)
 _above_zero = attrs.validators.gt(0.0)

@@ -50,7 +50,7 @@ def test_dates_and_recency_are_passed_on(use: Use, store: CorpusStore, rest: dic
         ({"query": "x", "date_to": "2025-02-30"}, "there is no day `2025-02-30`."),
         ({"query": ""}, "The arguments do not fit: `query` must have at least 1 character."),
         ({"query": "x", "recency_weight": 2}, "The arguments do not fit: `recency_weight` must "),
-        ({"query": "x", "limit": 2}, "The arguments do not fit: `limit` is no argument of this tool"),
+        ({"query": "x", "limit": 2}, "The arguments do not fit: `limit` is not an argument of this tool"),
     ],
 )
 def test_wrong_arguments_are_told(use: Use, store: CorpusStore, arguments: dict[str, object], told: str) -> None:
