@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 from permitry.confirm.handled import HandledCalls
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import with_check
+from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import ToolHandler
+from permitry.outcome import Pending
+from permitry.session import Session
 
 _MOST = 185
 _FORGETTING = 13
@@ -49,3 +55,16 @@ def test_a_call_that_is_allowed_makes_few_calls(handler: ToolHandler, kept: int,
     counts = [_calls(handler, call) for call in calls]
     # The first one resolves the rules for its tool.
     assert max(counts[1:]) <= most
+
+
+def test_arguments_are_checked_once_a_decision() -> None:
+    """At the question, and once more at the answer, when a rule or the tool may have changed."""
+    checked: list[dict[str, Any]] = []
+    registry = ToolRegistry()
+    registry.register(ToolSpec("send"), with_check(lambda _: "sent", checked.append))
+    handler = ToolHandler(Session(), registry=registry)
+    pending = handler.begin(ToolCall("send", {"to": "a"}))
+    assert isinstance(pending, Pending)
+    assert len(checked) == 1
+    handler.resolve(pending.pending_id, ToolConfirmationResponse(approved=True))
+    assert len(checked) == 2
