@@ -125,10 +125,10 @@ class Output:
             taken.end()
             return taken
 
-    def text(self) -> str:
-        """Return what is in memory, with a marker where something is not."""
+    def shown(self, limit: int) -> str:
+        """Return all of it while it is in memory; else about `limit` characters, with a marker for the others."""
         with self._lock:
-            return self._piece.text()
+            return self._piece.text() if self._piece.is_whole else self._piece.shown(limit)
 
     def end(self) -> None:
         """Take no more of it: what has come is all. What still holds the pipe open has left its command."""

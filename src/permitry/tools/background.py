@@ -14,6 +14,8 @@ from permitry.tools.workspace import Workspace
 __all__ = ["register"]
 
 _MOST_JOBS = 16
+_SHOWN = 15_000
+"""The characters of output that are shown where some are on disk alone; they fit the output limit."""
 
 _CHECKS = ToolTraits(read_only=True, destructive=False, idempotent=False, open_world=False, spawns_agent=False)
 _KILLS = ToolTraits(read_only=False, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
@@ -57,10 +59,10 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         pid = job.started().pid
         (capture,) = job.captures
         if not job.ended.is_set():
-            return True, f"[job {arguments.job_id} still running, pid={pid}]\n{capture.output.text()}"
+            return True, f"[job {arguments.job_id} still running, pid={pid}]\n{capture.output.shown(_SHOWN)}"
         jobs.drop(arguments.job_id)
         capture.finish()
-        return job.code == 0, f"[job {arguments.job_id} finished, exit_code={job.code}]\n{capture.output.text()}"
+        return job.code == 0, f"[job {arguments.job_id} finished, exit_code={job.code}]\n{capture.output.shown(_SHOWN)}"
 
     def kill_shell_bg(arguments: Job) -> tuple[bool, str]:
         _found(jobs.drop(arguments.job_id), arguments).kill()

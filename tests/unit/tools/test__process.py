@@ -112,7 +112,7 @@ def test_git_fetches_nothing_that_a_partial_clone_lacks(partial_clone: Path) -> 
 )
 def test_the_beginning_and_the_end_are_kept(data: bytes, shown: str) -> None:
     """What lies between is counted."""
-    assert _captured(data, 5).text() == shown
+    assert _captured(data, 5).take().text() == shown
 
 
 def test_what_was_taken_is_not_shown_again() -> None:
@@ -136,7 +136,7 @@ def test_at_the_end_of_a_pipe_its_artifact_is_whole(tmp_path: Path) -> None:
 
 def test_characters_are_not_torn_apart() -> None:
     """Wherever a read of the pipe ends; what is no text is replaced."""
-    assert _captured("äöü€".encode() * 50 + b"\xc3", 1000).text() == "äöü€" * 50 + "\ufffd"
+    assert _captured("äöü€".encode() * 50 + b"\xc3", 1000).take().text() == "äöü€" * 50 + "\ufffd"
 
 
 # Groups -----------------------------------------------------------------------------------------------------------

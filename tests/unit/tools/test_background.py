@@ -15,7 +15,7 @@ from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import ToolHandler
 from permitry.session import Session
-from permitry.tools import _process, background
+from permitry.tools import _process, background, workspace_tools
 from permitry.tools.workspace import Workspace
 
 Use = Callable[..., ToolResult]
@@ -130,6 +130,20 @@ def test_the_output_of_a_job_is_bounded(use: Use, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(_process, "KEEP", 4)
     use("run_shell_bg", command="printf aaaa%050dzzzz 0")
     assert _soon(use, 1, "finished").text.endswith("]\naaaa\n...[50 characters left out]...\nzzzz")
+
+
+def test_the_long_output_of_a_job_is_kept_whole_and_counted_right(root: Path) -> None:
+    """There is one marker, which names the artifact with all of it."""
+    command = "for i in $(seq 100000); do echo 0123456789abcdef; done"
+    with workspace_tools(root) as registry:
+        handler = ToolHandler(Session(yolo_mode=True), registry=registry)
+        handler.handle(ToolCall("run_shell_bg", {"command": command}))
+        text = _soon(lambda tool, **given: handler.handle(ToolCall(tool, given)), 1, "finished").text
+        marker = r"\n\.\.\.\[(\d+) characters left out; the whole is the artifact (\w+)\]\.\.\.\n"
+        head, count, artifact, tail = re.split(marker, text.partition("\n")[2])
+        assert len(head) + int(count) + len(tail) == 1_700_000
+        kept = handler.handle(ToolCall("read_artifact", {"artifact_id": artifact, "offset": 99_990})).text
+        assert kept.startswith(f"Artifact {artifact} (lines 99990-100002 of 100002):")
 
 
 def test_a_job_that_cannot_be_started_is_not_kept(root: Path, use: Use) -> None:
