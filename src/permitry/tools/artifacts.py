@@ -1,6 +1,7 @@
 """The tools `list_artifacts` and `read_artifact`, and the folder that keeps what was too long to show."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -106,11 +107,17 @@ class ArtifactStore:
         Raises: `OSError` when the file cannot be made.
         """
         artifact_id = secrets.token_hex(16)
+        head = {"artifact_id": artifact_id, "objective": f"the whole answer of {tool}", "agent": agent}
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         with self._folder(create=True) as folder:
-            file = os.open(f"{artifact_id}.jsonl", flags, 0o600, dir_fd=folder)
-        head = {"artifact_id": artifact_id, "objective": f"the whole answer of {tool}", "agent": agent}
-        return KeptText(artifact_id, os.fdopen(file, "wb", buffering=0), head)
+            stream = os.fdopen(os.open(f"{artifact_id}.jsonl", flags, 0o600, dir_fd=folder), "wb", buffering=0)
+            try:
+                return KeptText(artifact_id, stream, head)
+            except OSError:
+                # Nobody could tell what an empty file is about.
+                stream.close()
+                os.unlink(f"{artifact_id}.jsonl", dir_fd=folder)
+                raise
 
     def keep(self, tool: str, text: str, agent: str) -> str:
         """Write what `tool` has answered `agent` into a new artifact and return its id.
@@ -187,6 +194,8 @@ class KeptText:
     """An artifact that is being written: on disk as it comes, and never more than `read_artifact` can read.
 
     What cannot be written is left out, and `note` says so: a full disk ends no command.
+
+    Raises: `OSError` when not even its first line can be written.
     """
 
     def __init__(self, artifact_id: str, stream: IO[bytes], head: Mapping[str, object]) -> None:
@@ -197,13 +206,15 @@ class KeptText:
         self._is_in_parts = False
         self._length = self._bytes = 0
         self._problem: str | None = None
-        self._put([head], 0)
+        self._write([head])
 
     @property
     def note(self) -> str:
         """What of the text is kept, for the model."""
         if self._problem is None:
             return f"the whole is the artifact {self.artifact_id}"
+        if not self._length:
+            return f"the whole could not be kept: {self._problem}"
         return f"about the first {self._length} characters are the artifact {self.artifact_id}: {self._problem}"
 
     def write(self, text: str) -> None:
@@ -245,18 +256,20 @@ class KeptText:
     def _put(self, rows: list[object], length: int) -> None:
         if not rows or self._problem is not None:
             return
-        data = "".join(f"{_encoded(row)}\n" for row in rows).encode(errors="backslashreplace")
-        if self._bytes + len(data) > _MOST_BYTES:
-            self._problem = f"no more than {_MOST_BYTES} bytes are kept"
-            return
-        self._bytes += len(data)
         try:
-            while data:
-                data = data[self._stream.write(data) :]
+            self._write(rows)
         except OSError as error:
             self._problem = str(error.strerror)
         else:
             self._length += length
+
+    def _write(self, rows: list[object]) -> None:
+        data = "".join(f"{_encoded(row)}\n" for row in rows).encode(errors="backslashreplace")
+        if self._bytes + len(data) > _MOST_BYTES:
+            raise OSError(errno.EFBIG, f"no more than {_MOST_BYTES} bytes are kept")
+        self._bytes += len(data)
+        while data:
+            data = data[self._stream.write(data) :]
 
 
 def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore | None = None) -> None:

@@ -149,6 +149,19 @@ def test_a_full_disk_ends_nothing(reporter: Reporter, monkeypatch: pytest.Monkey
     assert ": No space left on device]...\n" in shown
 
 
+@pytest.mark.parametrize("room", [0, 120])
+def test_a_disk_that_was_full_before_keeps_nothing(
+    store: ArtifactStore, reporter: Reporter, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    """No artifact is named that holds nothing of the text."""
+    monkeypatch.setattr("os.fdopen", lambda *_, **__: _Full(room))
+    output = Output(10, reporter)
+    for _ in range(10):
+        output.add("0123456\n")
+    assert "[60 characters left out; the whole could not be kept: No space left on device]" in output.take().shown(20)
+    assert room or store.list() == "No artifacts found."
+
+
 def test_where_nothing_can_be_kept_that_is_said(tmp_path: Path) -> None:
     """A folder that cannot be made is no reason to stop."""
     (tmp_path / "file").touch()
