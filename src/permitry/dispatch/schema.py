@@ -40,6 +40,7 @@ SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses"
 
 _FREE_FORMS = ("openai-chat", "openai-responses")
 _TYPES = frozenset({"bool", "float", "int", "str"})
+_MUST_BE = "must be "
 _SHOULD = re.compile(r"^(?:Input|[A-Z][a-z]+) should ")
 _WORDS = {
     "missing": "is missing",
@@ -158,12 +159,26 @@ def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
 
 def unfit(error: ValidationError) -> ToolError:
     """Return the error for arguments that do not fit a model, in words about the arguments."""
-    wrong = "; ".join(_wrong(each) for each in error.errors(include_url=False))
-    return ToolError(f"The arguments do not fit: {wrong}.")
+    wrong: dict[str, list[str]] = {}
+    for each in error.errors(include_url=False):
+        name, words = _wrong(each)
+        wrong.setdefault(name, []).append(words)
+    told = "; ".join(each for name, words in wrong.items() for each in _sentences(name, words))
+    return ToolError(f"The arguments do not fit: {told}.")
 
 
-def _wrong(each: "ErrorDetails") -> str:
-    """Return what is wrong with one argument; what is wrong with all of them names none."""
+def _sentences(name: str, words: list[str]) -> list[str]:
+    """Return what is wrong with one argument; of one that may be of several types, these are told together."""
+    if name and all(each.startswith(_MUST_BE) for each in words):
+        words = [_MUST_BE + " or ".join(each.removeprefix(_MUST_BE) for each in dict.fromkeys(words))]
+    return [
+        f"{name} {each}" if name and each.startswith(("must ", "is ")) else f"{name}: {each}" if name else each
+        for each in words
+    ]
+
+
+def _wrong(each: "ErrorDetails") -> tuple[str, str]:
+    """Return the name of an argument and what is wrong with it; what is wrong with all of them names none."""
     # Of an argument that may be of several types, pydantic also names the type.
     parts = [str(part) for part in each["loc"] if isinstance(part, int) or part.isidentifier()]
     if len(parts) > 1 and parts[-1] in _TYPES:
@@ -173,8 +188,7 @@ def _wrong(each: "ErrorDetails") -> str:
     if words is None:
         words = _SHOULD.sub("must ", each["msg"].removeprefix("Value error, "))
         words = words.replace(" after validation", "")
-    is_whole = words.startswith(("must ", "is "))
-    return f"{name} {words}" if name and is_whole else f"{name}: {words}" if name else words
+    return name, words
 
 
 def _is_left_out(model: type[BaseModel], name: str) -> bool:

@@ -82,4 +82,4 @@ def test_the_name_of_an_argument_is_all_that_is_named() -> None:
     """Not the types that it may have."""
     with pytest.raises(ToolError) as failed:
         handler(_Run, lambda _: (True, ""))({"command": 3})
-    assert str(failed.value) == "The arguments do not fit: `command` must be a list; `command` must be a text."
+    assert str(failed.value) == "The arguments do not fit: `command` must be a list or a text."

@@ -129,7 +129,7 @@ def test_looking_is_all_that_plan_mode_leaves(handler: ToolHandler) -> None:
     [
         ({}, "`input` is missing"),
         ({"input": []}, "`input` is empty"),
-        ({"input": 1}, "`input` must be a text"),
+        ({"input": 1}, "`input` must be a list or a text."),
         ({"input": ["ls"], "session_id": "one"}, "Unknown process id one"),
         ({"input": ["ls"], "session_id": "9" * 5_000}, "Unknown process id 9"),
         ({"input": ["ls"], "workdir": "/"}, "`workdir` is not an argument"),
