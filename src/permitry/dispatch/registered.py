@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["Authorization", "RegisteredTool", "Shared", "has_kind"]
 
 _NO_FORM = "The arguments do not fit: they are in no form that the tool takes."
+_PAYLOADS = {
+    PayloadKind.CUSTOM: "a custom call has one text, `input`, and nothing else",
+    PayloadKind.LOCAL_SHELL: "`command` must be a list: the program and its arguments",
+    PayloadKind.UNIFIED_EXEC: "`cmd` or `session_id` must be there",
+}
+"""What a call must have because of its kind, whatever the tool."""
 _BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
 
 
@@ -71,12 +77,12 @@ class RegisteredTool:
 
         Its kind and payload are looked at, and then the arguments, by the tool's own check or by its schema.
         """
-        if not has_kind(call, self.kinds):
+        if call.kind not in self.kinds:
             kinds = ", ".join(sorted(kind.value for kind in self.kinds))
-            return ToolError(
-                f"The tool `{self.spec.name}` takes calls of kind {kinds}; this one is of kind {call.kind.value}, "
-                "or its payload is of another shape."
-            )
+            told = f"The tool `{self.spec.name}` takes calls of kind {kinds}; this one is of kind {call.kind.value}."
+            return ToolError(told)
+        if not has_kind(call, self.kinds):
+            return ToolError(f"The arguments do not fit: {_PAYLOADS[call.kind]}.")
         # INVARIANT: law 2. No check of a tool takes the place of this: roles are about the names of that form alone.
         if self.canonical is not None and (wrong := _misform(call, self.canonical)) is not None:
             return wrong

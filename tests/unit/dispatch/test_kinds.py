@@ -31,10 +31,14 @@ def test_a_call_that_fits_runs(
 @pytest.mark.parametrize(
     ("kind", "arguments"),
     [
-        (PayloadKind.CUSTOM, {}), (PayloadKind.CUSTOM, {"input": 1}), (PayloadKind.CUSTOM, {"input": "x", "y": 1}),
-        (PayloadKind.LOCAL_SHELL, {"command": "ls"}), (PayloadKind.UNIFIED_EXEC, {}), (PayloadKind.MCP, {}),
+        (PayloadKind.CUSTOM, {}),
+        (PayloadKind.CUSTOM, {"input": 1}),
+        (PayloadKind.CUSTOM, {"input": "x", "y": 1}),
+        (PayloadKind.LOCAL_SHELL, {"command": "ls"}),
+        (PayloadKind.UNIFIED_EXEC, {}),
+        (PayloadKind.MCP, {}),
     ],
-)  # fmt: skip
+)
 def test_a_call_that_does_not_fit_is_an_error(
     registry: ToolRegistry,
     handler: ToolHandler,
@@ -42,7 +46,7 @@ def test_a_call_that_does_not_fit_is_an_error(
     kind: PayloadKind,
     arguments: dict[str, Any],
 ) -> None:
-    """A wrong payload, or a kind the tool does not take: it does not run, and the model is told why."""
+    """A wrong payload, or a kind the tool does not take: it does not run, and the model is told what to do instead."""
     kinds = {PayloadKind.FUNCTION} if kind is PayloadKind.MCP else {kind}
     ran: list[object] = []
 
@@ -52,7 +56,13 @@ def test_a_call_that_does_not_fit_is_an_error(
 
     registry.register(ToolSpec("tool", kinds=kinds), tool)
     result = handler.handle(ToolCall("tool", arguments, kind=kind))
-    assert result.text.startswith("The tool `tool` takes calls of kind ")
+    told = {
+        PayloadKind.CUSTOM: "a custom call has one text, `input`, and nothing else.",
+        PayloadKind.LOCAL_SHELL: "`command` must be a list: the program and its arguments.",
+        PayloadKind.UNIFIED_EXEC: "`cmd` or `session_id` must be there.",
+        PayloadKind.MCP: "this one is of kind mcp.",
+    }
+    assert result.text.endswith(told[kind])
     assert (result.ok, ran, outcomes()) == (False, [], [])
 
 
