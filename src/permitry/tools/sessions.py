@@ -21,7 +21,7 @@ from permitry.errors import ToolError
 from permitry.tools._output import Piece
 from permitry.tools._process import Kept, ProcessGroup, default_shell, folder_of, launched
 from permitry.tools._reading import ReadMemory
-from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry.tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
 from permitry.tools.patch import Patching
 from permitry.tools.shell._patching import check_patch_in, patch_preview, patched_by, with_patch_check
 from permitry.tools.shell._terminal import TerminalGroup
@@ -171,7 +171,7 @@ def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
             roles={"cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT},
             timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS,
         ),
-        with_patch_check("cmd", handler(ExecCommand, tools.exec_command)),
+        with_patch_check("cmd", checked_first(_check_shell, handler(ExecCommand, tools.exec_command))),
         preview=patch_preview(tools.patching, "cmd", "workdir"),
     )  # fmt: skip
     registry.register(
@@ -279,6 +279,13 @@ def _type(group: ProcessGroup, text: str) -> None:
     group.write(text)
 
 
+def _check_shell(arguments: dict[str, Any]) -> None:
+    """Pass over a shell whose name can be that of one; whether it is installed is for the run to see."""
+    name = arguments.get("shell")
+    if isinstance(name, str) and name.rpartition("/")[2] not in _SHELLS:
+        raise _unusable(name)
+
+
 def _shell_named(name: str | None) -> str:
     """Return the path of a shell that reads the syntax that was judged; elsewhere such a name may be anything."""
     if name is None:
@@ -287,4 +294,8 @@ def _shell_named(name: str | None) -> str:
     found = shutil.which(base) if base in _SHELLS else None
     if found is not None and (name in (base, found) or folder in _SHELL_FOLDERS):
         return name if folder else found
-    raise ToolError(f"`{name}` is no shell that can be used here; leave `shell` out, or name bash, sh or zsh.")
+    raise _unusable(name)
+
+
+def _unusable(name: str) -> ToolError:
+    return ToolError(f"`{name}` is no shell that can be used here; leave `shell` out, or name bash, sh or zsh.")

@@ -13,7 +13,7 @@ import pytest
 
 from permitry.config.load import load_policy
 from permitry.core.call import PayloadKind, ToolCall
-from permitry.core.decision import Verdict
+from permitry.core.decision import Phase, Verdict
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import ToolHandler
@@ -295,6 +295,15 @@ def test_known_shells_may_be_named(use: Use, shell: str) -> None:
 def test_other_shells_are_refused(use: Use, shell: str) -> None:
     """They would read the text otherwise than it was judged, or be something else altogether."""
     assert use("exec_command", cmd="true", shell=shell).text.startswith(f"`{shell}` is no shell that can be used here")
+
+
+def test_a_program_that_is_no_shell_is_no_question(registry: ToolRegistry) -> None:
+    """The model hears of it before anybody is asked."""
+    decision = ToolHandler(Session(), registry=registry).decide(
+        ToolCall("exec_command", {"cmd": "ls", "shell": "fish"})
+    )
+    assert decision.phase is Phase.INPUT
+    assert "`fish` is no shell" in (decision.message or "")
 
 
 def test_a_login_shell_reads_the_profile(root: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:

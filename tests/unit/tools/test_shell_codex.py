@@ -148,15 +148,15 @@ def test_variables_and_users_are_refused(use: Use) -> None:
         ("shell_command", {"command": "ls"}, Verdict.ALLOW),
         ("shell_command", {"command": "rm a"}, Verdict.CONFIRM),
         ("local_shell", {"type": "exec", "command": ["ls"], "env": {}}, Verdict.ALLOW),
-        ("local_shell", {"type": "exec", "command": ["ls"], "env": {"A": "b"}}, Verdict.CONFIRM),
-        ("local_shell", {"type": "exec", "command": ["ls"], "user": "root"}, Verdict.CONFIRM),
+        ("local_shell", {"type": "exec", "command": ["ls"], "env": {"A": "b"}}, Verdict.BLOCK),
+        ("local_shell", {"type": "exec", "command": ["ls"], "user": "root"}, Verdict.BLOCK),
         ("local_shell", {"type": "exec", "command": ["rm", "a"]}, Verdict.CONFIRM),
     ],
 )
 def test_the_command_is_what_is_judged(
     root: Path, registry: ToolRegistry, tool: str, arguments: dict[str, Any], verdict: Verdict
 ) -> None:
-    """In either shape; what else would change what it does is asked about."""
+    """In either shape; what else would change what it does is asked about, and what cannot be done is an error."""
     handler = ToolHandler(Session(workspace=str(root)), registry=registry)
     assert handler.decide(ToolCall(tool, arguments)).verdict is verdict
 

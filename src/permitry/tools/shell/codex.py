@@ -1,7 +1,7 @@
 """The tools `shell`, `shell_command` and `local_shell`: one command, as Codex and its models write it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.tools._process import Ended, ProcessGroup, default_shell, folder_of, run_group
 from permitry.tools._reading import ReadMemory
-from permitry.tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry.tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
 from permitry.tools.patch import Patching
 from permitry.tools.shell._patching import patch_preview, patched_by, with_patch_check
 from permitry.tools.workspace import Workspace
@@ -93,10 +93,6 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
         return run(command, argv, arguments.workdir, arguments.timeout_ms)
 
     def local_shell(arguments: LocalShell) -> tuple[bool, str]:
-        if arguments.env:
-            raise ToolError("`env` must be empty; write `env NAME=VALUE PROGRAM …` as the command instead.")
-        if arguments.user:
-            raise ToolError("`user` must be absent; commands run as the user of this process.")
         argv = arguments.command
         return run(argv, argv, arguments.working_directory, arguments.timeout_ms)
 
@@ -118,7 +114,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
             timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION),
         ),
-        with_patch_check("command", handler(LocalShell, local_shell)),
+        with_patch_check("command", checked_first(_check_surroundings, handler(LocalShell, local_shell))),
         preview=patch_preview(patching, "command", "working_directory"),
     )  # fmt: skip
 
@@ -126,6 +122,13 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 def exit_code(code: int) -> int:
     """Return the exit code as shells tell it: 128 and the number of the signal for a command that was killed."""
     return code if code >= 0 else _SIGNALED - code
+
+
+def _check_surroundings(arguments: dict[str, Any]) -> None:
+    if arguments.get("env"):
+        raise ToolError("`env` must be empty; write `env NAME=VALUE PROGRAM …` as the command instead.")
+    if arguments.get("user"):
+        raise ToolError("`user` must be absent; commands run as the user of this process.")
 
 
 def _run(argv: list[str], folder: Path, timeout_ms: int | None) -> tuple[bool, str]:
