@@ -180,6 +180,16 @@ def test_a_tool_says_where_it_is_enabled(cli: Cli, unattended: list[str], plugin
     assert [result["ok"] for result in allowed] == [True, True]
 
 
+def test_a_tool_that_cannot_say_whether_it_is_enabled_is_told_of_once(
+    cli: Cli, unattended: list[str], plugins: Path
+) -> None:
+    """The user learns why it is not there."""
+    (plugins / "greet.py").write_text(plugin(condition="1 / 0"))
+    cli("trust", plugins)
+    _, _, err = cli(*unattended, "--plugins", plugins, stdin=GREET * 2)
+    assert err.count("permitry: `enabled` of the tool greet failed: ZeroDivisionError: division by zero\n") == 1
+
+
 def test_installed_packages_are_asked_for_tools_only_when_named(
     cli: Cli, unattended: list[str], tmp_path: Path, objects: Objects,
     monkeypatch: pytest.MonkeyPatch,

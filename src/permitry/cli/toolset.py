@@ -98,6 +98,7 @@ class Toolset:
             )
             toolset.registry = stack.enter_context(workspace_tools(workspace, services))
             _say_it_once()
+            stack.enter_context(_telling_what_is_not_enabled())
             toolset.reloaders = tuple(_reloader(toolset.registry, folder) for folder in folders)
             if file.entry_points:
                 _tell_of(load_entry_points(toolset.registry))
@@ -152,6 +153,30 @@ def _say_it_once() -> None:
     log = logging.getLogger("permitry.plugins")
     if not log.hasHandlers():
         log.addHandler(logging.NullHandler())
+
+
+class _Teller(logging.Handler):
+    """Tells the user what is logged, each line once: it is found again at each call."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = record.getMessage()
+        if line not in self._told:
+            self._told.add(line)
+            tell([line])
+
+
+@contextlib.contextmanager
+def _telling_what_is_not_enabled() -> Iterator[None]:
+    log, teller = logging.getLogger("permitry.plugins.enabled"), _Teller()
+    log.addHandler(teller)
+    try:
+        yield
+    finally:
+        log.removeHandler(teller)
 
 
 def _reloader(registry: ToolRegistry, folder: Path) -> PluginReloader:

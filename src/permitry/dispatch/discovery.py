@@ -291,7 +291,9 @@ def _register(
         try:
             return plugin.enabled(ToolContext(context, services))
         except Exception as error:
-            _LOG.warning("`enabled` of the tool %s failed: %s: %s", spec.name, type(error).__name__, told(error))
+            _LOG.getChild("enabled").warning(
+                "`enabled` of the tool %s failed: %s: %s", spec.name, type(error).__name__, told(error)
+            )
             raise
 
     def beside(invocation: ToolInvocation) -> ToolContext:
