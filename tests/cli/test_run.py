@@ -769,7 +769,7 @@ def test_a_signal_stops_the_tool_that_runs(
     number: signal.Signals,
 ) -> None:
     """A signal while a command runs ends command and session; output, summary and record say how it went."""
-    long = call("run_shell", "long", command="echo $$ >pid; mv pid begun; sleep 60; touch ended")
+    long = call("run_shell", "long", command="echo tick; echo $$ >pid; mv pid begun; sleep 60; touch ended")
     process = processes(*answered({"digest": digest(long), "approved": True}), bufsize=0)
     assert process.stdin is not None
     process.stdin.write(stream(long).encode())
@@ -779,7 +779,9 @@ def test_a_signal_stops_the_tool_that_runs(
     out, _ = process.communicate(timeout=120)
     result, end = objects(out.decode())
     assert (process.returncode, result["id"], result["ok"]) == (130, "long", False)
-    assert result["content"] == "The session was interrupted during this call; it may have run in part."
+    assert result["content"] == (
+        "The session was interrupted during this call; it may have run in part. What it wrote until then:\ntick"
+    )
     [row] = end["summary"]["calls"]
     assert (row["tool"], row["verdict"], row["outcome"]) == ("run_shell", "confirm", "interrupted")
     with pytest.raises(ProcessLookupError):

@@ -220,9 +220,11 @@ class SessionGuard:
             # A fatal tool error, or an end that cannot be recorded: whatever follows does not run.
             self.failure, self._ended = str(error), _OVER
             return ToolResult(False, _last_words(error)), "failed"
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             self._ended = _INTERRUPTED
-            return _IN_PART, "interrupted"
+            # What the tool wrote until then.
+            notes: list[str] = getattr(error, "__notes__", [])
+            return attrs.evolve(_IN_PART, text=" ".join([_IN_PART.text, *notes])), "interrupted"
         if result.ends_session or self.is_over():
             self.interrupted = True
             self._ended = "the user ended the session"

@@ -21,6 +21,8 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
+from permitry.core.result import joined_ends
+
 __all__ = [
     "CURRENT_REPORTER",
     "Artifact",
@@ -42,6 +44,8 @@ _MOST_WAITING = 256 * 1024
 """The characters of output that wait for a sink at most."""
 _MOST_EVENTS = 16_384
 """The pieces of output that wait for a sink at most, and the other events."""
+_MOST_REMEMBERED = 8_000
+"""The characters of output that a run which is stopped is told to have written."""
 
 _RunKey: TypeAlias = tuple[str, str | None, str]
 """Tool, call id and agent of an event."""
@@ -130,6 +134,9 @@ class Reporter:
     _loop: asyncio.AbstractEventLoop | None = None
     _delivery: "_Delivery | None" = attrs.field(default=None, init=False)
     _is_closed: bool = attrs.field(default=False, init=False)
+    _written: deque[str] = attrs.field(factory=deque, init=False)
+    _length: int = attrs.field(default=0, init=False)
+    _omitted: int = attrs.field(default=0, init=False)
 
     @property
     def receiver(self) -> EventSink | None:
@@ -138,6 +145,8 @@ class Reporter:
 
     def report(self, kind: ToolEventKind, text: str = "", data: Mapping[str, Any] | None = None) -> None:
         """Report one event; after the end of the run none is delivered any more."""
+        if kind is ToolEventKind.OUTPUT:
+            self._remember(text)
         if (self.sink is not None or self.outer is not None) and not self._is_closed:
             self._put(ToolEvent(kind, self.tool, self.call_id, self.agent, text, {} if data is None else data))
 
@@ -162,6 +171,22 @@ class Reporter:
                     _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
             return self._delivery
 
+    def _remember(self, text: str) -> None:
+        with _REMEMBERING:
+            self._written.append(text)
+            self._length += len(text)
+            while self._length - len(self._written[0]) >= _MOST_REMEMBERED:
+                oldest = len(self._written.popleft())
+                self._length -= oldest
+                self._omitted += oldest
+
+    def written(self) -> str:
+        """Return the output that was reported so far: its last 8,000 characters, and how many came before them."""
+        with _REMEMBERING:
+            tail = "".join(self._written)[-_MOST_REMEMBERED:]
+            length = self._omitted + self._length
+        return tail if length == len(tail) else joined_ends("", tail, length)
+
     def close(self, text: str, data: Mapping[str, Any]) -> None:
         """Report the end of the run as the last event, once."""
         self.report(ToolEventKind.FINISHED, text, data)
@@ -183,6 +208,7 @@ class Reporter:
 
 
 _STARTING = threading.Lock()
+_REMEMBERING = threading.Lock()
 
 
 class _Delivery:

@@ -216,7 +216,11 @@ class Run:
             case _:
                 # A thread cannot be stopped: what was interrupted may still be at work.
                 self.outcome, self._trace = Outcome.CANCELLED, type(error).__name__
-                text = f"The tool `{name}` was interrupted; it may have had effects."
+                written = self._written()
+                text = f"The tool `{name}` was interrupted; it may have had effects.{written}"
+                if written:
+                    # The error goes on to the host, and the result does not.
+                    error.add_note(written.strip())
         self.result = ToolResult(False, text)
 
     def _clipped(self, result: ToolResult) -> ToolResult:
@@ -269,7 +273,14 @@ class Run:
         stopped = self._stopped()
         if isinstance(last, ToolResult) and last.text:
             stopped.so_far = f" What it gave until then:\n{last.text}"
+        else:
+            stopped.so_far = self._written()
         return stopped
+
+    def _written(self) -> str:
+        """Return what is said of the output of a run that ended early; nothing where it has reported none."""
+        written = "" if self._reporter is None else self._reporter.written()
+        return f" What it wrote until then:\n{written}" if written else ""
 
     def _stopped(self) -> _StoppedError:
         name, effects = self.tool.spec.name, "it may have had effects" if self._at_work_since else "it did not run"
@@ -412,9 +423,8 @@ class Run:
             raise self._over(_last(work))
         if work.cancelled():
             # The tool did this itself; what waits for it is not to be cancelled for that.
-            raise _StoppedError(
-                Outcome.CANCELLED, f"The tool `{self.tool.spec.name}` was interrupted; it may have had effects."
-            )
+            text = f"The tool `{self.tool.spec.name}` was interrupted; it may have had effects.{self._written()}"
+            raise _StoppedError(Outcome.CANCELLED, text)
         return _checked(work.result())
 
     async def _acalled(self) -> object:

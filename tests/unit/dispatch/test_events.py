@@ -367,3 +367,38 @@ def test_what_waits_for_a_sink_is_bounded(registry: ToolRegistry, handler: ToolH
     assert len(statuses) < 20_000
     assert statuses[-1] == "39999"
     assert sum(len(event.text) + event.data.get("omitted", 0) for event in output) == 800_000
+
+
+def test_a_tool_that_is_cancelled_has_said_what_it_wrote(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """Without a result of its own, on a thread and on a loop; only the last part of much."""
+
+    async def count(arguments: dict[str, int]) -> str:
+        for number in range(arguments["to"]):
+            report(Kind.OUTPUT, f"{number}\n")
+        registry.cancel("c1")
+        await asyncio.sleep(60)
+        return "never"
+
+    registry.on_event = lambda _: None
+    registry.register(ToolSpec("count", timeout=30), count)
+    stopped = "The call of `count` was cancelled; it may have had effects. What it wrote until then:\n"
+    few = ToolCall("count", {"to": 3}, call_id="c1")
+    assert handler.handle(few).text == f"{stopped}0\n1\n2\n"
+    many = ToolCall("count", {"to": 10_000}, call_id="c1")
+    text = asyncio.run(ToolHandler(handler.session, registry=registry).ahandle(many)).text
+    left_out, shown = text.removeprefix(f"{stopped}\n...[").split(" characters left out]...\n")
+    assert (int(left_out), shown[-10:]) == (48_890 - 8_000, "9998\n9999\n")
+
+
+def test_what_an_interrupted_tool_wrote_goes_with_the_error(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """A host that is interrupted gets no result."""
+
+    def speak(_: object) -> str:
+        report(Kind.OUTPUT, "one")
+        raise KeyboardInterrupt
+
+    registry.on_event = lambda _: None
+    registry.register(ToolSpec("speak"), speak)
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        handler.handle(ToolCall("speak"))
+    assert interrupted.value.__notes__ == ["What it wrote until then:\none"]
