@@ -28,7 +28,7 @@ from permitry.core.history import History, Ran
 from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, AuthorizationRule, Question, Rest, Unsure, phase_of
+from permitry.core.rule import AnyRule, AuthorizationRule, Question, Unsure, phase_of
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
@@ -218,15 +218,19 @@ class _Foreign:
 
 @attrs.frozen
 class _Talking(_Foreign):
-    """A rule that says what is left of it; or that raises, or says what makes no sense."""
+    """A rule that says more about itself; or that raises, or says what makes no sense."""
 
-    rest: object = None
+    said: object = None
 
-    def selectors(self) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
-        return _give(ValueError if self.rest is ValueError else None)
+    @property
+    def is_pure(self) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
+        return _give(self.said)
 
-    def residue(self, question: Question, *, is_selected: bool) -> Any:  # noqa: ANN401, ARG002 -- as above
-        return _give(self.rest)
+    def selectors(self) -> Any:  # noqa: ANN401 -- as above
+        return _give(ValueError if self.said is ValueError else None)
+
+    def needs(self) -> Any:  # noqa: ANN401 -- as above
+        return _give(self.said)
 
     def matches(self, question: Question) -> bool | Unsure:
         return super().matches(question)
@@ -297,7 +301,7 @@ class _OddCondition:
     """A condition that nobody compiles."""
 
     answer: object
-    is_about_call: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
 
     def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- it answers as it does
         return cast("bool", _give(self.answer))
@@ -421,16 +425,7 @@ _answers = st.sampled_from(
     (True, False, Unsure("on purpose"), Unsure("a", "b", 2), lambda question: "a" in question.call.name, *_FAULTS)
 )
 _coverings = st.sampled_from((frozenset(), frozenset({0, 1, 2}), frozenset({1}), None, ValueError))
-_rests = st.sampled_from(
-    (
-        None,
-        ValueError,
-        "nonsense",
-        1,
-        Rest(lambda _, __: None, is_about_call=True),
-        Rest(lambda _, __: cast("bool", 1), is_about_call=True),
-    )
-)
+_sayings: st.SearchStrategy[object] = st.sampled_from((None, True, ValueError, "nonsense", 1, (), [[]], [["nonsense"]]))
 
 
 @attrs.frozen
@@ -465,13 +460,13 @@ def _drafts() -> st.SearchStrategy[_Draft]:
         _coverings,
     )
     talking = st.builds(
-        lambda place, answer, covering, rest: _Draft(
-            lambda name: _Talking(name, place[0], place[1], answer, covering, rest)
+        lambda place, answer, covering, said: _Draft(
+            lambda name: _Talking(name, place[0], place[1], answer, covering, said)
         ),
         _places,
         _answers,
         _coverings,
-        _rests,
+        _sayings,
     )
     two = st.builds(
         lambda *fields: _Draft(lambda _: _TwoMethods(*fields)),

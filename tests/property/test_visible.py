@@ -233,7 +233,7 @@ def _hidden(policy: AuthorizationPolicy, context: AuthContext) -> set[str]:
         ({"tools": ["look"]}, {}, {"look"}),
         ({"tools": ["?ook", "mcp:*/*"]}, {}, {"look", "mcp:docs/search"}),
         ({"tools": ["*"]}, {}, _ALL),
-        ({"tools": ["@shell"]}, {}, {"run"}),
+        ({"tools": ["@shell"]}, {}, {"bash", "run"}),
         ({"tools": ["@agent"]}, {}, _ALL - {"run"}),
         ({"tools": ["look"], "when": {"mode": "night"}}, {"mode": "night"}, {"look"}),
         ({"tools": ["look"], "when": {"mode": "night"}}, {}, set()),

@@ -3,14 +3,16 @@
 import contextlib
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import attrs
 
+from permitry.core._known import Unresolved
 from permitry.core._version import CONFIRM_MESSAGE, Version
 from permitry.core.decision import Decision, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
+from permitry.core.facts import Fact
 from permitry.core.names import NamePattern
 from permitry.core.pattern import Pattern
 from permitry.core.rule import (
@@ -18,11 +20,8 @@ from permitry.core.rule import (
     AuthorizationRule,
     PermissionRule,
     Question,
-    Rest,
     Selector,
     Unsure,
-    may_speak,
-    own_method,
     phase_of,
 )
 from permitry.errors import RuleError, told
@@ -34,8 +33,8 @@ _DOUBT_MESSAGE = (
 _BLOCK_MESSAGE = (
     "This call is not permitted and did not run. Do not retry it; go on without it or ask the user how to proceed."
 )
-_SPEAKING = ("selectors", "residue")
-_SPOKEN_FOR = ("matches", "covers")
+# A class says these in its own body: a subclass may have changed what they were true of.
+_BY_OWN_WORD = ("selectors", "needs")
 # Looked up once: a rule is looked at often while policies are made.
 _ALLOW, _RESTRICTION = Verdict.ALLOW, Phase.RESTRICTION
 
@@ -44,16 +43,23 @@ class Methods(NamedTuple):
     """What rules are asked, as functions of a rule and a question: one object for all rules of an ordinary class.
 
     `covers` is there for what can be a permission that speaks about actions: it returns the indices of those it
-    permits. `always_matches` is there for a rule that may know its answer before a call has arguments. `selectors` and
-    `residue` are there for one that says which tools it is about, and what is left to ask of it.
+    permits. `selectors` and `needs` are there for a rule that says which tools and which facts it is about. `is_pure`:
+    True, or a property of the rule that says so, if it answers by its question alone.
     """
 
     matches: Callable[..., bool | Unsure]
     near_miss: Callable[..., str | None]
     covers: Callable[..., frozenset[int]] | None = None
-    always_matches: Callable[..., bool | None] | None = None
     selectors: Callable[..., tuple[Selector, ...] | None] | None = None
-    residue: Callable[..., Rest | bool | None] | None = None
+    needs: Callable[..., Sequence[frozenset[Fact]]] | None = None
+    is_pure: property | bool = False
+
+
+def _unresolved(*_: object) -> Any:  # noqa: ANN401 -- it never returns
+    raise Unresolved
+
+
+_UNRESOLVED = Methods(_unresolved, _unresolved, _unresolved)
 
 
 @attrs.define(eq=False, weakref_slot=False)
@@ -90,11 +96,6 @@ class Entry:
         return decision
 
     @property
-    def can_tell(self) -> bool:
-        """Whether the rule may know its answer before a call has arguments."""
-        return self.methods.always_matches is not None
-
-    @property
     def can_cover(self) -> bool:
         """Whether the rule may permit some of the actions of a call."""
         return self.phase is Phase.PERMISSION and self.methods.covers is not None
@@ -121,16 +122,25 @@ class Entry:
             case _:
                 return 0, 0
 
-    def residue(self, question: Question, *, is_selected: bool) -> Rest | bool | None:
-        """Return what is left to ask of the rule once the tool is known; None for everything."""
-        method = self.methods.residue
-        if method is None:
-            return None
+    @property
+    def for_trial(self) -> "Entry":
+        """The entry to ask with stand-ins: a rule that does not say that it is pure is never asked by them."""
+        is_pure: object = self.methods.is_pure
         try:
-            rest = method(self.rule, question, is_selected=is_selected)
-        except Exception:  # noqa: BLE001 -- the rule itself is asked, and its failure kept
-            return None
-        return rest if rest is True or rest is False or isinstance(rest, Rest) else None
+            is_pure = getattr(self.rule, "is_pure", False) if isinstance(is_pure, property) else is_pure
+        except Exception:  # noqa: BLE001 -- a rule that cannot say that it is pure is not
+            is_pure = False
+        return self if is_pure is True else attrs.evolve(self, methods=_UNRESOLVED)
+
+    def needs(self) -> Sequence[frozenset[Fact]]:
+        """Return sets of facts, one of each of which is met before the rule can match; none when it does not say."""
+        method = self.methods.needs
+        try:
+            sets = () if method is None else tuple(map(frozenset, method(self.rule)))
+        except Exception:  # noqa: BLE001 -- a rule that cannot say what it needs is asked about every call
+            return ()
+        are_facts = all(each and all(type(fact) is Fact for fact in each) for each in sets)
+        return sets if are_facts else ()
 
     def decides(self, question: Question, failures: list[RuleFailure]) -> Decision | None:
         """Return the rule's decision if it matches, or None; a failure is kept and counts against the call."""
@@ -144,15 +154,6 @@ class Entry:
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
             failures.append(self.version.failure(self.rule_id, error))
             return frozenset()
-
-    def always(self, question: Question) -> bool | None:
-        """Return the rule's answer to every call of the tool, whatever its arguments; None when it cannot tell."""
-        try:
-            method = self.methods.always_matches
-            answer = None if method is None else method(self.rule, question)
-        except Exception:  # noqa: BLE001 -- it only decides what is shown; what cannot be told is no answer
-            return None
-        return answer if answer is True or answer is False else None
 
     def trace(self, question: Question, deciding: str | None) -> RuleTrace:
         """Return the rule's part in the decision, for a human."""
@@ -253,11 +254,12 @@ def _methods_of_all(kind: type) -> Methods | None:
     looks_up = [_found(kind, name) for name in ("__getattr__", "__getattribute__")]
     if kind.__dictoffset__ or looks_up != [None, _found(object, "__getattribute__")]:
         return None
-    found = {name: _found(kind, name) for name in Methods._fields}
+    found = {name: _found(kind, name) for name in ("matches", "near_miss", "covers")}
     are_plain = all(each is None or isinstance(each, FunctionType) for each in found.values())
     if not are_plain or found["matches"] is None or found["near_miss"] is None:
         return None
-    return Methods(**found | {name: None for name in _SPEAKING if not may_speak(kind, name, *_SPOKEN_FOR)})
+    own = {name: each for name in _BY_OWN_WORD if isinstance(each := kind.__dict__.get(name), FunctionType)}
+    return Methods(**found, **own, is_pure=kind.__dict__.get("is_pure", False))
 
 
 def _found(kind: type, name: str) -> Any:  # noqa: ANN401 -- a class may hold anything
@@ -265,11 +267,8 @@ def _found(kind: type, name: str) -> Any:  # noqa: ANN401 -- a class may hold an
 
 
 def _methods_of(rule: AuthorizationRule) -> Methods:
-    """Return the methods of one object, whatever they are."""
-    asked: list[Callable[..., Any] | None] = [rule.matches, rule.near_miss]
-    asked += [getattr(rule, name, None) for name in ("covers", "always_matches")]
-    asked += [own_method(rule, name, *_SPOKEN_FOR) for name in _SPEAKING]
-    return Methods(*map(_bound, asked))
+    """Return the methods of one object, whatever they are; of such a one nothing is taken for granted."""
+    return Methods(*map(_bound, (rule.matches, rule.near_miss, getattr(rule, "covers", None))))
 
 
 def _bound(method: Callable[..., Any] | None) -> Any:  # noqa: ANN401 -- what the method returns

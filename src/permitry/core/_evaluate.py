@@ -1,12 +1,12 @@
-"""The obvious evaluation of a question: every rule is asked, phase by phase. The compiled policy must agree with it."""
+"""The evaluation of a question: every rule is asked, phase by phase."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
 from permitry.core._entry import Entry
-from permitry.core._version import Version, with_errors
-from permitry.core.decision import Decision, RuleFailure
+from permitry.core._version import Version
+from permitry.core.decision import Decision, Phase, RuleFailure
 from permitry.core.rule import Question, Unsure
 
 
@@ -19,6 +19,14 @@ class Phases:
     permissions: Sequence[Entry]
     version: Version
 
+    @classmethod
+    def of(cls, entries: Iterable[Entry], version: Version) -> "Phases":
+        """Return entries, which come in their order, by phase."""
+        found: dict[Phase, list[Entry]] = {phase: [] for phase in Phase}
+        for entry in entries:
+            found[entry.phase].append(entry)
+        return cls(found[Phase.OVERRIDE], found[Phase.RESTRICTION], found[Phase.PERMISSION], version)
+
 
 def decided(question: Question, phases: Phases) -> Decision:
     """Return the decision the rules come to. Never raises for a failing rule, never guesses ALLOW."""
@@ -29,7 +37,7 @@ def decided(question: Question, phases: Phases) -> Decision:
         or _permitted(phases.permissions, question, failures)
         or [phases.version.default]
     )[0]
-    return with_errors(chosen, failures) if failures else chosen
+    return phases.version.failed(chosen, failures) if failures else chosen
 
 
 # A Decision is no yes or no, so the steps return it in a list: empty where none was made.

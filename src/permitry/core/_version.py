@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.errors import UnevaluableError, told
 
-__all__ = ["CONFIRM_MESSAGE", "Version", "with_errors"]
+__all__ = ["CONFIRM_MESSAGE", "Version"]
 
 CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
 _MOST = 16_384
 """So many failures, and decisions with failures, are kept: texts may depend on what a model writes."""
 
 
-def with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decision:
+def _with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decision:
     """Return the decision with the rules that failed on the way to it."""
     return Decision(
         decision.verdict,
@@ -66,10 +66,6 @@ class Version:
         text = error.args[0] if type(error) is UnevaluableError and len(error.args) == 1 else None
         if type(text) is not str:
             return RuleFailure(rule_id, f"{type(error).__name__}: {told(error)}")
-        return self.unanswered(rule_id, text)
-
-    def unanswered(self, rule_id: str, text: str) -> RuleFailure:
-        """Return the record of a rule to which a call gives no answer, as `failure` does for an `UnevaluableError`."""
         kept = self._failures.get((rule_id, text))
         if kept is not None:
             return kept
@@ -78,11 +74,14 @@ class Version:
 
     def failed(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
         """Return the decision with the rules that failed on the way to it; the same object for the same of both."""
+        if self.decisions.get(decision.rule_id) is not decision:
+            # Made for one call, as the reason of a doubt is.
+            return _with_errors(decision, failures)
         key = (id(decision), *map(id, failures))
         kept = self._failed.get(key)
         if kept is not None:
             return kept[1]
-        made = with_errors(decision, failures)
+        made = _with_errors(decision, failures)
         return self._failed.setdefault(key, (decision, made))[1] if len(self._failed) < _MOST else made
 
     def __eq__(self, other: object) -> bool:

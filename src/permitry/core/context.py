@@ -139,6 +139,10 @@ class AuthContext:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext) if field.init}
         return functools.partial(AuthContext, **{**fields, "counts": dict(self.counts)}), ()
 
+    def ignores(self, tool: str) -> bool:
+        """Return whether the user does not want to be asked about the tool of this name."""
+        return tool in self.tool_ignore_list
+
     def lineage(self) -> "Iterator[AuthContext]":
         """Yield this context and those of the agents above it, nearest first."""
         context: AuthContext | None = self

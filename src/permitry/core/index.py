@@ -1,27 +1,26 @@
-"""The compiled policy: which rules may speak about a tool, looked up by its name, and resolved once for each tool.
+"""The compiled policy: which rules can match calls of a tool, looked up by its name, and learned once for each tool.
 
-A rule says by `selectors` which tools it can be about, and by `residue` what is left to ask of it once the tool is
-known; a rule that says neither is asked about every call. What is resolved for a tool that somebody declares lives
-exactly as long as that declaration. What is resolved for a name that nobody declares is kept for a bounded number of
-names, so that names a model invents push out only each other.
+A rule says by `selectors` which tools it is about; one that does not is asked about every call. What is learned of a
+tool that a registry declares lives exactly as long as that declaration. What is learned of a name without a declaration
+is kept for a bounded number of names, so that names a model invents push out only each other.
 """
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
-from permitry.core._entry import Entry
-from permitry.core._evaluate import Phases
+from permitry.core._evaluate import Phases, decided
 from permitry.core._globs import Names
-from permitry.core._slice import Slice, Step, Subject, step_of
+from permitry.core._known import Unresolved, known_call, noting, unread
+from permitry.core._memory import Memory, Reference
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase
 from permitry.core.names import NamePattern, name_forms
-from permitry.core.rule import Question, Rest, Selector
+from permitry.core.rule import Question, Selector
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN, well_known
 
@@ -31,25 +30,15 @@ MOST_NAMES = 4_096
 """So many undeclared names are kept, and at most as many again that were not asked about since."""
 
 _NOWHERE = AuthContext()
-_nobody: Callable[[], ToolSpec | None] = type(None)
-
-
-class _Shown:
-    """The slices of all kinds of calls that a tool takes, each with a call that has no arguments."""
-
-    __slots__ = ("slices", "spec")
-
-    def __init__(self, slices: Sequence[tuple[Slice, ToolCall]], spec: Callable[[], ToolSpec | None]) -> None:
-        self.slices = slices
-        self.spec = spec
+_nobody: Reference = type(None)
 
 
 class Index:
     """The rules of one policy, ready to be asked about any tool. What it keeps changes no answer; thread-safe."""
 
     __slots__ = (
-        "_declared", "_earlier", "_entries", "_everyone", "_groups", "_kept", "_likely", "_named", "_names", "_reader",
-        "_readings", "_shown", "_specs", "_steps", "_version", "most",
+        "_declared", "_earlier", "_entries", "_everyone", "_groups", "_kept", "_likely", "_named", "_names", "_phases",
+        "_reader", "_readings", "_specs", "most",
     )  # fmt: skip
 
     def __init__(
@@ -58,7 +47,7 @@ class Index:
         self.most = most
         self._reader = reader
         self._declared = declared
-        self._version = phases.version
+        self._phases = phases
         self._entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
         self._likely = _by_reading(declared)
         # Those that say nothing of their tools, those found by the very name, and those found by any reading of it.
@@ -70,15 +59,12 @@ class Index:
                 self._file(place, number, entry.phase)
         self._names.close()
         self._readings.close()
-        # Steps of rules that say the same of several tools, by number.
-        self._steps: dict[int, Step] = {}
-        # By identity of a declaration; each slice says for which one it is, and goes with it.
-        self._specs: dict[object, Slice] = {}
-        self._shown: dict[int, _Shown] = {}
+        # By identity of a declaration; each memory says for which one it is, and goes with it.
+        self._specs: dict[object, Memory] = {}
         # By name: those declared in rule files, those asked about of late, and those before them.
-        self._kept: dict[object, Slice] = {}
-        self._named: dict[object, Slice] = {}
-        self._earlier: dict[object, Slice] = {}
+        self._kept: dict[object, Memory] = {}
+        self._named: dict[object, Memory] = {}
+        self._earlier: dict[object, Memory] = {}
 
     # Asking -------------------------------------------------------------------------------------------------------
 
@@ -92,30 +78,22 @@ class Index:
             found = self._specs.get(id(spec))
             if found is None or found.spec() is not spec or found.kind is not call.kind or found.name != call.tool:
                 found = self._by_spec(call, spec)
-        if not found.is_slow:
-            decision = found.quick(call, context)
-            if decision is not None:
-                return decision
-        return found.slow(found.question(call, context, spec, self._reader))
+        if found is None:
+            return decided(self.question(call, context, spec), self._phases)
+        return found.decide(call, context, spec, self._reader)
 
     def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
         """Return whether every call that the tool takes is surely blocked in one of the contexts."""
-        shown = self._shown.get(id(spec))
-        if shown is None or shown.spec() is not spec:
-            shown = self._show(spec)
-        reader = self._reader
-        for found, call in shown.slices:
-            for context in contexts:
-                if found.blocks_all(call, context, spec, reader):
-                    break
-            else:
+        for kind in spec.kinds:
+            found = self._by_spec(ToolCall(spec.name, kind=kind), spec)
+            if found is None or not any(found.blocks_all(context, spec) for context in contexts):
                 return False
         return True
 
     # Keeping ------------------------------------------------------------------------------------------------------
 
-    def _by_name(self, call: ToolCall) -> Slice:
-        """Return the slice of a name that nobody vouches for in this call."""
+    def _by_name(self, call: ToolCall) -> Memory:
+        """Return the memory of a name that no registry declares for this call."""
         key = call.tool if _is_usual(call) else (call.tool, call.kind.value)
         found = self._named.get(key) or self._earlier.get(key)
         if found is None:
@@ -128,26 +106,21 @@ class Index:
         self._named[key] = found
         return found
 
-    def _by_spec(self, call: ToolCall, spec: ToolSpec) -> Slice:
-        """Return the slice of a tool that somebody declares, which is kept as long as the declaration."""
+    def _by_spec(self, call: ToolCall, spec: ToolSpec) -> Memory | None:
+        """Return the memory of a tool that a registry declares, which is kept as long as the declaration.
+
+        None for a declaration of another type, of which nothing is known.
+        """
         if type(spec) is not ToolSpec:
-            return self._unsliced(call, spec)
+            return None
         if call.tool != spec.name:
             return self._resolved(call, spec, weakref.ref(spec))
         key: object = id(spec) if _is_usual(call) else (id(spec), call.kind.value)
         found = self._specs.get(key)
         if found is None or found.spec() is not spec:
-            forget = functools.partial(_forget, self._specs, key, self._shown, id(spec))
-            found = self._resolved(call, spec, weakref.ref(spec, forget))
+            found = self._resolved(call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key)))
             self._specs[key] = found
         return found
-
-    def _show(self, spec: ToolSpec) -> _Shown:
-        slices = [(self._by_spec(call, spec), call) for call in _bare_calls(spec)]
-        made = _Shown(slices, slices[0][0].spec if slices else _nobody)
-        if made.spec() is spec:
-            self._shown[id(spec)] = made
-        return made
 
     # Resolving ----------------------------------------------------------------------------------------------------
 
@@ -160,32 +133,15 @@ class Index:
             return Question(call, context, declared, self._reader, own=None)
         return Question(call, context, _completed(spec, declared), self._reader, own=spec)
 
-    def _resolved(self, call: ToolCall, spec: ToolSpec | None, reference: Callable[[], ToolSpec | None]) -> Slice:
+    def _resolved(self, call: ToolCall, spec: ToolSpec | None, reference: Reference) -> Memory:
         question = self.question(call, _NOWHERE, spec)
-        named = self._names.find((call.tool,)) | self._readings.find(call.readings)
-        numbers = {*self._everyone, *named}
+        numbers = {*self._everyone, *self._names.find((call.tool,)), *self._readings.find(call.readings)}
+        trial = attrs.evolve(question, call=known_call(call), context=noting(None, call.tool, set()), reader=unread)
         for selector, group in self._groups.items():
-            if _may_select(selector, question):
+            if _may_select(selector, trial):
                 numbers.update(group)
-        steps = []
-        for number in sorted(numbers):
-            entry = self._entries[number]
-            rest = entry.residue(question, is_selected=number in named)
-            if rest is not False:
-                steps.append(self._step(number, entry, rest))
-        return Slice(Subject(call.tool, call.kind, reference), steps, self._version, question)
-
-    def _step(self, number: int, entry: Entry, rest: Rest | bool | None) -> Step:  # noqa: FBT001 -- it is the answer that is judged
-        step = self._steps.get(number)
-        if step is None or step.rest is not rest:
-            step = self._steps[number] = step_of(entry, rest)
-        return step
-
-    def _unsliced(self, call: ToolCall, spec: ToolSpec) -> Slice:
-        """Return all rules, each to be asked: nothing is known of a declaration of another type."""
-        steps = [step_of(entry, None) for entry in self._entries]
-        question = self.question(call, _NOWHERE, spec)
-        return Slice(Subject(call.tool, call.kind, _nobody), steps, self._version, question)
+        entries = (self._entries[number] for number in sorted(numbers))
+        return Memory(entries, question, reference, self._phases.version)
 
     def _file(self, place: str | NamePattern | Selector | None, number: int, phase: Phase) -> None:
         if place is None:
@@ -220,12 +176,9 @@ def _by_reading(declared: Mapping[str, ToolSpec]) -> dict[str, tuple[ToolSpec, .
     return found
 
 
-def _forget(
-    specs: dict[object, Slice], key: object, shown: dict[int, _Shown], number: int, _: "weakref.ref[ToolSpec]"
-) -> None:
-    """Drop what was kept for a declaration that is gone."""
+def _forget(specs: dict[object, Memory], key: object, _: "weakref.ref[ToolSpec]") -> None:
+    """Drop what was learned of a declaration that is gone."""
     specs.pop(key, None)
-    shown.pop(number, None)
 
 
 def _is_usual(call: ToolCall) -> bool:
@@ -233,20 +186,13 @@ def _is_usual(call: ToolCall) -> bool:
     return call.kind is (PayloadKind.FUNCTION if call.server is None else PayloadKind.MCP)
 
 
-def _bare_calls(spec: ToolSpec) -> Iterable[ToolCall]:
-    """Yield a call without arguments of every kind that the tool takes."""
-    for kind in spec.kinds:
-        yield ToolCall(spec.name, kind=kind)
-
-
 def _may_select(selector: Selector, question: Question) -> bool:
     if question.likely:
         return True
     try:
-        answers = [selector.always_selects(question, is_generous=is_generous) for is_generous in (True, False)]
-    except Exception:  # noqa: BLE001 -- the rule itself is asked, and its failure kept
+        return selector.selects(question, is_generous=True) is not False
+    except (Exception, Unresolved):  # noqa: BLE001 -- the rule itself is asked, and its failure kept
         return True
-    return answers != [False, False]
 
 
 def _completed(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:

@@ -1,8 +1,7 @@
 """What a rule is: the question it is asked, the protocol it follows, and the bands of priorities."""
 
 import functools
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import attrs
 
@@ -10,6 +9,7 @@ from permitry.core.action import ActionReader, Actions, Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
+from permitry.core.facts import Facts
 from permitry.core.pattern import Pattern
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import well_known
@@ -21,12 +21,8 @@ __all__ = [
     "BuiltInRule",
     "PermissionRule",
     "Question",
-    "Rest",
     "Selector",
-    "Test",
     "Unsure",
-    "may_speak",
-    "own_method",
     "phase_of",
 ]
 
@@ -104,6 +100,11 @@ class Question:
         """The same question about each tool that the name may mean instead."""
         return tuple(attrs.evolve(self, spec=spec, likely=()) for spec in self.likely)
 
+    @functools.cached_property
+    def facts(self) -> Facts:
+        """The facts by which rules are found, and their patterns."""
+        return Facts(self.call.arguments, lambda: (self.actions, *(other.actions for other in self.otherwise)))
+
     @property
     def targets(self) -> frozenset[str]:
         """What a budget of targets counts: what the call touches or meets, or the call itself when that is nothing."""
@@ -136,26 +137,6 @@ class Unsure:
         return f"{self.reason}: it may {self.may}" if self.may else self.reason
 
 
-Test: TypeAlias = Callable[[ToolCall, AuthContext], bool | str | None]
-"""A question that needs no `Question`: True, False, why there is no answer, or None where only the rule can tell."""
-
-
-@attrs.frozen
-class Rest:
-    """What is left to ask of a rule once the tool is known.
-
-    Where `test` says False, the rule surely does not match, cannot fail, and covers no action. If the rest `is_final`,
-    the rule matches where it says True, and fails as it fails; a text that it returns is that of the rule's own
-    `UnevaluableError`. If not, the rule itself is asked; so it is where `test` says None. A rest that is not
-    `is_about_call` answers by the context alone, always True or False; if it is not final either, the rule may know by
-    `always_matches` what it answers to every call.
-    """
-
-    test: Test
-    is_final: bool = attrs.field(default=True, kw_only=True)
-    is_about_call: bool = attrs.field(default=False, kw_only=True)
-
-
 class Selector(Protocol):
     """One word for the tools that a rule is about; selectors that are equal select the same."""
 
@@ -164,28 +145,9 @@ class Selector(Protocol):
         """The pattern of names, when the name alone says whether a tool is meant."""
         ...
 
-    def always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
-        """Return whether every call of the tool is meant, or none; None when it depends on the arguments."""
+    def selects(self, question: Question, *, is_generous: bool) -> bool:
+        """Return whether the call's tool is meant; where that is not known, what `is_generous` says."""
         ...
-
-
-def own_method(thing: object, name: str, *of: str) -> Callable[..., Any] | None:
-    """Return the method `name` of a thing if it can speak for the methods `of`, or None.
-
-    It can where nobody changed one of them without it: not in a subclass, not on the object, not by a wrapper.
-    """
-    kind = type(thing)
-    if kind.__dictoffset__ and not {name, *of}.isdisjoint(vars(thing)):
-        return None
-    method: Callable[..., Any] | None = getattr(thing, name) if may_speak(kind, name, *of) else None
-    return method
-
-
-def may_speak(kind: type, name: str, *of: str) -> bool:
-    """Return whether a class has a method `name` and changes none of the methods `of`, or any, without it."""
-    # `object` has a `__getattribute__`, so there is always one that says something.
-    any_of = {name, "__getattribute__", *of}
-    return name in next(each.__dict__ for each in kind.__mro__ if not any_of.isdisjoint(each.__dict__))
 
 
 class AuthorizationRule(Protocol):
@@ -230,19 +192,15 @@ class AuthorizationRule(Protocol):
         A permission may also have `covers(question)`, which returns the indices of the certain actions it permits: a
         call runs when several permissions together cover all of them.
 
-        A rule may also have `always_matches(question)`: what `matches` answers to every call of the tool in that
-        context, whatever its arguments, and None when that depends on them. It only decides which tools are worth
-        showing; who narrows `matches` has to narrow it too.
-
         A rule may also have `relies_on`, the `Marks` it needs the flows of its policy to keep: labels, and the ids of
         rules whose budgets are counted. A policy without such a flow is refused.
 
-        A rule is asked about every call, unless it says more. `selectors()` returns the selectors of the tools it is
-        about, None for any tool: whatever the call and the context, it matches no other tool, cannot fail for it, and
-        covers none of its actions. `residue(question, is_selected=...)` returns what is left to ask about calls of one
-        tool: True or False when the rule answers so to all of them, a `Rest`, or None for "ask me"; the question has no
-        arguments and no context to look at, and `is_selected` means that a pattern among the selectors fits. Neither
-        counts for a class that changes `matches` or `covers` without it.
+        A rule is asked about every call, unless its class says more in its own body; a subclass says it again.
+        `selectors()` returns the selectors of the tools it is about, None for any tool: it matches no other tool,
+        cannot fail for it, and covers none of its actions. `needs()` returns sets of facts (`permitry.core.facts`):
+        unless the question has one of each set, the rule answers False, and covers nothing. `is_pure`, True or
+        a property, says that the rule answers by its question alone, and swallows no `BaseException`: what it did not
+        look at cannot change what it says, so that its answer may be remembered.
         """
         ...
 

@@ -2,12 +2,10 @@
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.core.facts import Fact
 from permitry.core.policy import Marks
-from permitry.core.rule import Question, Rest, Unsure
-from permitry.rules.conditions._always import every, opposite
+from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope
 from permitry.rules.conditions.tools import ToolSelector
@@ -67,31 +65,14 @@ class ConfiguredRule:
         is_known = type(self.scope) is Scope and all(type(each) is ToolSelector for each in selectors)
         return selectors if is_known else None
 
-    def residue(self, question: Question, *, is_selected: bool) -> Rest | bool | None:
-        """Return what is left to ask once the tool is known; None for everything."""
-        if type(self.scope) is not Scope:
-            return None
-        is_generous = self.effect is not Verdict.ALLOW
-        rest = self.scope.residue(question, is_generous=is_generous, is_selected=is_selected)
-        if self.budget is None or rest is False or rest is None:
-            return rest
-        # The budget itself is for the rule to look at, once all else holds.
-        is_about_call = self.budget.of != "calls"
-        if rest is True:
-            return Rest(_holds, is_final=False, is_about_call=is_about_call)
-        return Rest(rest.test, is_final=False, is_about_call=is_about_call or rest.is_about_call)
+    @property
+    def is_pure(self) -> bool:
+        """Whether it answers by its question alone, history and time included."""
+        return self.scope.is_pure
 
-    def always_matches(self, question: Question) -> bool | None:
-        """Return `matches` for every call of the tool, whatever its arguments; None when it depends on them.
-
-        Raises: `UnevaluableError` when the context gives a condition no answer.
-        """
-        is_permission = self.effect is Verdict.ALLOW
-        answer = self.scope.always_permits(question) if is_permission else self.scope.always_restricts(question)
-        if self.budget is None:
-            return answer
-        is_spent = self.budget.is_always_spent(question)
-        return every((answer, opposite(is_spent) if is_permission else is_spent))
+    def needs(self) -> tuple[frozenset[Fact], ...]:
+        """Return sets of facts, one of each of which is met before the rule can match."""
+        return self.scope.needs(is_permission=self.effect is Verdict.ALLOW) if self.is_pure else ()
 
     def covers(self, question: Question) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
@@ -112,7 +93,3 @@ class ConfiguredRule:
         if self.budget is None:
             return None
         return "the budget is spent" if self.effect is Verdict.ALLOW else "the budget is not spent"
-
-
-def _holds(_: ToolCall, __: AuthContext) -> bool:
-    return True

@@ -4,10 +4,8 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import BuiltInRule, Question, Rest
+from permitry.core.rule import BuiltInRule, Question
 
 __all__ = ["ExclusiveTemplateRule"]
 
@@ -20,6 +18,7 @@ class ExclusiveTemplateRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "exclusive-template"
+    is_pure: ClassVar[bool] = True
     effect: ClassVar[Verdict] = Verdict.BLOCK
     reason: ClassVar[str] = "the active template allows its own tools and no others"
     message: ClassVar[str | None] = (
@@ -34,19 +33,3 @@ class ExclusiveTemplateRule(BuiltInRule):
         """Return whether an exclusive template is active and does not list the tool."""
         template = question.context.active_template
         return template is not None and template.exclusive and not template.allows(question.call.tool)
-
-    def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
-        """Return the question for the template, which is all it asks."""
-        return _REST
-
-    def always_matches(self, question: Question) -> bool:
-        """Return `matches` for every call of the tool: arguments make no difference."""
-        return self.matches(question)
-
-
-def _excludes(call: ToolCall, context: AuthContext) -> bool:
-    template = context.active_template
-    return template is not None and template.exclusive and not template.allows(call.tool)
-
-
-_REST = Rest(_excludes)

@@ -4,9 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.rule import BuiltInRule, Question, Rest
+from permitry.core.rule import BuiltInRule, Question
 
 __all__ = ["ToolIgnoreListRule"]
 
@@ -21,6 +19,7 @@ class ToolIgnoreListRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "ignore-list"
+    is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "the user asked not to be asked about this tool"
 
     def priority(self) -> int:
@@ -29,15 +28,4 @@ class ToolIgnoreListRule(BuiltInRule):
 
     def matches(self, question: Question) -> bool:
         """Return whether the tool is on the ignore list."""
-        return question.call.tool in question.context.tool_ignore_list
-
-    def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
-        """Return the question for the list, which is all it asks."""
-        return _REST
-
-
-def _lists(call: ToolCall, context: AuthContext) -> bool:
-    return call.tool in context.tool_ignore_list
-
-
-_REST = Rest(_lists)
+        return question.context.ignores(question.call.tool)

@@ -19,6 +19,7 @@ class PresentPlanRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "present-plan"
+    is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "presenting a plan changes nothing"
 
     def priority(self) -> int:
@@ -28,11 +29,3 @@ class PresentPlanRule(BuiltInRule):
     def matches(self, question: Question) -> bool:
         """Return whether the call presents a plan."""
         return question.is_own_tool and question.call.name == "present_plan"
-
-    def residue(self, question: Question, *, is_selected: bool) -> bool:  # noqa: ARG002 -- it selects by itself
-        """Return `matches`: calls of one tool differ in nothing it looks at."""
-        return self.matches(question)
-
-    def always_matches(self, question: Question) -> bool:
-        """Return `matches` for every call of the tool: arguments make no difference."""
-        return self.matches(question)

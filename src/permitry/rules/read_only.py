@@ -23,6 +23,7 @@ class ReadOnlyToolRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "read-only"
+    is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "the tool only reads"
 
     def priority(self) -> int:
@@ -32,10 +33,6 @@ class ReadOnlyToolRule(BuiltInRule):
     def matches(self, question: Question) -> bool:
         """Return whether the call is known to be read-only."""
         return question.is_read_only and not (question.tool is not None and question.tool.follows_urls)
-
-    def residue(self, question: Question, *, is_selected: bool) -> bool | None:  # noqa: ARG002 -- it is about all tools
-        """Return `matches`, which for all tools but shells does not depend on the call."""
-        return None if question.tool is not None and question.tool.is_shell else self.matches(question)
 
     def covers(self, question: Question) -> frozenset[int]:
         """Return the indices of the parts of a command that only read; what another tool reads, it may pass on."""

@@ -4,9 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.rule import BuiltInRule, Question, Rest
+from permitry.core.rule import BuiltInRule, Question
 
 __all__ = ["TemplateAllowedToolsRule"]
 
@@ -21,6 +19,7 @@ class TemplateAllowedToolsRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "template"
+    is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "the active template lists the tool"
 
     def priority(self) -> int:
@@ -32,19 +31,7 @@ class TemplateAllowedToolsRule(BuiltInRule):
         template = question.context.active_template
         return template is not None and template.allows(question.call.tool)
 
-    def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
-        """Return the question for the template, which is all it asks."""
-        return _REST
-
     def near_miss(self, question: Question) -> str | None:
         """Return the template that is active but does not list the tool."""
         template = question.context.active_template
         return None if template is None else f"template = {template.name}, which does not list the tool"
-
-
-def _lists(call: ToolCall, context: AuthContext) -> bool:
-    template = context.active_template
-    return template is not None and template.allows(call.tool)
-
-
-_REST = Rest(_lists)

@@ -4,9 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.rule import BuiltInRule, Question, Rest
+from permitry.core.rule import BuiltInRule, Question
 
 __all__ = ["YoloModeRule"]
 
@@ -21,6 +19,7 @@ class YoloModeRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "yolo"
+    is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "YOLO mode is on"
 
     def priority(self) -> int:
@@ -31,17 +30,6 @@ class YoloModeRule(BuiltInRule):
         """Return whether YOLO mode is on."""
         return question.context.yolo_mode
 
-    def residue(self, question: Question, *, is_selected: bool) -> Rest:  # noqa: ARG002 -- it is about all tools
-        """Return the question for YOLO mode, which is all it asks."""
-        return _REST
-
     def near_miss(self, question: Question) -> str | None:  # noqa: ARG002 -- the mode is all there is to miss
         """Return the YOLO mode that is off."""
         return "yolo_mode = false"
-
-
-def _is_on(_: ToolCall, context: AuthContext) -> bool:
-    return context.yolo_mode
-
-
-_REST = Rest(_is_on)

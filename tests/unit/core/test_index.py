@@ -1,4 +1,4 @@
-"""The compiled policy: what it keeps, what it leaves out, and what it never takes for granted."""
+"""The compiled policy: what it remembers, what it leaves out, and what it never takes for granted."""
 
 import gc
 from typing import Any, ClassVar
@@ -6,18 +6,23 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
+from permitry.actions.extract import ReadActions
+from permitry.core import _memory
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Phase, Verdict
+from permitry.core.decision import Verdict
+from permitry.core.facts import Fact, Kind
+from permitry.core.history import History, Ran
 from permitry.core.index import Index
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question, Rest, own_method
+from permitry.core.rule import AnyRule, Question
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
+from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions._quick import quick_check
 from permitry.rules.conditions.arguments import ArgumentCondition, ArgumentTest, argument_condition
+from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.tools import ToolSelector
@@ -37,9 +42,11 @@ class _Name:
     def pattern(self) -> Pattern | None:
         return None if self.text.startswith("@") else Pattern(self.text)
 
-    def always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
+    def selects(self, question: Question, *, is_generous: bool) -> bool:
         if self.text == "@fails":
             raise ValueError("on purpose")
+        if self.text == "@arguments":
+            return bool(question.call.arguments)
         return is_generous if self.text == "@generous" else question.call.tool == "never"
 
 
@@ -56,7 +63,7 @@ class _Word(str):
     __slots__ = ()
     pattern = None
 
-    def always_selects(self, _: Question, *, is_generous: bool) -> bool:
+    def selects(self, _: Question, *, is_generous: bool) -> bool:
         return is_generous
 
 
@@ -64,6 +71,10 @@ class _Subtle:
     """A selector with a pattern of its own kind."""
 
     pattern = _Every("bash")
+
+
+def _yes(_: Question) -> bool:
+    return True
 
 
 @attrs.define(eq=False)
@@ -74,9 +85,9 @@ class _Rule:
     effect: Verdict = BLOCK
     priority_number: int = 150
     names: Any = ("bash",)
-    rest: Any = None
+    answer: Any = _yes
+    facts: Any = ()
     asked: int = 0
-    resolved: int = 0
     reason: ClassVar[str] = "it says so"
     message: ClassVar[str | None] = None
     source: ClassVar[str | None] = None
@@ -84,9 +95,9 @@ class _Rule:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, question: Question) -> bool:
         self.asked += 1
-        return True
+        return bool(self.answer(question))
 
     def near_miss(self, _: Question) -> str | None:
         return None
@@ -96,11 +107,23 @@ class _Rule:
             raise self.names
         return None if self.names is None else tuple(_Name(name) if type(name) is str else name for name in self.names)
 
-    def residue(self, question: Question, *, is_selected: bool) -> Any:  # noqa: ANN401, ARG002 -- as above
-        self.resolved += 1
-        if isinstance(self.rest, Exception):
-            raise self.rest
-        return self.rest
+    def needs(self) -> Any:  # noqa: ANN401 -- as above
+        if isinstance(self.facts, Exception):
+            raise self.facts
+        return self.facts
+
+
+@attrs.define(eq=False)
+class _Pure(_Rule):
+    """A rule that answers by its question alone."""
+
+    is_pure: ClassVar[bool] = True
+
+    def matches(self, question: Question) -> bool:
+        return super().matches(question)
+
+    def selectors(self) -> Any:  # noqa: ANN401 -- as above
+        return super().selectors()
 
 
 def _policy(*rules: _Rule, **rest: Any) -> AuthorizationPolicy:  # noqa: ANN401 -- passed on
@@ -135,6 +158,7 @@ def _index(policy: AuthorizationPolicy) -> Index:
         (("@generous",), "anything", True),
         (("@strict",), "anything", False),
         (("@fails",), "anything", True),
+        (("@arguments",), "anything", True),
         ((), "anything", True),
         (None, "anything", True),
         (ValueError("on purpose"), "anything", True),
@@ -161,105 +185,213 @@ def test_rules_about_one_name_are_all_asked(count: int) -> None:
     assert [rule.asked for rule in rules] == [1] * count
 
 
-def test_a_rule_of_which_nothing_is_left_is_never_asked() -> None:
-    """False, once, stands for every call of the tool."""
-    rule = _Rule(rest=False)
-    policy = _policy(rule)
-    assert [policy.decide(ToolCall("bash", {"n": n}), NOWHERE).verdict for n in range(3)] == [CONFIRM] * 3
-    assert (rule.asked, rule.resolved) == (0, 1)
+# What is remembered -------------------------------------------------------------------------------------------------
 
 
-def test_a_rule_that_always_matches_is_never_asked() -> None:
-    """True, once, stands for every call of the tool, and the decision is one object."""
-    rule = _Rule(rest=True)
+def _decided(policy: AuthorizationPolicy, context: AuthContext = NOWHERE, calls: int = 3) -> list[Verdict]:
+    """Return the verdicts about several calls of one tool."""
+    return [policy.decide(ToolCall("bash", {"n": n}), context).verdict for n in range(calls)]
+
+
+def test_a_pure_rule_is_asked_once_for_all_calls_of_a_tool() -> None:
+    """What it does not look at makes no difference, and the decision is one object."""
+    rule = _Pure()
     policy = _policy(rule)
+    first = policy.decide(ToolCall("bash", {"n": 0}), NOWHERE)
+    before = rule.asked
+    assert policy.decide(ToolCall("bash", {"n": 1}), NOWHERE) is first
+    assert (first.verdict, rule.asked) == (BLOCK, before)
+
+
+def test_a_pure_rule_that_never_matches_a_tool_is_not_asked_again() -> None:
+    """Also where others are."""
+    rule, other = _Pure("pure", answer=lambda question: question.call.tool != "bash"), _Rule()
+    policy = _policy(rule, other)
+    _decided(policy)
+    before = rule.asked, other.asked
+    assert _decided(policy) == [BLOCK] * 3
+    assert (rule.asked, other.asked) == (before[0], before[1] + 3)
+
+
+@pytest.mark.parametrize("rule", [_Rule(), attrs.define(eq=False)(type("_Inherits", (_Pure,), {}))()])
+def test_a_rule_that_does_not_say_itself_that_it_is_pure_is_always_asked(rule: _Rule) -> None:
+    """The word of a class is not that of a subclass."""
+    policy = _policy(rule)
+    assert _decided(policy) == [BLOCK] * 3
+    assert rule.asked == 3
+
+
+class _Unclear(_Pure):
+    """A rule that cannot say whether it is pure."""
+
+    @property
+    def is_pure(self) -> bool:  # type: ignore[override]  # on purpose
+        raise ValueError("on purpose")
+
+
+def test_a_rule_that_cannot_say_whether_it_is_pure_is_not() -> None:
+    """It is asked each time."""
+    rule = attrs.define(eq=False)(_Unclear)()
+    assert _decided(_policy(rule)) == [BLOCK] * 3
+    assert rule.asked == 3
+
+
+_READS: dict[str, Any] = {
+    "is_plan_mode": (True, False),
+    "yolo_mode": (True, False),
+    "mode": ("a", "b"),
+    "agent": ("a", "b"),
+    "workspace": ("/a", None),
+    "attended": (True, False),
+    "labels": (frozenset({"a"}), frozenset()),
+    "active_template": (Template("a"), None),
+    "history": (History.of([Ran(1.0, "bash", "main", "d")]), History()),
+    "now": (1.0, 2.0),
+    "counts": ({"a": 1}, {}),
+    "tool_ignore_list": (("bash",), ()),
+}
+
+
+@pytest.mark.parametrize("field", _READS)
+def test_what_is_read_of_a_context_makes_a_difference(field: str) -> None:
+    """Each field, in the order of either context, and next to one that was read before."""
+    first, second = (AuthContext(**{field: value}) for value in _READS[field])
+    for contexts in ((first, second, first), (second, first, second)):
+        rule = _Pure(answer=lambda question: getattr(question.context, field) == getattr(first, field))
+        policy = _policy(_Pure("other", answer=lambda question: question.context.mode == "night"), rule)
+        verdicts = [_decided(policy, each)[-1] for each in contexts]
+        assert verdicts == [BLOCK if each is first else CONFIRM for each in contexts]
+
+
+def test_a_field_that_is_first_read_in_another_context_is_learned() -> None:
+    """What was remembered without it is forgotten."""
+    rule = _Pure(answer=lambda question: question.context.yolo_mode and "web" in question.context.labels)
+    policy = _policy(rule)
+    contexts = [AuthContext(yolo_mode=yolo, labels=labels) for yolo in (False, True) for labels in ((), ("web",))]
+    assert [_decided(policy, each)[0] for each in (*contexts, *contexts)] == [CONFIRM, CONFIRM, CONFIRM, BLOCK] * 2
+
+
+def test_a_field_that_is_read_after_the_arguments_makes_a_difference() -> None:
+    """Such a rule is asked about every call."""
+    rule = _Pure(answer=lambda question: question.call.arguments["n"] == 1 and question.context.yolo_mode)
+    policy = _policy(rule)
+    assert _decided(policy) == [CONFIRM] * 3
+    assert _decided(policy, AuthContext(yolo_mode=True)) == [CONFIRM, BLOCK, CONFIRM]
+
+
+def test_the_ignore_list_is_a_fact_about_the_tool() -> None:
+    """A list that differs in other tools makes no difference, and a rule cannot ask about another one unnoticed."""
+    rule = _Pure(answer=lambda question: question.context.ignores(question.call.tool))
+    other = _Pure("other", CONFIRM, answer=lambda question: question.context.ignores("other"))
+    policy = _policy(rule)
+    _decided(policy, AuthContext(tool_ignore_list=("bash", "a")))
+    before = rule.asked
+    assert _decided(policy, AuthContext(tool_ignore_list=("bash", "b"))) == [BLOCK] * 3
+    assert rule.asked == before
+    contexts = [AuthContext(tool_ignore_list=names) for names in ((), ("other",), ("bash",))]
+    assert [_policy(other).decide(ToolCall("bash"), each).rule_id for each in contexts] == [None, "other", None]
+
+
+@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+def test_a_failure_is_remembered_as_one(effect: Verdict) -> None:
+    """Law 2 holds for what is remembered, and the record says what failed."""
+
+    def fail(question: Question) -> bool:
+        raise UnevaluableError(f"not in mode {question.context.mode}")
+
+    policy = _policy(_Pure(effect=effect, answer=fail))
     first, second = (policy.decide(ToolCall("bash", {"n": n}), NOWHERE) for n in range(2))
     assert first is second
-    assert (first.verdict, rule.asked) == (BLOCK, 0)
+    assert (first.verdict, [str(error) for error in first.errors]) == (
+        effect, ["rule: UnevaluableError: not in mode default"],
+    )  # fmt: skip
+    assert "night" in str(policy.decide(ToolCall("bash"), AuthContext(mode="night")).errors[0])
 
 
-@pytest.mark.parametrize("rest", [None, ValueError("on purpose"), 1, "yes", Rest(lambda _, __: None)])
-def test_a_rule_that_does_not_say_what_is_left_is_asked(rest: object) -> None:
-    """What is no answer leaves all of the rule."""
-    rule = _Rule(rest=rest)
-    assert _policy(rule).decide(ToolCall("bash"), NOWHERE).verdict is BLOCK
-    assert rule.asked == 1
+def test_a_rule_that_swallows_every_error_still_cannot_hide_what_it_reads() -> None:
+    """What it asks of a call that is not known passes by `except Exception`."""
+
+    def swallow(question: Question) -> bool:
+        try:
+            return bool(question.call.arguments["n"] == 1)
+        except Exception:  # noqa: BLE001 -- as rules of others do
+            return False
+
+    assert _decided(_policy(_Pure(answer=swallow))) == [CONFIRM, BLOCK, CONFIRM]
 
 
-def test_a_rest_that_is_not_final_only_says_when_to_ask() -> None:
-    """False leaves the rule out; True, and a failure, ask it."""
-    rule = _Rule(rest=Rest(lambda call, _: bool(call.arguments["n"]), is_final=False, is_about_call=True))
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many contexts come: then it is learned again."""
+    monkeypatch.setattr(_memory, "MOST_CONTEXTS", 3)
+    rule = _Pure(answer=lambda question: question.context.agent == "a7")
     policy = _policy(rule)
-    verdicts = [policy.decide(ToolCall("bash", arguments), NOWHERE).verdict for arguments in ({"n": 0}, {"n": 1}, {})]
-    assert verdicts == [CONFIRM, BLOCK, BLOCK]
-    assert rule.asked == 2
+    for _ in range(2):
+        verdicts = [_decided(policy, AuthContext(agent=f"a{n}"))[0] for n in range(9)]
+        assert verdicts == [CONFIRM] * 7 + [BLOCK, CONFIRM]
+    assert len(_index(policy)._named["bash"]._learned.outcomes) <= 3  # noqa: SLF001 -- the bound
 
 
-@pytest.mark.parametrize(
-    ("effect", "priority", "verdict"),
-    [(ALLOW, 50, CONFIRM), (CONFIRM, 150, CONFIRM), (BLOCK, 150, BLOCK), (ALLOW, 250, CONFIRM)],
-)
-def test_a_final_rest_that_fails_is_the_failure_of_the_rule(effect: Verdict, priority: int, verdict: Verdict) -> None:
-    """Law 2 holds for tests as for rules, and the record says what failed."""
-    rule = _Rule(
-        effect=effect, priority_number=priority, rest=Rest(lambda call, _: call.arguments["n"] == 1, is_about_call=True)
+# What is found by facts ---------------------------------------------------------------------------------------------
+
+
+def _needing(number: int, value: object) -> _Rule:
+    return _Rule(
+        f"rule-{number}",
+        answer=lambda question: question.call.arguments.get("n") == value,
+        facts=[frozenset({Fact(Kind.ARGUMENT, (("n",), "number"), value)})],
     )
-    decision = _policy(rule).decide(ToolCall("bash"), NOWHERE)
-    assert (decision.verdict, [str(error) for error in decision.errors]) == (verdict, ["rule: KeyError: 'n'"])
-    assert rule.asked == 0
 
 
-@pytest.mark.parametrize(("effect", "priority"), [(ALLOW, 50), (BLOCK, 150), (ALLOW, 250)])
-def test_a_final_rest_answers_in_every_phase(effect: Verdict, priority: int) -> None:
-    """True matches, False does not, None asks."""
-    answers: dict[object, bool] = {1: True, 2: False}
-    rest = Rest(lambda call, _: answers.get(call.arguments["n"]), is_about_call=True)
-    rule = _Rule(effect=effect, priority_number=priority, rest=rest)
-    policy = _policy(rule)
-    decided = [policy.decide(ToolCall("bash", {"n": n}), NOWHERE).rule_id for n in (1, 2, 3)]
-    assert (decided, rule.asked) == (["rule", None, "rule"], 1)
+def test_of_many_rules_those_are_asked_whose_facts_are_met() -> None:
+    """And all of them where the fact is not known, or of another class."""
+    rules = [_needing(number, number) for number in range(100)]
+    policy = _policy(*rules)
+    assert policy.decide(ToolCall("bash", {"n": 7}), NOWHERE).rule_id == "rule-7"
+    assert [rule.asked for rule in rules] == [int(number == 7) for number in range(100)]
+    for arguments in ({}, {"n": "7"}, {"n": [7]}):
+        policy.decide(ToolCall("bash", arguments), NOWHERE)
+    assert {rule.asked for rule in rules} == {3, 4}
 
 
-def test_a_failure_before_an_override_stays_on_record() -> None:
-    """The decision of the next one tells it."""
-    failing = _Rule("failing", ALLOW, 10, rest=Rest(lambda call, _: call.arguments["n"] == 1, is_about_call=True))
-    decision = _policy(failing, _Rule("next", ALLOW, 20, rest=True)).decide(ToolCall("bash"), NOWHERE)
-    assert (decision.rule_id, decision.phase, len(decision.errors)) == ("next", Phase.OVERRIDE, 1)
+def test_a_rule_that_cannot_say_what_it_needs_is_asked() -> None:
+    """Among many that can."""
+    said: tuple[Any, ...] = (ValueError("on purpose"), None, (), 7, [[]], [["x"]])
+    odd = [_Rule(f"odd-{n}", CONFIRM, facts=facts) for n, facts in enumerate(said)]
+    policy = _policy(*(_needing(number, number) for number in range(100)), *odd)
+    policy.decide(ToolCall("bash", {"n": 200}), NOWHERE)
+    assert [rule.asked for rule in odd] == [1] * 6
 
 
-def test_what_a_sure_block_outdoes_is_not_asked() -> None:
-    """A confirm, a later block that is sure, and every permission; but not a block before it, nor one that may fail."""
-    sure = Rest(lambda _, context: context.yolo_mode)
-    asked = [
-        _Rule("before", BLOCK, 110, rest=sure),
-        _Rule("weaker", CONFIRM, 120, rest=sure),
-        _Rule("block", BLOCK, 150, rest=True),
-        _Rule("behind", BLOCK, 160, rest=sure),
-        _Rule("failing", CONFIRM, 170, rest=Rest(lambda call, _: call.arguments["n"] == 1, is_about_call=True)),
-        _Rule("never", ALLOW, 250),
-    ]
-    decision = _policy(*asked).decide(ToolCall("bash"), AuthContext(yolo_mode=True))
-    assert (decision.rule_id, len(decision.errors)) == ("before", 1)
-    assert _policy(*asked).decide(ToolCall("bash", {"n": 2}), NOWHERE).rule_id == "block"
-    assert asked[-1].asked == 0
+class _AnyWords(ArgvPattern):
+    """A pattern of which only the answer was changed."""
+
+    def may_hold(self, _: object) -> bool:
+        """Return True."""
+        return True
+
+    def must_hold(self, *_: object) -> bool:
+        """Return True."""
+        return True
+
+
+def test_a_pattern_of_another_type_needs_nothing() -> None:
+    """What its text says is not what it means."""
+    tests = [Scope((), Conditions((argument_condition("n", n),))) for n in range(50)]
+    usual = [ConfiguredRule(f"r{n}", BLOCK, 150, scope) for n, scope in enumerate(tests)]
+    odd = ConfiguredRule("odd", BLOCK, 140, Scope((), Conditions(commands=(_AnyWords("git push"),))))
+    policy = AuthorizationPolicy([*usual, odd], reader=ReadActions(None))
+    assert policy.decide(ToolCall("bash", {"command": "ls", "n": 99}), NOWHERE).rule_id == "odd"
 
 
 # What it never takes for granted ------------------------------------------------------------------------------------
 
 
-class _Narrowed(_Rule):
+@attrs.define(eq=False)
+class _Narrowed(_Pure):
     """A rule of which only the answer was changed."""
 
     def matches(self, question: Question) -> bool:
-        super().matches(question)
-        return False
-
-
-class _Covering(_Rule):
-    """A rule that covers something now."""
-
-    def covers(self, _: Question) -> frozenset[int]:
-        return frozenset()
+        return super().matches(question) and question.call.arguments.get("n") == 1
 
 
 @attrs.define(eq=False)
@@ -272,15 +404,17 @@ class _Static(_Rule):
 
 
 @attrs.define(eq=False)
-class _Looking(_Rule):
+class _Looking(_Pure):
     """A rule that looks its methods up in its own way."""
 
     def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
         return (lambda _: False) if name == "matches" else super().__getattribute__(name)
 
 
-class _Loose(_Rule):
+class _Loose(_Pure):
     """A rule whose objects have a dictionary."""
+
+    is_pure: ClassVar[bool] = True
 
 
 class _Wrapper:
@@ -296,32 +430,24 @@ class _Wrapper:
         return getattr(self._rule, name)
 
 
-@pytest.mark.parametrize("rule", [_Narrowed(rest=True), _Wrapper(_Rule(rest=True)), _Looking(rest=True)])
-def test_what_is_left_of_a_rule_does_not_count_once_its_answer_was_changed(rule: AnyRule) -> None:
-    """Neither by a subclass, nor by a wrapper, nor by how it is looked up."""
-    assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id is None
-
-
-@pytest.mark.parametrize("rule", [_Static(names=None), _Looking(names=None)])
+@pytest.mark.parametrize("rule", [_Narrowed(), _Wrapper(_Pure()), _Looking(), _Static(names=None)])
 def test_a_rule_is_asked_by_its_own_method(rule: AnyRule) -> None:
-    """Also where that is no ordinary one of its class."""
+    """Whether a subclass, a wrapper or a look-up changed it, and where it is no ordinary one."""
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id is None
 
 
-def test_it_does_not_count_once_an_object_was_changed() -> None:
-    """A method that is put onto the object is the one that counts."""
-    plain, changed = _Loose(rest=True), _Loose(rest=True)
-    changed.matches = lambda _: False  # type: ignore[method-assign]  # on purpose
-    assert AuthorizationPolicy([plain]).decide(ToolCall("bash"), NOWHERE).rule_id == "rule"
-    assert AuthorizationPolicy([changed]).decide(ToolCall("bash"), NOWHERE).rule_id is None
+@pytest.mark.parametrize("rule", [_Narrowed(names=("other",)), _Loose(names=("other",))])
+def test_what_a_class_says_of_its_tools_does_not_hold_for_a_subclass(rule: _Rule) -> None:
+    """It may be about others as well."""
+    assert AuthorizationPolicy([rule]).decide(ToolCall("bash", {"n": 1}), NOWHERE).rule_id == "rule"
 
 
-def test_a_method_speaks_for_what_was_not_changed_below_it() -> None:
-    """So for its own class and for one that changes nothing; not for one that adds what it should know of."""
-    assert own_method(_Rule(), "residue", "matches", "covers") is not None
-    assert own_method(_Loose(), "residue", "matches", "covers") is not None
-    assert own_method(_Covering(), "residue", "matches", "covers") is None
-    assert own_method(_Rule(), "nothing", "nowhere") is None
+def test_a_method_that_is_put_onto_the_object_counts() -> None:
+    """For each call: such an object is never taken for pure."""
+    plain, changed = _Loose(), _Loose()
+    changed.matches = lambda question: question.call.arguments["n"] == 1  # type: ignore[method-assign]  # on purpose
+    assert _decided(AuthorizationPolicy([plain])) == [BLOCK] * 3
+    assert _decided(AuthorizationPolicy([changed])) == [CONFIRM, BLOCK, CONFIRM]
 
 
 class _Odd(ToolSpec):
@@ -335,7 +461,7 @@ class _Odd(ToolSpec):
 
 def test_a_declaration_of_another_type_is_asked_about_each_time() -> None:
     """What its properties say may be anything."""
-    rule = _Rule(rest=False)
+    rule = _Pure()
     policy = _policy(rule)
     odd = _Odd("bash")
     assert [policy.decide(ToolCall("bash"), NOWHERE, odd).verdict for _ in range(2)] == [BLOCK, BLOCK]
@@ -347,57 +473,62 @@ def test_a_declaration_of_another_type_is_asked_about_each_time() -> None:
 # What is kept -------------------------------------------------------------------------------------------------------
 
 
-def test_a_tool_is_resolved_once() -> None:
+def _learning(**rest: Any) -> tuple[AuthorizationPolicy, _Rule]:  # noqa: ANN401 -- passed on
+    """Return a policy, and a rule that is asked only while a tool is learned."""
+    rule = _Pure(names=None, answer=lambda question: question.call.tool == "never")
+    return _policy(rule, **rest), rule
+
+
+def test_a_tool_is_learned_once() -> None:
     """For each declaration, and for each kind of call."""
-    rule = _Rule(rest=True)
-    policy, spec = _policy(rule), ToolSpec("bash", kinds=PayloadKind)
+    policy, rule = _learning()
+    spec = ToolSpec("bash", kinds=PayloadKind)
     for _ in range(3):
         policy.decide(ToolCall("bash"), NOWHERE)
         policy.decide(ToolCall("bash"), NOWHERE, spec)
         policy.decide(ToolCall("bash", kind=PayloadKind.CUSTOM), NOWHERE)
         policy.decide(ToolCall("bash", kind=PayloadKind.CUSTOM), NOWHERE, spec)
-    assert rule.resolved == 4
+    assert rule.asked == 4
 
 
 def test_names_that_are_made_up_push_out_only_each_other() -> None:
-    """A declared tool, in a registry or in a rule file, stays resolved however many names a model invents."""
-    rule = _Rule(names=("bash", "run", "made_up"), rest=True)
-    policy, spec = _policy(rule, declared={"run": ToolSpec("run")}), ToolSpec("bash")
+    """A declared tool, in a registry or in a rule file, stays learned however many names a model invents."""
+    policy, rule = _learning(declared={"run": ToolSpec("run")})
+    spec = ToolSpec("bash")
     _index(policy).most = 4
     for name in ("bash", "run", "made_up"):
         policy.decide(ToolCall(name), NOWHERE, spec if name == "bash" else None)
     for number in range(100):
         policy.decide(ToolCall(f"invented_{number}"), NOWHERE)
-    before = rule.resolved
+    before = rule.asked
     policy.decide(ToolCall("bash"), NOWHERE, spec)
     policy.decide(ToolCall("run"), NOWHERE)
-    assert rule.resolved == before == 3
+    assert rule.asked == before == 103
     policy.decide(ToolCall("made_up"), NOWHERE)
-    assert rule.resolved == 4
+    assert rule.asked == 104
     assert len(_index(policy)._named) + len(_index(policy)._earlier) <= 2 * (4 + 1)  # noqa: SLF001 -- the bound
 
 
 def test_a_name_asked_about_of_late_is_kept() -> None:
     """Of two names, the one that is still in use stays."""
-    rule = _Rule(rest=True)
-    policy = _policy(rule)
+    policy, rule = _learning()
     _index(policy).most = 4
     for number in range(40):
         policy.decide(ToolCall("bash"), NOWHERE)
         policy.decide(ToolCall(f"invented_{number}"), NOWHERE)
-    assert rule.resolved == 1
+    assert rule.asked == 41
 
 
 def test_what_is_kept_of_a_tool_goes_with_its_declaration() -> None:
     """Nothing is kept alive, and nothing is left behind."""
-    policy = _policy(_Rule(rest=True))
+    policy = _policy(_Pure())
     spec = ToolSpec("bash", kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM))
     policy.could_run(spec, NOWHERE)
     policy.decide(ToolCall("bash"), NOWHERE, spec)
-    assert (len(_index(policy)._specs), len(_index(policy)._shown)) == (2, 1)  # noqa: SLF001 -- it is what is tested
+    assert len(_index(policy)._specs) == 2  # noqa: SLF001 -- it is what is tested
     del spec
     gc.collect()
-    assert (len(_index(policy)._specs), len(_index(policy)._shown)) == (0, 0)  # noqa: SLF001 -- as above
+    assert len(_index(policy)._specs) == 0  # noqa: SLF001 -- as above
 
 
 def test_a_declaration_that_takes_the_place_of_another_is_resolved_anew() -> None:
@@ -441,76 +572,56 @@ def test_what_a_rule_file_declares_completes_what_a_tool_says() -> None:
 # Ahead of a call ----------------------------------------------------------------------------------------------------
 
 
-class _Knowing(_Rule):
-    """A rule that may know ahead of a call."""
-
-    def matches(self, question: Question) -> bool:
-        return super().matches(question)
-
-    def residue(self, question: Question, *, is_selected: bool) -> Any:  # noqa: ANN401 -- as above
-        return super().residue(question, is_selected=is_selected)
-
-    def always_matches(self, question: Question) -> bool | None:
-        """Return the answer for the agent main alone."""
-        return True if question.context.agent == "main" else None
+def _in_yolo(question: Question) -> bool:
+    return question.context.yolo_mode
 
 
-class _Never(_Rule):
-    """A rule that knows ahead that it never matches."""
-
-    def always_matches(self, _: Question) -> bool:
-        """Return False."""
-        return False
+def _of_call(question: Question) -> bool:
+    return question.context.yolo_mode and bool(question.call.arguments)
 
 
-_YOLO = Rest(lambda _, context: context.yolo_mode)
-_MAYBE = Rest(lambda _, context: context.yolo_mode, is_final=False)
-_OF_CALL = Rest(lambda _, context: context.yolo_mode, is_about_call=True)
+def _spent(question: Question) -> bool:
+    return question.context.history.count("digest") == 0
+
+
+def _never(_: Question) -> bool:
+    return False
 
 
 @pytest.mark.parametrize(
-    ("rest", "context", "is_hidden"),
+    ("answer", "context", "is_hidden"),
     [
-        (True, {}, True),
-        (False, {}, False),
-        (_YOLO, {"yolo_mode": True}, True),
-        (_YOLO, {}, False),
-        (_MAYBE, {"yolo_mode": True}, True),
-        (_MAYBE, {"yolo_mode": True, "agent": "helper"}, False),
-        (_MAYBE, {}, False),
-        (_OF_CALL, {"yolo_mode": True}, False),
-        (None, {}, True),
-        (None, {"agent": "helper"}, False),
+        (_yes, {}, True),
+        (_never, {}, False),
+        (_in_yolo, {"yolo_mode": True}, True),
+        (_in_yolo, {}, False),
+        (_of_call, {"yolo_mode": True}, False),
+        (_of_call, {}, False),
+        (_spent, {}, True),
     ],
 )
-def test_a_block_that_knows_ahead_hides_a_tool(rest: object, context: dict[str, Any], is_hidden: bool) -> None:  # noqa: FBT001 -- a column
-    """By what is left of it, and where that does not say, by itself."""
-    policy = _policy(_Knowing(rest=rest))
+def test_a_block_of_all_calls_hides_a_tool(answer: object, context: dict[str, Any], is_hidden: bool) -> None:  # noqa: FBT001 -- a column
+    """By the context, history included; not where the arguments make a difference."""
+    policy = _policy(_Pure(answer=answer))
     for _ in range(2):
         assert policy.could_run(ToolSpec("bash"), AuthContext(**context)) is not is_hidden
 
 
 @pytest.mark.parametrize(
-    ("rest", "is_hidden"), [(True, False), (False, True), (_YOLO, True), (None, False), (_OF_CALL, False)]
+    ("answer", "is_hidden"), [(_yes, False), (_never, True), (_in_yolo, True), (_of_call, True), (_spent, False)]
 )
-def test_an_override_that_may_match_shows_it(rest: object, is_hidden: bool) -> None:  # noqa: FBT001 -- a column
+def test_an_override_that_may_match_shows_it(answer: object, is_hidden: bool) -> None:  # noqa: FBT001 -- a column
     """Whatever is blocked behind it."""
-    override = _Knowing("override", ALLOW, 10, rest=rest)
-    policy = _policy(override, _Knowing(rest=True))
+    policy = _policy(_Pure("override", ALLOW, 10, answer=answer), _Pure())
     assert policy.could_run(ToolSpec("bash"), NOWHERE) is not is_hidden
 
 
-@pytest.mark.parametrize("names", [("bash",), None])
-@pytest.mark.parametrize(("rest", "is_hidden"), [(True, True), (_YOLO, False), (None, True), (_OF_CALL, False)])
-def test_an_override_that_is_asked_leaves_the_blocks_to_judge(rest: object, names: object, is_hidden: bool) -> None:  # noqa: FBT001 -- a column
-    """When it answers that it never matches."""
-    override = _Never("override", ALLOW, 10, names)
-    assert _policy(override, _Knowing(rest=rest)).could_run(ToolSpec("bash"), NOWHERE) is not is_hidden
-
-
-def test_a_block_that_does_not_know_ahead_hides_nothing() -> None:
-    """It says what is left of it, and never spoke of tools to show."""
-    assert _policy(_Rule(rest=True)).could_run(ToolSpec("bash"), NOWHERE)
+@pytest.mark.parametrize("effect", [ALLOW, BLOCK])
+def test_a_rule_that_is_not_pure_hides_nothing(effect: Verdict) -> None:
+    """It is not asked ahead of a call, and an override of that kind may match."""
+    policy = _policy(_Rule("impure", effect, 10 if effect is ALLOW else 150), _Pure(names=("bash", effect.value)))
+    assert policy.could_run(ToolSpec("bash"), NOWHERE) is (effect is ALLOW)
+    assert _policy(_Rule()).could_run(ToolSpec("bash"), NOWHERE)
 
 
 def test_for_a_sub_agent_a_block_above_it_is_enough() -> None:
@@ -576,11 +687,6 @@ class _OddTest(ArgumentTest):
         return False
 
 
-def test_an_operand_of_another_type_takes_a_closer_look() -> None:
-    """No rule file can hold one."""
-    assert quick_check("lt", (1,)) is None
-
-
 def test_a_scope_of_another_type_is_asked_itself() -> None:
     """What is left of it is for it to say."""
     assert _restriction(scope=_OddScope).decide(ToolCall("bash"), NOWHERE).rule_id is None
@@ -632,7 +738,7 @@ class _OddMode(ModeCondition):
 class _Failing:
     """A condition that fails as none of ours does."""
 
-    is_about_call: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
 
     def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- it only fails
         """Raise."""
@@ -644,15 +750,17 @@ class _Failing:
 
 
 def test_a_condition_of_another_type_is_asked_itself() -> None:
-    """What was compiled does not count once its answer was changed."""
+    """What its class says does not hold once its answer was changed."""
     assert _restriction(_OddMode(("plan",))).decide(ToolCall("bash"), NOWHERE).rule_id == "r"
 
 
-def test_an_exception_of_a_restriction_is_judged_first() -> None:
-    """Its failure is on record, whatever the conditions say."""
+def test_an_exception_of_a_restriction_is_judged_after_its_conditions() -> None:
+    """Its failure is on record where they hold; where they do not, it makes no difference."""
     scope = Scope((), Conditions((ModeCondition(("night",)),)), Conditions((_Failing(),)))
-    decision = AuthorizationPolicy([ConfiguredRule("r", BLOCK, 150, scope)]).decide(ToolCall("bash"), NOWHERE)
-    assert (decision.verdict, [error.error for error in decision.errors]) == (BLOCK, ["ValueError: on purpose"])
+    policy = AuthorizationPolicy([ConfiguredRule("r", BLOCK, 150, scope)])
+    night, day = (policy.decide(ToolCall("bash"), AuthContext(mode=mode)) for mode in ("night", "day"))
+    assert (night.verdict, [error.error for error in night.errors]) == (BLOCK, ["ValueError: on purpose"])
+    assert (day.verdict, day.errors) == (CONFIRM, ())
 
 
 class _OddSelector(ToolSelector):
@@ -661,10 +769,6 @@ class _OddSelector(ToolSelector):
     def selects(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- it always selects
         """Return True."""
         return True
-
-    def always_selects(self, question: Question, *, is_generous: bool) -> bool | None:  # noqa: ARG002 -- and never knows it
-        """Return False."""
-        return False
 
 
 def test_a_selector_of_another_type_is_asked_itself() -> None:

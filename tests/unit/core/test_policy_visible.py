@@ -1,7 +1,7 @@
 """Which tools are worth showing: those of which some call could be allowed or confirmed."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -19,11 +19,11 @@ HERE = AuthContext()
 
 
 @attrs.frozen
-class _Rule:
-    """A rule that gives `always` as its answer to every call."""
+class _Silent:
+    """A rule that does not say that it answers by its question alone; `answer` is what it says, or gives that."""
 
-    effect: Verdict
-    always: Any = True
+    effect: Verdict = BLOCK
+    answer: Any = True
     priority_number: int = 150
     id: str = "r"
     reason: str = ""
@@ -34,10 +34,7 @@ class _Rule:
         return self.priority_number
 
     def matches(self, question: Question) -> bool:
-        return self.always_matches(question) is True
-
-    def always_matches(self, question: Question) -> bool | None:
-        answer: bool | None = self.always(question) if callable(self.always) else self.always
+        answer: bool = self.answer(question) if callable(self.answer) else self.answer
         return answer
 
     def near_miss(self, _: Question) -> str | None:
@@ -45,27 +42,18 @@ class _Rule:
 
 
 @attrs.frozen
-class _Silent:
-    """A rule that blocks everything and does not say so beforehand."""
+class _Rule(_Silent):
+    """A rule that says so."""
 
-    id: str = "silent"
-    effect: Verdict = BLOCK
-    reason: str = ""
-    message: str | None = None
-    source: str | None = None
-
-    def priority(self) -> int:
-        return 150
-
-    def matches(self, _: Question) -> bool:
-        return True
-
-    def near_miss(self, _: Question) -> str | None:
-        return None
+    is_pure: ClassVar[bool] = True
 
 
 def _fail(_: object) -> None:
     raise ValueError("on purpose")
+
+
+def _depends(question: Question) -> bool:
+    return bool(question.call.arguments)
 
 
 def _could_run(*rules: Any, spec: ToolSpec = LOOK, context: AuthContext = HERE) -> bool:  # noqa: ANN401 -- rules of any kind
@@ -85,10 +73,16 @@ def test_without_a_block_every_tool_could_run() -> None:
     assert _could_run(_Rule(ALLOW, False, 250))
 
 
-@pytest.mark.parametrize("always", [False, None, _fail, 1, 0, "yes", BLOCK])
-def test_a_block_that_is_not_sure_hides_nothing(always: object) -> None:
-    """It depends on the arguments, it fails, or it answers something else than True."""
-    assert _could_run(_Rule(BLOCK, always))
+@pytest.mark.parametrize("answer", [False, _depends])
+def test_a_block_that_is_not_sure_hides_nothing(answer: object) -> None:
+    """It never applies, or it depends on the arguments."""
+    assert _could_run(_Rule(BLOCK, answer))
+
+
+@pytest.mark.parametrize("answer", [None, _fail, 1, 0, "yes", BLOCK])
+def test_a_block_that_fails_for_every_call_hides_the_tool(answer: object) -> None:
+    """Law 2: it counts as matched, whatever the arguments are."""
+    assert not _could_run(_Rule(BLOCK, answer))
 
 
 def test_a_rule_that_says_nothing_beforehand_hides_nothing() -> None:
@@ -97,11 +91,16 @@ def test_a_rule_that_says_nothing_beforehand_hides_nothing() -> None:
     assert AuthorizationPolicy([_Silent()]).decide(ToolCall("look"), HERE).verdict is BLOCK
 
 
-@pytest.mark.parametrize("always", [True, None, _fail])
-def test_an_override_that_may_allow_keeps_the_tool_in_sight(always: object) -> None:
-    """It speaks before the block."""
-    assert _could_run(_Rule(BLOCK), _Rule(ALLOW, always, 50, id="first"))
-    assert not _could_run(_Rule(BLOCK), _Rule(ALLOW, False, 50, id="first"))
+@pytest.mark.parametrize("rule", [_Rule(ALLOW, True, 50), _Rule(ALLOW, _depends, 50), _Silent(ALLOW, True, 50)])
+def test_an_override_that_may_allow_keeps_the_tool_in_sight(rule: _Silent) -> None:
+    """It comes before the block."""
+    assert _could_run(_Rule(BLOCK, id="block"), rule)
+
+
+@pytest.mark.parametrize("answer", [False, _fail])
+def test_an_override_that_never_allows_does_not(answer: object) -> None:
+    """One that fails does not apply."""
+    assert not _could_run(_Rule(BLOCK), _Rule(ALLOW, answer, 50, id="first"))
 
 
 def test_a_tool_could_run_when_one_of_its_kinds_could() -> None:
@@ -136,11 +135,18 @@ def test_what_allows_an_agent_first_does_not_lift_the_block_above_it() -> None:
 
 
 def test_a_rule_sees_what_a_rule_file_adds_to_the_tool() -> None:
-    """The question is the one that is asked about each call, with a call without arguments."""
-    seen: list[Question] = []
+    """The question is the one that is asked about each call, but for its call and its context."""
+    seen: list[tuple[ToolSpec | None, ...]] = []
     declared = {"look": ToolSpec("look", roles={})}
-    policy = AuthorizationPolicy([_Rule(BLOCK, seen.append)], declared=declared)
+
+    def look(question: Question) -> bool:
+        seen.append((question.spec, question.own, question.tool))
+        return False
+
+    rule = _Rule(BLOCK, look)
+    policy = AuthorizationPolicy([rule], declared=declared)
     assert policy.could_run(LOOK, HERE)
-    assert seen == [policy.question(ToolCall("look"), HERE, LOOK)]
-    assert seen[0].spec is not None
-    assert (seen[0].spec.roles, seen[0].own) == ({}, LOOK)
+    question = policy.question(ToolCall("look"), HERE, LOOK)
+    assert set(seen) == {(question.spec, LOOK, question.tool)}
+    assert question.spec is not None
+    assert question.spec.roles == {}

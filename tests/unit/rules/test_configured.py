@@ -122,17 +122,6 @@ def test_a_restriction_with_a_budget_matches_once_it_is_spent() -> None:
     assert rule.matches(_question("grep", history=SPENT)) is False
 
 
-@pytest.mark.parametrize(("history", "is_spent"), [(History(), False), (SPENT, True)])
-def test_a_budget_counts_for_all_calls_at_once(*, history: History, is_spent: bool) -> None:
-    """A permission is gone once it is spent, a restriction is there; of targets it depends on the call."""
-    calls, targets = Budget("rule", 1), Budget("rule", 1, "targets")
-    question = _question(history=history)
-    assert _rule("bash", budget=calls).always_matches(question) is not is_spent
-    assert _restriction(_rule("bash", budget=calls)).always_matches(question) is is_spent
-    assert _rule("bash", budget=targets).always_matches(question) is None
-    assert _restriction(_rule("bash", budget=targets)).always_matches(question) is None
-
-
 # Actions ----------------------------------------------------------------------------------------------------------
 
 
@@ -178,19 +167,12 @@ def test_a_restriction_is_unsure_with_a_budget_only_once_that_is_spent() -> None
 # All calls at once ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("tool", "always"), [("bash", True), ("grep", False)])
-def test_a_rule_without_conditions_answers_for_all_calls_of_a_tool(*, tool: str, always: bool) -> None:
-    """A permission and a restriction alike."""
-    for rule in (_rule("bash"), _restriction(_rule("bash"))):
-        assert rule.always_matches(_question(tool)) is always
-
-
 def test_a_restriction_and_a_permission_see_the_mode_with_other_eyes() -> None:
     """As they do for one call: generously the one, surely the other."""
     rule = _rule(plain=(ModeCondition(("yolo",)),))
     question = _question(is_plan_mode=True, yolo_mode=True)
-    assert rule.always_matches(question) is False
-    assert _restriction(rule).always_matches(question) is True
+    assert rule.matches(question) is False
+    assert _restriction(rule).matches(question) is True
 
 
 # As a rule of a policy --------------------------------------------------------------------------------------------

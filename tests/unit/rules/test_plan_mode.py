@@ -68,21 +68,3 @@ def test_its_near_miss_is_the_mode() -> None:
 
 
 SHELL = ToolSpec("run", traits=ToolTraits(read_only=False), roles={"command": ArgumentRole.COMMAND})
-
-
-@pytest.mark.parametrize(
-    ("spec", "context", "always"),
-    [
-        (ToolSpec("write_file"), PLAN, True),
-        (ToolSpec("never_heard_of"), PLAN, True),
-        (ToolSpec("store", traits=ToolTraits(read_only=False)), PLAN, True),
-        (ToolSpec("lookup", traits=ToolTraits(read_only=True)), PLAN, False),
-        (ToolSpec("bash"), PLAN, None),
-        (SHELL, PLAN, None),
-        (SHELL, AuthContext(), False),
-        (ToolSpec("store"), AuthContext(), False),
-    ],
-)
-def test_only_of_a_shell_it_depends_on_the_call(*, spec: ToolSpec, context: AuthContext, always: bool | None) -> None:
-    """A command may only read, whatever its tool could do."""
-    assert PlanModeBlockingRule().always_matches(Question(ToolCall(spec.name), context, spec)) is always

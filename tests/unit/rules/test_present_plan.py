@@ -15,7 +15,6 @@ def test_a_plan_may_be_presented_in_every_mode(context: AuthContext) -> None:
     """The mode makes no difference, nor does a spec."""
     assert PresentPlanRule().matches(Question(ToolCall("present_plan"), context))
     assert PresentPlanRule().matches(Question(ToolCall("present_plan"), context, ToolSpec("present_plan")))
-    assert PresentPlanRule().always_matches(Question(ToolCall("present_plan"), context))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,6 @@ def test_a_plan_may_be_presented_in_every_mode(context: AuthContext) -> None:
 def test_no_other_tool_passes_for_it(call: ToolCall) -> None:
     """Another name, a server's tool and another payload are not the agent's own tool."""
     assert not PresentPlanRule().matches(Question(call, AuthContext(is_plan_mode=True)))
-    assert not PresentPlanRule().always_matches(Question(call, AuthContext(is_plan_mode=True)))
 
 
 def test_it_is_an_override_of_priority_0() -> None:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from permitry.config.lint._index import Key, Need
 from permitry.config.lint._scopes import ONE, ROOTS, command_samples, selects_any
 from permitry.core.action import Place, Roots, Run, Touch, Word
+from permitry.core.facts import program_name
 from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern, fold
 from permitry.core.rule import Question
-from permitry.rules.conditions._argv import MAX_ALTERNATIVES, Token, base_name
+from permitry.rules.conditions._argv import MAX_ALTERNATIVES, Token
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.label import LabelCondition
@@ -200,7 +201,7 @@ def word_facts(words: Sequence[Word]) -> Iterator[Key]:
     first, *rest = words
     if not _is_fixed(first):
         yield ("words",)
-    for program in (base_name(first.text), ""):
+    for program in (program_name(first.text), ""):
         if all(map(_is_fixed, rest)):
             yield from (("words", program, text) for text in ("", *(word.text.casefold() for word in rest)))
         else:
@@ -220,7 +221,7 @@ def _word_keys(pattern: ArgvPattern, at: int) -> Iterator[Key]:
     needed = [texts for token in rest if (texts := _literals(token)) and not any(t.startswith("-") for t in texts)]
     words = needed[at] if needed else [""]
     for program in _literals(first) or [""]:
-        yield from (("words", base_name(program), word.casefold()) for word in words)
+        yield from (("words", program_name(program), word.casefold()) for word in words)
 
 
 def _place_facts(place: Place) -> Iterator[Key]:

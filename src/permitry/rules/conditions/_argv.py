@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import attrs
 
 from permitry.core.action import Word
+from permitry.core.facts import program_name
 from permitry.core.pattern import Pattern
 from permitry.errors import RuleError
 
-__all__ = ["Token", "base_name", "read_tokens"]
+__all__ = ["Token", "read_tokens"]
 
 MAX_PATTERN = 1_000
 MAX_WORDS = 32
@@ -44,6 +45,18 @@ class Token:
         return any(pattern.text.startswith("-") for pattern in self.alternatives)
 
     @property
+    def patterns(self) -> tuple[str, ...]:
+        """The alternatives as text, in which what is meant literally looks like a wildcard."""
+        return tuple(pattern.text.translate(_WRITTEN) for pattern in self.alternatives)
+
+    @property
+    def texts(self) -> tuple[str, ...] | None:
+        """The words it may be, None where that are more than are written out."""
+        if self.is_any or not all(pattern.is_exact for pattern in self.alternatives):
+            return None
+        return self.patterns
+
+    @property
     def is_one(self) -> bool:
         """Whether any one word fits."""
         return self == ONE
@@ -66,11 +79,11 @@ class Token:
     def may_name(self, word: Word) -> bool:
         """Return whether a word may name this program: with or without its folder, in any case."""
         # The name alone is compared on both sides: `/bin/rm`, `./rm` and `RM` may all be `rm`.
-        return self.may_match(word) or self._bare.may_match(Word(base_name(word.text), word.is_glob))
+        return self.may_match(word) or self._bare.may_match(Word(program_name(word.text), word.is_glob))
 
     @functools.cached_property
     def _bare(self) -> "Token":
-        return Token(tuple(Pattern(base_name(pattern.text)) for pattern in self.alternatives))
+        return Token(tuple(Pattern(program_name(pattern.text)) for pattern in self.alternatives))
 
 
 ANY = Token()
@@ -82,10 +95,6 @@ def _flags_in(pattern: Pattern) -> frozenset[str]:
     flags = pattern.text[1:]
     is_cluster = pattern.is_exact and pattern.text.startswith("-") and flags.isalnum()
     return frozenset(flags) if is_cluster and len(set(flags)) == len(flags) <= MAX_CLUSTER else frozenset()
-
-
-def base_name(text: str) -> str:
-    return text.replace("\\", "/").rpartition("/")[2].casefold()
 
 
 def _ends_of(word: Word) -> tuple[str, str]:

@@ -3,15 +3,17 @@
 A permission asks `fit`, which is sure and exact; a restriction asks `may_fit`, and to be certain `must_fit`.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import attrs
 
 from permitry.core.action import Access, Action, Actions, Connect, Run, Touch
+from permitry.core.facts import Fact, Facts
+from permitry.core.finder import Finder
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
-from permitry.rules.conditions._compiled import Compiled, compile_all
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.path import PathPattern
@@ -19,23 +21,20 @@ from permitry.rules.conditions.path import PathPattern
 __all__ = ["Condition", "Conditions", "Part"]
 
 _MOST_SHOWN = 1
+# A pattern of another class may mean more than its text says.
+_PATTERNS = (ArgvPattern, PathPattern, HostPattern)
 
 
 class Condition(Protocol):
     """A condition on the call and its context, as opposed to one on the actions of the call."""
-
-    @property
-    def is_about_call(self) -> bool:
-        """Whether it may hold for one call of a tool and not for another in the same context."""
-        ...
 
     def holds(self, question: Question, *, is_generous: bool) -> bool:
         """Return whether it holds.
 
         Raises: `UnevaluableError` when the call gives no answer.
 
-        A condition may also have `compiled(question, is_generous=...)`: what is left of `holds` once the tool is known,
-        True, False, a `Test`, or None for "ask me". The question has no arguments and no context to look at.
+        A condition may also have `is_pure`, if its own class says so, and `needs`: facts of which one is met before it
+        can hold or fail.
         """
         ...
 
@@ -92,35 +91,58 @@ class Conditions:
         """Return whether an unknown action could be one they look at; `what` is empty when it could be anything."""
         return not what or (what == "path" and bool(self.paths)) or (what == "host" and bool(self.hosts))
 
-    def plain_hold(self, question: Question, *, is_generous: bool) -> bool:
-        """Return whether every plain condition holds; one that does not hold outweighs one that cannot be evaluated.
+    @property
+    def are_pure(self) -> bool:
+        """Whether all of them answer by the question alone."""
+        return type(self) is Conditions and all(vars(type(each)).get("is_pure") is True for each in self.plain)
 
-        Raises: `UnevaluableError`.
+    def needs(self, *, is_permission: bool) -> Iterator[frozenset[Fact]]:
+        """Yield sets of facts, one of each of which is met before the conditions can hold or fail."""
+        for condition in self.plain:
+            if vars(type(condition)).get("is_pure") is True and (facts := getattr(condition, "needs", None)):
+                yield facts
+        # What a permission covers of a command is known by the command; a restriction asks each kind apart.
+        for patterns in (
+            (self.commands,) if is_permission and self.commands else (self.commands, self.paths, self.hosts)
+        ):
+            sets = [pattern.needs if type(pattern) in _PATTERNS else None for pattern in patterns]
+            if sets and all(sets):
+                yield frozenset().union(*filter(None, sets))
+
+    def narrowed(self, facts: Facts) -> "Conditions":
+        """Return the conditions on actions with those patterns alone that may fit what is known of a call."""
+        patterns = (*self.commands, *self.paths, *self.hosts)
+        found = self._finder.find(facts, is_of_known=True)
+        if len(found) == len(patterns):
+            return self
+        left = [patterns[number] for number in sorted(found)]
+        return attrs.evolve(
+            self,
+            commands=tuple(each for each in left if isinstance(each, ArgvPattern)),
+            paths=tuple(each for each in left if isinstance(each, PathPattern)),
+            hosts=tuple(each for each in left if isinstance(each, HostPattern)),
+        )
+
+    @functools.cached_property
+    def _finder(self) -> Finder:
+        patterns: tuple[ArgvPattern | PathPattern | HostPattern, ...] = (*self.commands, *self.paths, *self.hosts)
+        return Finder([[each.needs] if type(each) in _PATTERNS and each.needs else [] for each in patterns])
+
+    def plain_hold(self, question: Question, *, is_generous: bool) -> bool:
+        """Return whether every plain condition holds; one that does not hold outweighs one that fails.
+
+        Raises: what the first of those that fail raises; `UnevaluableError` where the call gives no answer.
         """
-        trouble: UnevaluableError | None = None
+        trouble: Exception | None = None
         for condition in self.plain:
             try:
                 if not condition.holds(question, is_generous=is_generous):
                     return False
-            except UnevaluableError as error:
+            except Exception as error:  # noqa: BLE001 -- it is raised below, unless it makes no difference
                 trouble = trouble or error
         if trouble is not None:
             raise trouble
         return True
-
-    def always_hold(self, question: Question, *, is_generous: bool) -> bool | None:
-        """Return whether they hold for every call of the tool, whatever its arguments; None when it depends on them.
-
-        Raises: `UnevaluableError`.
-        """
-        ahead = attrs.evolve(self, plain=tuple(condition for condition in self.plain if not condition.is_about_call))
-        if not ahead.plain_hold(question, is_generous=is_generous):
-            return False
-        return None if self.are_about_actions or len(ahead.plain) < len(self.plain) else True
-
-    def compiled(self, question: Question, *, is_generous: bool) -> Compiled | bool | None:
-        """Return what is left of `plain_hold` once the tool is known; None when a condition has to be asked itself."""
-        return compile_all(self.plain, question, is_generous=is_generous)
 
     def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
         """Yield what is the case instead of each plain condition that does not hold."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
-from permitry.core.action import Action, Actions, Connect, Run, Touch, Unknown, phrase
-from permitry.core.rule import Unsure
+from permitry.core.action import Access, Action, Actions, Connect, Run, Touch, Unknown, phrase
+from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions._conditions import Conditions, Part
 
 __all__ = ["BY_NAME", "guesses", "may_be_anything", "met", "met_at_once", "parts", "parts_of"]
@@ -17,17 +17,40 @@ _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 _BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
-def met(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
     """Return whether some action that `unless` leaves meets conditions of one kind, or why that is not certain."""
+    actions = question.actions
+    narrowed = kind.narrowed(question.facts)
+    answer = narrowed.are_about_actions and _met_by_known(narrowed, actions, lifts)
+    if answer is not False:
+        return answer
+    unknown = _unknown(kind, actions)
+    if unknown is not None:
+        return Unsure(unknown, kind.does)
+    guessed = ((_about(kind, part), part) for part in guesses(actions))
+    for about, part in itertools.chain(_of(kind, parts(actions)), guessed):
+        if (reason := may_be_anything(about, part)) is not None:
+            return Unsure(reason, about.does, _BY_ACCESS if _is_just_that(about, part) else 0)
+    return False
+
+
+def _about(kind: Conditions, part: Part) -> Conditions:
+    """Return what conditions of one kind ask of a guess.
+
+    Any text could be some command; only a pattern that names one makes it a guess worth asking about. What an
+    undeclared tool does with a path is not known.
+    """
+    commands = tuple(pattern for pattern in kind.commands if not pattern.is_any)
+    accesses = frozenset[Access]() if part.run is None else kind.accesses
+    return attrs.evolve(kind, commands=commands, accesses=accesses)
+
+
+def _met_by_known(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
     # Asked in this order: nearly no part fits, and the exceptions are dearer to look at.
     fitting = [part for part in parts(actions) if kind.may_fit(part, actions) and not lifts(part)]
     if any(kind.must_fit(part, actions) for part in fitting):
         return True
-    # Any text could be some command; only a pattern that names one makes it a guess worth asking about.
-    named = attrs.evolve(kind, commands=tuple(pattern for pattern in kind.commands if not pattern.is_any))
-    # What an undeclared tool does with a path is not known.
-    anyhow = attrs.evolve(named, accesses=frozenset())
-    guessed = [(anyhow if part.run is None else named, part) for part in guesses(actions)]
+    guessed = ((_about(kind, part), part) for part in guesses(actions))
     fits = (pair for pair in guessed if pair[0].may_fit(pair[1], actions) and not lifts(pair[1]))
     unsure: Unsure | None = None
     for about, part in itertools.chain(_of(kind, fitting), fits):
@@ -36,15 +59,7 @@ def met(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bo
             unsure = Unsure(_why(part), about.of(part, actions).does, likeness)
         if likeness == BY_NAME:
             break
-    if unsure is not None:
-        return unsure
-    unknown = _unknown(kind, actions)
-    if unknown is not None:
-        return Unsure(unknown, kind.does)
-    for about, part in (*_of(kind, parts(actions)), *guessed):
-        if (reason := may_be_anything(about, part)) is not None:
-            return Unsure(reason, about.does, _BY_ACCESS if _is_just_that(about, part) else 0)
-    return False
+    return unsure or False
 
 
 def _of(kind: Conditions, some: Iterable[Part]) -> Iterator[tuple[Conditions, Part]]:

@@ -20,10 +20,9 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import attrs
 
 from permitry.core._json import JsonValue, canonical_json
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
+from permitry.core.facts import Fact, Kind, argument_class
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question, Test
+from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._compare import (
     Truth,
@@ -39,7 +38,6 @@ from permitry.rules.conditions._compare import (
     same,
     told_kind,
 )
-from permitry.rules.conditions._quick import ValueTest, all_hold, quick_check
 from permitry.rules.conditions._regex import Regex
 
 __all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition"]
@@ -67,18 +65,6 @@ class _Check:
             return (value is not _Absent.ABSENT) is self.operand
         return value.value if isinstance(value, _Absent) else _OPERATORS[self.name].truth(value, self.operand)
 
-    def compiled(self) -> ValueTest:
-        """Return `truth` of a value that is there as a function; None for what cannot be said."""
-        quick = quick_check(self.name, self.operand)
-        if quick is not None:
-            return quick
-
-        def test(value: Any) -> bool | None:  # noqa: ANN401 -- any argument
-            truth = self.truth(value)
-            return None if isinstance(truth, str) else truth
-
-        return test
-
     def __str__(self) -> str:
         operand = self.operand
         told = f"({operand})" if isinstance(operand, ArgumentTest | Regex) else json.dumps(operand, ensure_ascii=False)
@@ -103,7 +89,7 @@ class ArgumentTest:
 class ArgumentCondition:
     """A test of the argument at `path`, the names of nested objects from the outside in."""
 
-    is_about_call: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
 
     path: tuple[str, ...]
     test: ArgumentTest
@@ -115,27 +101,14 @@ class ArgumentCondition:
         """
         return self.passes(question.call.arguments)
 
-    def compiled(self, question: Question, *, is_generous: bool) -> Test | None:  # noqa: ARG002 -- it asks the call alone
-        """Return `holds` as a test of the arguments, which says with what it fails; None for a test of another type."""
-        if type(self.test) is not ArgumentTest:
-            return None
-        test, judged = all_hold(check.compiled() for check in self.test.checks), self._judged
-        path = self.path
-        # What a missing argument means does not depend on the call.
-        missing = self._answer(self.test.truth(_Absent.ABSENT))
-
-        def holds(call: ToolCall, _: AuthContext) -> bool | str:
-            value: JsonValue = call.arguments
-            for name in path:
-                if type(value) is not MappingProxyType:
-                    return judged(call.arguments)
-                if name not in value:
-                    return missing
-                value = value[name]
-            answer = test(value)
-            return judged(call.arguments) if answer is None else answer
-
-        return holds
+    @property
+    def needs(self) -> frozenset[Fact]:
+        """The facts of which one is met unless the argument is of the wrong class; none if that cannot be listed."""
+        for check in self.test.checks if type(self.test) is ArgumentTest else ():
+            values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
+            if values and all(isinstance(value, bool | int | float | str) for value in values):
+                return frozenset(Fact(Kind.ARGUMENT, (self.path, argument_class(value)), value) for value in values)
+        return frozenset()
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""

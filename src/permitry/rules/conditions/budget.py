@@ -41,13 +41,6 @@ class Budget:
             raise UnevaluableError("what the call touches is not certain, so its targets cannot be counted")
         return history.targets(whose, question.targets, self.most, since) > self.most
 
-    def is_always_spent(self, question: Question) -> bool | None:
-        """Return `is_spent` for every call of the tool, whatever its arguments; None when it depends on them.
-
-        Raises: `UnevaluableError` as `is_spent`.
-        """
-        return self.is_spent(question) if self.of == "calls" else None
-
     def _since(self, context: AuthContext) -> float | None:
         if self.seconds is None:
             return None

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from permitry.core.action import Word
+from permitry.core.facts import Fact, Kind, program_name
 from permitry.rules.conditions._argv import Token, read_tokens
 
 __all__ = ["ArgvPattern"]
@@ -45,6 +46,18 @@ class ArgvPattern:
     def tokens(self) -> tuple[Token, ...]:
         """The words of the pattern."""
         return self._tokens
+
+    @property
+    def needs(self) -> frozenset[Fact]:
+        """The programs, with the word behind each where one is written out; none where anything may fit."""
+        program, *rest = self._tokens
+        words = rest[0].texts if rest and not rest[0].may_be_option else None
+        if program.is_any or program.is_one:
+            return frozenset()
+        if program.texts is None or words is None:
+            # What a backslash hides from a pattern is a wildcard here, which finds no less.
+            return frozenset(Fact(Kind.PROGRAM, (), program_name(text)) for text in program.patterns)
+        return frozenset(Fact(Kind.WORD, program_name(text), word) for text in program.texts for word in words)
 
     @property
     def literals(self) -> int:

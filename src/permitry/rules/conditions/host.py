@@ -7,6 +7,7 @@ from collections.abc import Callable
 import attrs
 
 from permitry.core.action import Connect
+from permitry.core.facts import Fact, Kind
 from permitry.core.ports import DEFAULT_PORTS
 from permitry.errors import RuleError
 
@@ -70,6 +71,13 @@ class HostPattern:
             host=_host(text, host, normalise),
             port=_port(text, port) if colon else None,
         )
+
+    @property
+    def needs(self) -> frozenset[Fact]:
+        """The host, or what hosts end in; none for a word that stands for many."""
+        if self.host in ("*", PRIVATE):
+            return frozenset()
+        return frozenset((Fact(Kind.HOST, (), self.host.removeprefix("*")),))
 
     def holds(self, connect: Connect) -> bool:
         """Return whether a permission covers the connection: an absent scheme is https, an absent port its default."""

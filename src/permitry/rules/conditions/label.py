@@ -4,9 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.rule import Question, Test
+from permitry.core.rule import Question
 from permitry.rules.conditions._words import words
 
 __all__ = ["LabelCondition"]
@@ -16,22 +14,13 @@ __all__ = ["LabelCondition"]
 class LabelCondition:
     """Holds while the session carries one of the labels that earlier calls left on it."""
 
-    is_about_call: ClassVar[bool] = False
+    is_pure: ClassVar[bool] = True
 
     labels: tuple[str, ...] = attrs.field(converter=words)
 
     def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the labels are always known
         """Return whether the session carries one of the labels."""
         return not question.context.labels.isdisjoint(self.labels)
-
-    def compiled(self, question: Question, *, is_generous: bool) -> Test:  # noqa: ARG002 -- it asks the context alone
-        """Return `holds` as a test of the context."""
-        labels = frozenset(self.labels)
-
-        def holds(_: ToolCall, context: AuthContext) -> bool:
-            return not labels.isdisjoint(context.labels)
-
-        return holds
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""

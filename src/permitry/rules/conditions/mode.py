@@ -4,9 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.rule import Question, Test
+from permitry.core.rule import Question
 from permitry.rules.conditions._words import words
 
 __all__ = ["ModeCondition"]
@@ -19,7 +17,7 @@ class ModeCondition:
     A permission looks at the mode by its name; a restriction at every mode that is true of the session.
     """
 
-    is_about_call: ClassVar[bool] = False
+    is_pure: ClassVar[bool] = True
 
     modes: tuple[str, ...] = attrs.field(converter=words)
 
@@ -28,18 +26,6 @@ class ModeCondition:
         context = question.context
         in_force = context.modes if is_generous else {context.mode}
         return not in_force.isdisjoint(self.modes)
-
-    def compiled(self, question: Question, *, is_generous: bool) -> Test:  # noqa: ARG002 -- it asks the context alone
-        """Return `holds` as a test of the context."""
-        modes = frozenset(self.modes)
-
-        def may_hold(_: ToolCall, context: AuthContext) -> bool:
-            return not modes.isdisjoint(context.modes)
-
-        def holds(_: ToolCall, context: AuthContext) -> bool:
-            return context.mode in modes
-
-        return may_hold if is_generous else holds
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""

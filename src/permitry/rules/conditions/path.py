@@ -1,7 +1,7 @@
 """The condition `path`: patterns of places, sure for a permission and generous for a restriction."""
 
-import enum
 import functools
+import itertools
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias, assert_never
@@ -9,6 +9,7 @@ from typing import TypeAlias, assert_never
 import attrs
 
 from permitry.core.action import Place, Roots
+from permitry.core.facts import Anchor, Fact, Kind
 from permitry.errors import RuleError
 from permitry.rules.conditions._segment import Segment, align
 
@@ -23,12 +24,6 @@ _STAR = Segment.parse("*")
 _Parts: TypeAlias = tuple[Segment | None, ...]
 
 
-class _Anchor(enum.Enum):
-    WORKSPACE = enum.auto()
-    HOME = enum.auto()
-    TOP = enum.auto()
-
-
 @attrs.frozen
 class PathPattern:
     """A pattern of paths: `x` and `./x` below the workspace, `/x` absolute, `~/x` below the home folder.
@@ -41,7 +36,7 @@ class PathPattern:
     """
 
     text: str
-    _anchor: _Anchor = attrs.field(init=False, repr=False, eq=False)
+    _anchor: Anchor = attrs.field(init=False, repr=False, eq=False)
     _parts: _Parts = attrs.field(init=False, repr=False, eq=False)
     _needle: str = attrs.field(init=False, repr=False, eq=False)
 
@@ -57,6 +52,20 @@ class PathPattern:
     def literals(self) -> int:
         """How many of its components are written out."""
         return sum(part is not None and part.literal is not None for part in self._parts)
+
+    @property
+    def needs(self) -> frozenset[Fact]:
+        """The leading components that are written out, else one of the others, or how many there are."""
+        head = itertools.takewhile(lambda part: part is not None and part.literal is not None, self._parts)
+        names = tuple(part.folded.literal for part in head if part is not None)
+        if names:
+            return frozenset((Fact(Kind.PATH, self._anchor, names),))
+        if self._spine:
+            # A walk may end at any name that `*` stands for.
+            return frozenset()
+        if None not in self._parts:
+            return frozenset((Fact(Kind.DEPTH, self._anchor, len(self._parts)),))
+        return frozenset((Fact(Kind.NAME, self._anchor, self._needle),)) if self._needle else frozenset()
 
     def holds(self, place: Place, roots: Roots) -> bool:
         """Return whether the place surely lies within the pattern: what a permission needs.
@@ -104,18 +113,18 @@ class PathPattern:
 
     def _bases(self, roots: Roots) -> tuple[str, ...]:
         match self._anchor:
-            case _Anchor.WORKSPACE:
+            case Anchor.WORKSPACE:
                 return roots.workspace
-            case _Anchor.HOME:
+            case Anchor.HOME:
                 return roots.home
-            case _Anchor.TOP:
+            case Anchor.TOP:
                 return ("/",)
             case _:
                 assert_never(self._anchor)
 
     def _stays(self, place: Place, roots: Roots) -> bool:
         # What leaves the workspace by `..` and comes back by a link is not what the author of the rule had in mind.
-        if self._anchor is not _Anchor.WORKSPACE or place.text.startswith(("/", "~")):
+        if self._anchor is not Anchor.WORKSPACE or place.text.startswith(("/", "~")):
             return True
         return all(any(_below(name, root) is not None for root in roots.workspace) for name in place.lexical)
 
@@ -136,11 +145,11 @@ class PathPattern:
         return head[: max(literal, default=0)]
 
 
-def _parse(text: str) -> tuple[_Anchor, _Parts]:
+def _parse(text: str) -> tuple[Anchor, _Parts]:
     _check(text)
     names = text.split("/")
-    anchor = {"": _Anchor.TOP, "~": _Anchor.HOME}.get(names[0], _Anchor.WORKSPACE)
-    rest = names[1:] if anchor is _Anchor.HOME else names
+    anchor = {"": Anchor.TOP, "~": Anchor.HOME}.get(names[0], Anchor.WORKSPACE)
+    rest = names[1:] if anchor is Anchor.HOME else names
     return anchor, tuple(None if name == "**" else Segment.parse(name) for name in rest if name not in ("", "."))
 
 

@@ -6,7 +6,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question, Test
+from permitry.core.rule import Question
 
 __all__ = ["RepeatCondition"]
 
@@ -15,7 +15,7 @@ __all__ = ["RepeatCondition"]
 class RepeatCondition:
     """Holds when the very same call (by digest) would now run for at least the `times`-th time in the session."""
 
-    is_about_call: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
 
     times: int
 
@@ -25,15 +25,6 @@ class RepeatCondition:
         Raises: `UnevaluableError` when the session has forgotten too much to tell.
         """
         return _count(question.call, question.context) >= self.times
-
-    def compiled(self, question: Question, *, is_generous: bool) -> Test:  # noqa: ARG002 -- it asks call and history
-        """Return `holds` as a test of call and context."""
-        times = self.times
-
-        def holds(call: ToolCall, context: AuthContext) -> bool:
-            return _count(call, context) >= times
-
-        return holds
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""

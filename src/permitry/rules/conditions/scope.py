@@ -5,17 +5,15 @@ A condition is asked in one of two ways. *Surely*: for what permits, and for wha
 and the second says yes or `Unsure`; a condition that cannot be evaluated at all raises, and law 2 says what that means.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 
 import attrs
 
 from permitry.core.action import Action, Run, Touch, phrase
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.rule import Question, Rest, Unsure
+from permitry.core.facts import Fact
+from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
-from permitry.rules.conditions._always import every, opposite, some
-from permitry.rules.conditions._compiled import Compiled, rest_of
 from permitry.rules.conditions._conditions import Condition, Conditions, Part
 from permitry.rules.conditions._meeting import BY_NAME, guesses, may_be_anything, met, met_at_once, parts, parts_of
 from permitry.rules.conditions.label import LabelCondition
@@ -61,6 +59,17 @@ class Scope:
     def _plain(self) -> tuple[Condition, ...]:
         return (*self.when.plain, *(self.unless.plain if self.unless is not None else ()))
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether it answers by the question alone."""
+        selectors_are_known = all(type(each) is ToolSelector for each in self.selectors)
+        unless_is_pure = self.unless is None or self.unless.are_pure
+        return type(self) is Scope and selectors_are_known and self.when.are_pure and unless_is_pure
+
+    def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
+        """Return sets of facts, one of each of which is met before it can permit, cover, restrict or fail."""
+        return tuple(self.when.needs(is_permission=is_permission))
+
     def selects(self, question: Question, *, is_generous: bool) -> bool:
         """Return whether the call's tool is meant, whatever the conditions."""
         return not self.selectors or any(each.selects(question, is_generous=is_generous) for each in self.selectors)
@@ -80,11 +89,22 @@ class Scope:
 
     def covers(self, question: Question) -> frozenset[int]:
         """Return the indices of the certain actions that a permission with this scope permits."""
-        if not self.when.are_about_actions or not self._applies_surely(question):
+        if not self.when.are_about_actions:
             return frozenset()
+        trouble: Exception | None = None
+        try:
+            if not self._applies_surely(question):
+                return frozenset()
+        except Exception as error:  # noqa: BLE001 -- it is raised below, unless it makes no difference
+            trouble = error
         actions = question.actions
         fitting = ((i, Part(action)) for i, action in enumerate(actions.certain))
-        return frozenset(i for i, part in fitting if self.when.fit(part, actions) and not self._excepts(part, question))
+        covered = frozenset(
+            i for i, part in fitting if self.when.fit(part, actions) and not self._excepts(part, question)
+        )
+        if covered and trouble is not None:
+            raise trouble
+        return covered
 
     def restricts(self, question: Question) -> bool | Unsure:
         """Return whether a restriction with this scope applies, whatever the tool may be by its name.
@@ -98,75 +118,20 @@ class Scope:
         return answer
 
     def _restricts(self, question: Question) -> bool | Unsure:
-        if not self.selects(question, is_generous=True) or self._is_taken_back(question):
+        if not self.selects(question, is_generous=True):
             return False
-        trouble: UnevaluableError | None = None
+        trouble: Exception | None = None
         try:
             if not self.when.plain_hold(question, is_generous=True):
                 return False
-        except UnevaluableError as error:
+        except Exception as error:  # noqa: BLE001 -- as above
             trouble = error
+        if self._is_taken_back(question):
+            return False
         answer = self._fires(question) if self.when.are_about_actions else True
         if trouble is not None and answer is True:
             raise trouble
         return answer
-
-    def always_permits(self, question: Question) -> bool | None:
-        """Return `permits` for every call of the tool, whatever its arguments; None when it depends on them.
-
-        Raises: `UnevaluableError`.
-        """
-        return self._always(question, is_generous=False)
-
-    def always_restricts(self, question: Question) -> bool | None:
-        """Return `restricts` for every call of the tool, whatever its arguments; None when it depends on them.
-
-        Raises: `UnevaluableError`.
-        """
-        return self._always(question, is_generous=True)
-
-    def residue(self, question: Question, *, is_generous: bool, is_selected: bool) -> Rest | bool | None:
-        """Return what is left of `restricts`, or of `permits` and `covers`, once the tool is known; None for all of it.
-
-        `is_selected` says that a pattern among the selectors fits the tool.
-        """
-        if not self._is_plain(is_selected=is_selected) or (is_generous and question.likely):
-            return None
-        selected = is_selected or not self.selectors or self._always_selects(question, is_generous=is_generous)
-        if selected is False:
-            return False
-        lifted = self._lifted(question, is_generous=is_generous)
-        # What takes a restriction back is judged before its conditions, and so has its failures first.
-        held = None if lifted is None and is_generous else self.when.compiled(question, is_generous=is_generous)
-        if held is None or held is False:
-            return held
-        if lifted is None or selected is None or self.when.are_about_actions:
-            return Rest(_holds if isinstance(held, bool) else held.test, is_final=False, is_about_call=True)
-        return rest_of(held, lifted, is_generous=is_generous)
-
-    def _is_plain(self, *, is_selected: bool) -> bool:
-        """Return whether all that would be left out is of our own kind."""
-        are_known = is_selected or all(type(each) is ToolSelector for each in self.selectors)
-        return are_known and type(self.when) is Conditions and type(self.unless) in (Conditions, type(None))
-
-    def _always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
-        return some([each.always_selects(question, is_generous=is_generous) for each in self.selectors])
-
-    def _lifted(self, question: Question, *, is_generous: bool) -> Compiled | bool | None:
-        """Return what is left of `unless` for the whole call; None when that takes the actions, or a closer look."""
-        unless = self.unless
-        if unless is None:
-            return False
-        if unless.are_about_actions:
-            # Judged action by action where the rule itself is.
-            return False if self.when.are_about_actions else None
-        return unless.compiled(question, is_generous=not is_generous)
-
-    def _always(self, question: Question, *, is_generous: bool) -> bool | None:
-        selected = [each.always_selects(question, is_generous=is_generous) for each in self.selectors]
-        is_lifted = False if self.unless is None else self.unless.always_hold(question, is_generous=not is_generous)
-        is_held = self.when.always_hold(question, is_generous=is_generous)
-        return every((not selected or some(selected), is_held, opposite(is_lifted)))
 
     def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
         """Yield what keeps the conditions from holding, for a human."""
@@ -249,9 +214,9 @@ class Scope:
         """Return whether every kind of condition on actions is met by some action that `unless` leaves."""
         lifts = self._lifter(question)
         unsure: Unsure | None = None
-        kinds = tuple(self._kinds())
+        kinds = self._kinds
         for kind in kinds:
-            answer = met(kind, question.actions, lifts)
+            answer = met(kind, question, lifts)
             if answer is False:
                 return False
             if isinstance(answer, Unsure):
@@ -267,18 +232,14 @@ class Scope:
             return lambda _: False
         return lambda part: unless.fit(part, actions)
 
-    def _kinds(self) -> Iterator[Conditions]:
-        """Yield the conditions on commands, on paths and on hosts apart."""
+    @functools.cached_property
+    def _kinds(self) -> tuple[Conditions, ...]:
+        """The conditions on commands, on paths and on hosts apart."""
         when = self.when
         names_programs = any(not pattern.is_any for pattern in when.commands)
         paths = Conditions(paths=when.paths, accesses=when.accesses, names_programs=names_programs)
-        for kind in (Conditions(commands=when.commands), paths, Conditions(hosts=when.hosts)):
-            if kind.are_about_actions:
-                yield kind
-
-
-def _holds(_: ToolCall, __: AuthContext) -> bool:
-    return True
+        kinds = (Conditions(commands=when.commands), paths, Conditions(hosts=when.hosts))
+        return tuple(kind for kind in kinds if kind.are_about_actions)
 
 
 def _only_reads(action: Action) -> bool:

@@ -23,7 +23,7 @@ class ServerCondition:
     Asked generously, it looks at every server that the name of the tool may name.
     """
 
-    is_about_call: ClassVar[bool] = False
+    is_pure: ClassVar[bool] = True
 
     servers: tuple[NamePattern, ...] = attrs.field(converter=_name_patterns)
 
@@ -36,10 +36,6 @@ class ServerCondition:
             return False
         found = servers(call.tool, call.server)
         return any(pattern.may_mean(found) for pattern in self.servers)
-
-    def compiled(self, question: Question, *, is_generous: bool) -> bool:
-        """Return `holds`: calls of one tool go to one server."""
-        return self.holds(question, is_generous=is_generous)
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""

@@ -15,7 +15,7 @@ __all__ = ["ToolDigestCondition"]
 class ToolDigestCondition:
     """Holds for tools that declare themselves in one of the listed ways; a digest may be cut to its beginning."""
 
-    is_about_call: ClassVar[bool] = False
+    is_pure: ClassVar[bool] = True
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 
@@ -25,10 +25,6 @@ class ToolDigestCondition:
         Raises: `UnevaluableError` when no registry declares the tool; a rule file does not speak for the tool itself.
         """
         return _digest(question).startswith(self.digests)
-
-    def compiled(self, question: Question, *, is_generous: bool) -> bool | None:
-        """Return `holds`, as one declaration has one digest; None where there is no declaration."""
-        return None if question.own is None else self.holds(question, is_generous=is_generous)
 
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""

@@ -41,11 +41,6 @@ class ToolSelector:
         """The pattern of names; None for a trait selector."""
         return None if self.text.startswith("@") else self._pattern
 
-    def always_selects(self, question: Question, *, is_generous: bool) -> bool | None:
-        """Return `selects` for every call of the tool, whatever its arguments; None when it depends on them."""
-        is_shell = question.tool is not None and question.tool.is_shell
-        return None if is_shell and self.text in _OF_COMMANDS else self.selects(question, is_generous=is_generous)
-
     def selects(self, question: Question, *, is_generous: bool) -> bool:
         """Return whether the call's tool is meant."""
         match self.text:

@@ -68,13 +68,6 @@ def test_a_budget_counts_for_whom_it_says(
     assert budget.is_spent(_question([other])) is counted
 
 
-@pytest.mark.parametrize(("ran", "is_spent"), [((), False), ((RAN,), True)])
-def test_calls_are_counted_before_a_call_has_arguments(*, ran: tuple[Ran, ...], is_spent: bool) -> None:
-    """How many ran does not depend on the next one; which targets are new does."""
-    assert Budget("web", 1).is_always_spent(_question(ran)) is is_spent
-    assert Budget("web", 1, "targets").is_always_spent(_question(ran)) is None
-
-
 # Windows ----------------------------------------------------------------------------------------------------------
 
 

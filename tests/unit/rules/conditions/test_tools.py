@@ -127,37 +127,3 @@ def test_a_misspelt_trait_selector_is_refused() -> None:
 
 
 SHELL = ToolSpec("run", traits=ToolTraits(open_world=True), roles={"command": ArgumentRole.COMMAND})
-
-
-@pytest.mark.parametrize("is_generous", [False, True])
-@pytest.mark.parametrize("spec", [ToolSpec("look", traits=ToolTraits(read_only=True)), ToolSpec("unheard_of")])
-@pytest.mark.parametrize("selector", ["look", "l*", "x", *TRAIT_SELECTORS])
-def test_what_a_tool_is_does_not_depend_on_its_arguments(*, selector: str, spec: ToolSpec, is_generous: bool) -> None:
-    """A tool that takes no command is selected for all its calls, or for none."""
-    question = Question(ToolCall(spec.name), AuthContext(), spec)
-    selected = ToolSelector(selector).selects(question, is_generous=is_generous)
-    assert ToolSelector(selector).always_selects(question, is_generous=is_generous) is selected
-
-
-@pytest.mark.parametrize("is_generous", [False, True])
-@pytest.mark.parametrize(
-    ("selector", "always"),
-    [
-        ("run", True),
-        ("*", True),
-        ("x", False),
-        ("@shell", True),
-        ("@reads", None),
-        ("@writes", None),
-        ("@network", None),
-    ],
-)
-def test_what_a_shell_is_depends_on_the_command(*, selector: str, always: bool | None, is_generous: bool) -> None:
-    """Only its name, and that it is one, are known before."""
-    question = Question(ToolCall("run"), AuthContext(), SHELL)
-    assert ToolSelector(selector).always_selects(question, is_generous=is_generous) is always
-
-
-def test_without_a_declaration_nothing_is_a_shell() -> None:
-    """An unknown tool counts as writing, in all its calls."""
-    assert ToolSelector("@writes").always_selects(Question(ToolCall("x"), AuthContext()), is_generous=False) is True

@@ -1,0 +1,106 @@
+"""Stand-ins for a call and a context of which a part is known: what an answer does not look at cannot change it."""
+
+import operator
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, cast
+
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+
+if TYPE_CHECKING:
+    from permitry.core.action import Actions
+    from permitry.core.spec import ToolSpec
+
+__all__ = ["Unresolved", "key_of", "known_call", "noting", "unread"]
+
+_FIELDS = frozenset(
+    {"active_template", "agent", "attended", "is_plan_mode", "labels", "mode", "modes", "workspace", "yolo_mode"}
+)
+_IGNORES = "ignores"
+
+
+class Unresolved(BaseException):
+    """Raised where an answer takes more than a stand-in knows; `is_of_context`: the context alone would tell."""
+
+    def __init__(self, *, is_of_context: bool = False) -> None:
+        self.is_of_context = is_of_context
+
+
+class _KnownCall:
+    """A call of which only the tool is known."""
+
+    __slots__ = ("kind", "name", "readings", "server", "tool")
+
+    def __init__(self, call: ToolCall) -> None:
+        self.name: str = call.name
+        self.tool: str = call.tool
+        self.server: str | None = call.server
+        self.kind: PayloadKind = call.kind
+        self.readings: frozenset[str] = call.readings
+
+    def __getattr__(self, name: str) -> object:
+        raise Unresolved
+
+    def __eq__(self, other: object) -> bool:
+        raise Unresolved
+
+    def __hash__(self) -> int:
+        raise Unresolved
+
+
+class _UnknownContext:
+    """A context of which nothing is known."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> object:
+        raise Unresolved(is_of_context=True)
+
+
+class _NotingContext:
+    """A context that notes which of its fields were read; history, time and the like are not for reading."""
+
+    __slots__ = ("_context", "_noted", "_tool")
+
+    def __init__(self, context: AuthContext, tool: str, noted: set[str]) -> None:
+        self._context, self._tool, self._noted = context, tool, noted
+
+    def ignores(self, tool: str) -> bool:
+        if tool != self._tool:
+            raise Unresolved
+        self._noted.add(_IGNORES)
+        return self._context.ignores(tool)
+
+    def __getattr__(self, name: str) -> object:
+        if name not in _FIELDS:
+            raise Unresolved
+        self._noted.add(name)
+        return getattr(self._context, name)
+
+
+def known_call(call: ToolCall) -> ToolCall:
+    """Return a stand-in that knows of a call only which tool it is for."""
+    return cast("ToolCall", _KnownCall(call))
+
+
+def noting(context: AuthContext | None, tool: str, noted: set[str]) -> AuthContext:
+    """Return a stand-in for a context that puts what is read of it into `noted`; for None, one that knows nothing."""
+    return cast("AuthContext", _UnknownContext() if context is None else _NotingContext(context, tool, noted))
+
+
+def unread(call: ToolCall, context: AuthContext, spec: "ToolSpec | None") -> "Actions":  # noqa: ARG001 -- a reader
+    """Read no actions: they take the whole call."""
+    raise Unresolved
+
+
+def key_of(fields: Iterable[str], tool: str) -> Callable[[AuthContext], Hashable]:
+    """Return what reads the values of fields that were noted for a tool."""
+    names = sorted(fields)
+    plain = operator.attrgetter(*(each for each in names if each != _IGNORES)) if set(names) - {_IGNORES} else _nothing
+    if _IGNORES not in names:
+        return plain
+    return lambda context: (plain(context), tool in context.tool_ignore_list)
+
+
+def _nothing(_: AuthContext) -> None:
+    return None

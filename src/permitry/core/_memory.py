@@ -1,0 +1,157 @@
+"""What a policy decides about one tool: remembered where the context alone tells, else asked of the rules left.
+
+The ordinary evaluation is run once with stand-ins that know the tool and a context, and note what is read of it. If it
+comes to a decision, that holds for every call of the tool in every context with the same values. If not, the rules that
+answer False without more are left out, and the others are asked.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Iterable
+from typing import NamedTuple, TypeAlias
+
+from permitry.core._entry import Entry
+from permitry.core._evaluate import Phases, decided
+from permitry.core._known import Unresolved, key_of, known_call, noting, unread
+from permitry.core._version import Version
+from permitry.core.action import ActionReader
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.finder import Finder
+from permitry.core.rule import Question
+from permitry.core.spec import ToolSpec
+
+__all__ = ["Memory", "Reference"]
+
+Reference: TypeAlias = Callable[[], ToolSpec | None]
+
+MOST_CONTEXTS = 1_024
+"""So many contexts of a tool are remembered at most; then all are forgotten, and learned again."""
+
+_FEW = 4
+"""So few rules are asked one by one: to find them among themselves would take longer."""
+
+
+class _Learned(NamedTuple):
+    """The fields of contexts that made a difference so far, and what was learned for each of their values.
+
+    An outcome is the decision, or the numbers of the rules that are left to ask.
+    """
+
+    fields: frozenset[str]
+    key: Callable[[AuthContext], Hashable]
+    outcomes: dict[Hashable, Decision | frozenset[int]]
+
+
+class Memory:
+    """The rules that can match calls of one tool, in their order, and what was learned of them. Thread-safe."""
+
+    __slots__ = (
+        "_call", "_contextual", "_entries", "_finder", "_learned", "_likely", "_own_tool", "_settled", "_spec",
+        "_trial", "_version", "kind", "name", "spec",
+    )  # fmt: skip
+
+    def __init__(self, entries: Iterable[Entry], question: Question, spec: Reference, version: Version) -> None:
+        call = question.call
+        self.name: str = call.tool
+        self.kind: PayloadKind = call.kind
+        # What was completed here may be kept; a declaration itself lives as long as its registry wants.
+        self.spec = spec
+        self._spec = None if question.spec is question.own else question.spec
+        self._own_tool = None if question.tool is question.own else question.tool
+        self._likely = question.likely
+        self._version = version
+        self._call = known_call(call)
+        self._finder: Finder | None = None
+        trial = self._question(self._call, noting(None, self.name, set()), question.own, unread)
+        tried = [(entry, _could_match(entry.for_trial, trial)) for entry in entries]
+        left = [(entry, answer) for entry, answer in tried if answer is not False]
+        self._entries = tuple(entry for entry, _ in left)
+        self._trial = tuple(entry.for_trial for entry in self._entries)
+        # What the context can tell more about is tried again in each; all else is asked of every call.
+        self._contextual = frozenset(
+            number for number, (_, answer) in enumerate(left) if answer is not True and answer.is_of_context
+        )
+        self._settled = frozenset(range(len(left))) - self._contextual
+        self._learned = _Learned(frozenset(), key_of((), self.name), {})
+
+    def decide(
+        self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
+    ) -> Decision:
+        """Return the decision for a call of the tool in this context alone."""
+        _, key, outcomes = self._learned
+        outcome = outcomes.get(key(context))
+        if outcome is None:
+            outcome = self._learn(context, spec)
+        if isinstance(outcome, Decision):
+            return outcome
+        return self._asked(self._question(call, context, spec, reader), outcome)
+
+    def blocks_all(self, context: AuthContext, spec: ToolSpec) -> bool:
+        """Return whether every call of the tool is surely blocked."""
+        _, key, outcomes = self._learned
+        outcome = outcomes.get(key(context))
+        if outcome is None:
+            outcome = self._learn(context, spec)
+        if isinstance(outcome, Decision):
+            return outcome.verdict is Verdict.BLOCK
+        # All that is not known is the call.
+        question = self._question(self._call, context, spec, unread)
+        for number in sorted(outcome):
+            entry = self._trial[number]
+            if entry.phase is Phase.OVERRIDE and _could_match(entry, question) is not False:
+                return False
+            if entry.effect is Verdict.BLOCK and _could_match(entry, question) is True:
+                return True
+        return False
+
+    def _learn(self, context: AuthContext, spec: ToolSpec | None) -> Decision | frozenset[int]:
+        noted: set[str] = set()
+        question = self._question(self._call, noting(context, self.name, noted), spec, unread)
+        outcome: Decision | frozenset[int]
+        try:
+            outcome = decided(question, self._phases(self._trial))
+        except Unresolved:
+            left = (number for number in self._contextual if _could_match(self._trial[number], question) is not False)
+            outcome = self._settled.union(left)
+        fields, key, outcomes = self._learned
+        if not noted <= fields or len(outcomes) >= MOST_CONTEXTS:
+            # INVARIANT: a key may have too many fields, never too few. What was learned with fewer is forgotten.
+            fields = fields | noted
+            key, outcomes = key_of(fields, self.name), {}
+            self._learned = _Learned(fields, key, outcomes)
+        outcomes[key(context)] = outcome
+        return outcome
+
+    def _asked(self, question: Question, numbers: frozenset[int]) -> Decision:
+        entries = self._entries
+        left: Collection[int] = numbers
+        if len(left) > _FEW:
+            finder = self._finder
+            if finder is None:
+                self._finder = finder = Finder([entry.needs() for entry in entries])
+            left = finder.find(question.facts) & numbers
+        if len(left) == len(entries):
+            return decided(question, self._phases(entries))
+        return decided(question, self._phases([entries[number] for number in sorted(left)]))
+
+    def _phases(self, entries: Iterable[Entry]) -> Phases:
+        return Phases.of(entries, self._version)
+
+    def _question(
+        self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
+    ) -> Question:
+        """Return the question to the rules; what was found out about the tool before is part of it."""
+        declared = spec if self._spec is None else self._spec
+        question = Question(call, context, declared, reader, own=spec, likely=self._likely)
+        if self._own_tool is not None:
+            object.__setattr__(question, "tool", self._own_tool)
+        return question
+
+
+def _could_match(entry: Entry, question: Question) -> bool | Unresolved:
+    """Return False for a rule that surely neither matches nor covers; else True, or what kept it from telling."""
+    try:
+        is_out = entry.answer(question, []) is False and not (entry.can_cover and entry.covered(question, []))
+    except Unresolved as signal:
+        return signal
+    return not is_out

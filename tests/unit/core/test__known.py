@@ -1,0 +1,80 @@
+"""Stand-ins: they know what they know, and everything else is noticed."""
+
+from collections.abc import Callable
+
+import pytest
+
+from permitry.core._known import Unresolved, key_of, known_call, noting, unread
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+
+_CALL = ToolCall("mcp:docs/search", {"n": 1})
+
+
+def test_a_call_that_is_not_known_still_has_its_tool() -> None:
+    """Name, server, kind and what the name may mean."""
+    call = known_call(_CALL)
+    assert (call.tool, call.name, call.server, call.kind) == (_CALL.tool, "search", "docs", _CALL.kind)
+    assert call.readings == _CALL.readings
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda call: call.arguments,
+        lambda call: call.digest,
+        lambda call: call.call_id,
+        lambda call: call.repaired,
+        lambda call: call == _CALL,
+        lambda call: {call},
+        lambda call: unread(call, AuthContext(), None),
+    ],
+)
+def test_what_else_is_asked_of_it_is_not_known(look: Callable[[ToolCall], object]) -> None:
+    """Its arguments, what is made of them, and whether it is some other call."""
+    with pytest.raises(Unresolved) as raised:
+        look(known_call(_CALL))
+    assert not raised.value.is_of_context
+
+
+def test_a_context_notes_what_is_read_of_it() -> None:
+    """And the ignore list as a fact about the tool."""
+    noted: set[str] = set()
+    context = noting(AuthContext(yolo_mode=True, tool_ignore_list=("a",)), "a", noted)
+    assert (context.yolo_mode, context.mode, context.ignores("a")) == (True, "yolo", True)
+    assert noted == {"yolo_mode", "mode", "ignores"}
+
+
+@pytest.mark.parametrize("name", ["history", "now", "counts", "parent", "tool_ignore_list", "child"])
+def test_what_is_never_remembered_cannot_be_read(name: str) -> None:
+    """Neither by a field nor by a method."""
+    with pytest.raises(Unresolved):
+        getattr(noting(AuthContext(), "a", set()), name)
+
+
+def test_the_ignore_list_is_not_known_for_another_tool() -> None:
+    """It is no part of the key."""
+    with pytest.raises(Unresolved):
+        noting(AuthContext(), "a", set()).ignores("b")
+
+
+def test_of_a_context_that_is_not_known_nothing_is() -> None:
+    """Which is told apart, as the context alone would say it."""
+    with pytest.raises(Unresolved) as raised:
+        assert noting(None, "a", set()).yolo_mode
+    assert raised.value.is_of_context
+
+
+@pytest.mark.parametrize(
+    ("fields", "key"),
+    [
+        ((), None),
+        (("agent",), "main"),
+        (("mode", "agent"), ("main", "default")),
+        (("ignores",), (None, True)),
+        (("agent", "ignores"), ("main", True)),
+    ],
+)
+def test_a_key_has_the_values_of_its_fields(fields: tuple[str, ...], key: object) -> None:
+    """In the order of their names."""
+    assert key_of(fields, "a")(AuthContext(tool_ignore_list=("a",))) == key

@@ -1,0 +1,104 @@
+"""The facts of a question: what is known, what may be anything, and what is looked up."""
+
+import pytest
+
+from permitry.actions.extract import ReadActions
+from permitry.core.action import Access, Actions, Connect, Place, Touch, Unknown
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.facts import Anchor, Facts, Kind, Paths, argument_class, program_name
+from permitry.core.policy import AuthorizationPolicy
+
+_POLICY = AuthorizationPolicy(reader=ReadActions("/home/u"))
+_PATHS = {Kind.PATH, Kind.NAME, Kind.DEPTH}
+
+
+def _facts(tool: str, arguments: dict[str, object], workspace: str | None = "/w") -> Facts:
+    return _POLICY.question(ToolCall(tool, arguments), AuthContext(workspace=workspace)).facts
+
+
+def _of(*actions: Connect | Touch | Unknown) -> Facts:
+    return Facts({}, lambda: (Actions(certain=actions),))
+
+
+@pytest.mark.parametrize(
+    ("value", "name"), [(True, "boolean"), (1, "number"), (1.5, "number"), ("1", "string"), ("", "string")]
+)
+def test_numbers_are_of_one_class_and_true_is_none(value: float | str, name: str) -> None:
+    """As conditions on arguments compare them."""
+    assert argument_class(value) == name
+
+
+@pytest.mark.parametrize("text", ["git", "GIT", "/usr/bin/git", "./git", "C:\\bin\\Git"])
+def test_the_name_of_a_program_is_what_its_spellings_share(text: str) -> None:
+    """Without a directory, in any case."""
+    assert program_name(text) == "git"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"a": {"b": 1}}, ("number", 1)),
+        ({"a": {"b": True}}, ("boolean", True)),
+        ({"a": {"b": "x"}}, ("string", "x")),
+        ({"a": {"b": ["x"]}}, None),
+        ({"a": {"b": None}}, None),
+        ({"a": {}}, None),
+        ({"a": "b"}, None),
+        ({}, None),
+    ],
+)
+def test_an_argument_is_known_where_it_is_a_scalar(arguments: dict[str, object], found: object) -> None:
+    """Everything else is for the rule to judge."""
+    assert _facts("t", arguments).argument(("a", "b")) == found
+
+
+def test_programs_come_with_their_arguments() -> None:
+    """None where one is not known; nothing is known of a program whose name is not."""
+    programs = _facts("bash", {"command": "git -C d push && ls *.py; /bin/LS x"}).programs
+    assert programs == {"git": {"-C", "d", "push"}, "ls": None}
+    assert _facts("bash", {"command": "g?t push"}).programs is None
+
+
+def test_a_host_comes_with_its_ends() -> None:
+    """From every dot on."""
+    assert _facts("web_fetch", {"url": "https://a.b.example"}).hosts == {"a.b.example", ".b.example", ".example"}
+
+
+def test_paths_are_relative_to_an_anchor() -> None:
+    """As they are, and for a walk, or a wildcard, the folder below which anything may be met."""
+    facts = _facts("bash", {"command": "cat src/A ~/x; grep -r y lib; rm build/*.o"})
+    names = {("src", "a")}
+    trees = {("lib",), ("build",)}
+    assert facts.paths(Anchor.WORKSPACE) == Paths(frozenset(names), frozenset(trees), None, frozenset({1, 2}))
+    assert facts.paths(Anchor.HOME) == Paths(frozenset({("x",)}), frozenset(), None, frozenset({1}))
+    assert facts.paths(Anchor.TOP) is facts.paths(Anchor.TOP)
+
+
+def test_a_walk_from_above_may_meet_anything_below() -> None:
+    """Whatever its name, and however deep."""
+    paths = _facts("grep", {"path": "/"}).paths(Anchor.WORKSPACE)
+    assert paths == Paths(frozenset(), frozenset({()}), None, None)
+
+
+def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:
+    """So that every pattern of that kind is tried."""
+    assert _facts("read_file", {"path": "a"}, None).paths(Anchor.WORKSPACE) is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "kinds"),
+    [
+        (_of(Unknown("x", "why")), set(Kind) - {Kind.ARGUMENT}),
+        (_of(Unknown("x", "why", about="host")), {Kind.HOST}),
+        (_of(Unknown("x", "why", about="path")), _PATHS),
+        (_of(Unknown("x", "why", about="agent")), set()),
+        (_of(Connect("x")), {Kind.HOST}),
+        (_of(Touch(Access.READ, Place("$x", is_open=True))), _PATHS),
+        (_of(Touch(Access.READ, Place("x"))), _PATHS),
+        (_of(Touch(Access.READ, Place("x", ("/x",)))), set()),
+    ],
+)
+def test_what_is_not_known_may_be_of_these_kinds(facts: Facts, kinds: set[Kind]) -> None:
+    """An action that could not be read may be anything but an argument."""
+    assert {kind for kind in Kind if facts.are_open(kind)} == kinds
