@@ -61,6 +61,7 @@ def test_decisions_are_measured_beside_every_engine_that_is_here() -> None:
     ("question", "title"),
     [
         ("end-to-end", "## A call from end to end"),
+        ("one-tool", "## Many rules about one tool"),
         ("shell", "## Decisions about shell commands"),
         ("filtering", "## Filtering the list of tools"),
         ("text-calls", "## Calls in a model's text"),
