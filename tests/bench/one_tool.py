@@ -30,8 +30,8 @@ _HERE = AuthContext(workspace="/w")
 _TEXT = """\
 All rules are about the same tool, and each call meets one of them. The conditions are an argument that equals a text,
 a command such as `prog7 sub7 *`, a host, and a path such as `dir7/sub/**`. permitry reads what the command would do
-before it decides; the others are given the argument, or the words of the command, as they are: a policy of Cedar with
-one condition a rule on one action, a dictionary from program and sub-command to the answer, and a loop over the rules."""
+before it decides; the others are given the argument, or the words of the command, as they are: a policy of Cedar,
+with one condition a rule on one action, a dictionary from program and sub-command to the answer, and a loop."""
 
 
 @attrs.frozen

@@ -122,27 +122,26 @@ class Facts:
     @functools.cached_property
     def hosts(self) -> frozenset[str]:
         """The hosts that are or may be connected to, and their ends from every dot on."""
-        hosts = (action.host for action in self._actions if isinstance(action, Connect))
+        hosts = (action.host for action in self._with_operands if isinstance(action, Connect))
         return frozenset(end for host in hosts if host is not None for end in (host, *_ends(host)))
 
     def are_open(self, kind: Kind) -> bool:
         """Return whether something of the call is not known at all, and could be what facts of a kind are about."""
-        return kind is not Kind.ARGUMENT and kind in self._open
+        if kind is Kind.ARGUMENT:
+            return False
+        about = "host" if kind is Kind.HOST else "path" if kind in _OF_PATHS else ""
+        if any(isinstance(action, Unknown) and action.about in ("", about) for action in self._actions):
+            return True
+        return self._has_open_host if kind is Kind.HOST else kind in _OF_PATHS and self._has_open_path
 
     @functools.cached_property
-    def _open(self) -> frozenset[Kind]:
-        found: set[Kind] = set()
-        for action in self._actions:
-            match action:
-                case Unknown(about=""):
-                    found |= set(Kind) - {Kind.ARGUMENT}
-                case Unknown(about="host") | Connect(host=None):
-                    found.add(Kind.HOST)
-                case Unknown(about="path"):
-                    found |= _OF_PATHS
-                case Touch(place=place) if place.is_open or not place.names:
-                    found |= _OF_PATHS
-        return frozenset(found)
+    def _has_open_host(self) -> bool:
+        return any(isinstance(each, Connect) and each.host is None for each in self._with_operands)
+
+    @functools.cached_property
+    def _has_open_path(self) -> bool:
+        touches = (each.place for each in self._with_operands if isinstance(each, Touch))
+        return any(place.is_open or not place.names for place in touches)
 
     def paths(self, anchor: Anchor) -> Paths | None:
         """Return what is or may be touched, relative to an anchor."""
@@ -156,7 +155,7 @@ class Facts:
 
     def _paths_from(self, anchor: Anchor) -> Paths | None:
         bases = self._bases(anchor)
-        touched = [action.place for action in self._actions if isinstance(action, Touch)]
+        touched = [action.place for action in self._with_operands if isinstance(action, Touch)]
         if not bases:
             return None
         names: set[tuple[str, ...]] = set()
@@ -183,7 +182,15 @@ class Facts:
     @functools.cached_property
     def _actions(self) -> tuple[Action, ...]:
         """Everything that the call does or may do, whatever its tool may be."""
-        return tuple(action for actions in self._readings() for action in _with_operands(actions))
+        return tuple(
+            action for actions in self._readings() for action in (*actions.certain, *actions.possible, *actions.guessed)
+        )
+
+    @functools.cached_property
+    def _with_operands(self) -> tuple[Action, ...]:
+        """The same, and what the operands of its programs name, which takes longer to read."""
+        runs = (action.operands for action in self._actions if isinstance(action, Run))
+        return (*self._actions, *(each for some in runs for each in (*some.touches, *some.connects, *some.guessed)))
 
     def _commands(self) -> Iterator[tuple[Word, ...]]:
         for action in self._actions:
@@ -197,14 +204,6 @@ class Facts:
         roots = self._readings()[0].roots
         named = {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}[anchor]
         return tuple(map(_components, named))
-
-
-def _with_operands(actions: Actions) -> Iterator[Action]:
-    for action in (*actions.certain, *actions.possible, *actions.guessed):
-        yield action
-        if isinstance(action, Run):
-            operands = action.operands
-            yield from (*operands.touches, *operands.connects, *operands.guessed)
 
 
 def _is_open(word: Word) -> bool:
