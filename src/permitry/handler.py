@@ -165,7 +165,7 @@ class ToolHandler(TurnDiffs):
         is_given = call.call_id is not None
         if not is_given:
             # Not a number: a model could use the same one for a call of its own.
-            call = attrs.evolve(call, call_id=f"call-{self.ledger.new_id()}")
+            call = call.with_id(f"call-{self.ledger.new_id()}")
         call = self.registry.resolved(call)
         with self._lock, self.session.lock:
             outcome = self.handled.find(call)

@@ -187,7 +187,7 @@ class SessionGuard:
             self._seen[wanted] += 1
             call_id = f"{wanted[:200]}#{self._seen[wanted]}"
         self._seen[call_id] = 1
-        return attrs.evolve(call, call_id=call_id)
+        return call.with_id(call_id)
 
     def _guarded(self, call: ToolCall) -> tuple[ToolResult, SummaryRow]:
         begun: Ready | Blocked | Pending | None = None

@@ -134,6 +134,18 @@ class ToolCall:
         """Every name that `tool` may stand for: what a restriction compares."""
         return readings(self.tool)
 
+    def with_id(self, call_id: str) -> "ToolCall":
+        """Return the same call with another id; its arguments are frozen already, and stay the same object.
+
+        Raises: `CallError` for an id that no call can have.
+        """
+        _check_name("call id", call_id)
+        made = object.__new__(ToolCall)
+        for name in _FIELDS:
+            object.__setattr__(made, name, getattr(self, name))
+        object.__setattr__(made, "call_id", call_id)
+        return made
+
     def thawed(self) -> dict[str, Any]:
         """Return a fresh, mutable copy of the arguments."""
         copy: dict[str, Any] = thaw(self.arguments)
@@ -154,3 +166,6 @@ class ToolCall:
     @property
     def _identity(self) -> tuple[Any, ...]:
         return self.digest, self.call_id, self.origin, self.repaired
+
+
+_FIELDS = tuple(field.name for field in attrs.fields(ToolCall))

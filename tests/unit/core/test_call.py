@@ -331,3 +331,20 @@ def test_the_digest_is_that_of_one_canonical_text() -> None:
     call = ToolCall('a"é', {"b": 1, "a": "x"}, server="docs", kind=PayloadKind.CUSTOM)
     text = '["custom","docs","a\\"\\u00e9"]{"a":"x","b":1}'
     assert call.digest == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_call_under_another_id_is_the_same_call() -> None:
+    """Its arguments are not copied, and all else stays, what was read of it as well."""
+    call = ToolCall("mcp:docs/search", {"n": [1]}, call_id="a", origin="model", repaired=True)
+    again = call.with_id("b")
+    assert again == attrs.evolve(call, name="search", call_id="b")
+    assert (again.call_id, again.digest, again.tool) == ("b", call.digest, call.tool)
+    assert again.arguments is call.arguments
+    assert again.with_id("a") == call
+
+
+@pytest.mark.parametrize("call_id", ["", " a", 7])
+def test_an_id_that_no_call_can_have_is_refused(call_id: Any) -> None:  # noqa: ANN401 -- a mistake
+    """As where a call is made."""
+    with pytest.raises(CallError):
+        ToolCall("a").with_id(call_id)
