@@ -38,7 +38,7 @@ from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.yolo import YoloModeRule
 from permitry.session import Session
-from permitry.tools.workspace import Workspace
+from permitry_tools.workspace import Workspace
 
 
 class Wrapper:

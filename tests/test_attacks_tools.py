@@ -30,17 +30,17 @@ from permitry.dispatch.scope import CallScope
 from permitry.errors import RegistryError, ToolError
 from permitry.handler import ToolHandler
 from permitry.session import Session
-from permitry.tools import ToolServices, delegate, workspace_tools
-from permitry.tools._looking import Look
-from permitry.tools.agents import LoopRunner, Turn
-from permitry.tools.artifacts import ArtifactStore
-from permitry.tools.corpus.query import QueryError, query
-from permitry.tools.corpus.service import Corpus
-from permitry.tools.corpus.store import CorpusStore
-from permitry.tools.corpus.text import read_text
-from permitry.tools.mcp import McpConnection, McpServer, register
-from permitry.tools.web.addresses import is_public
-from permitry.tools.workspace import Workspace
+from permitry_tools import ToolServices, delegate, workspace_tools
+from permitry_tools._looking import Look
+from permitry_tools.agents import LoopRunner, Turn
+from permitry_tools.artifacts import ArtifactStore
+from permitry_tools.corpus.query import QueryError, query
+from permitry_tools.corpus.service import Corpus
+from permitry_tools.corpus.store import CorpusStore
+from permitry_tools.corpus.text import read_text
+from permitry_tools.mcp import McpConnection, McpServer, register
+from permitry_tools.web.addresses import is_public
+from permitry_tools.workspace import Workspace
 
 PLUGIN = """
 from permitry.dispatch.discovery import ToolPlugin

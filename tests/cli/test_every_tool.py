@@ -18,11 +18,11 @@ import pytest
 
 from permitry.cli.main import main
 from permitry.core.call import ToolCall
-from permitry.tools import ToolServices, workspace_tools
-from permitry.tools._reading import line_hash
-from permitry.tools.artifacts import ArtifactStore
-from permitry.tools.corpus.service import Corpus
-from permitry.tools.corpus.store import CorpusStore
+from permitry_tools import ToolServices, workspace_tools
+from permitry_tools._reading import line_hash
+from permitry_tools.artifacts import ArtifactStore
+from permitry_tools.corpus.service import Corpus
+from permitry_tools.corpus.store import CorpusStore
 
 pytest.importorskip("httpx", reason="the web tools are an extra")
 pytest.importorskip("fastmcp", reason="the MCP server of this test is written with it")

@@ -277,7 +277,7 @@ def test_starting_loads_little(words: list[str]) -> None:
     code = (
         "import sys\nfrom permitry.cli.main import main\n"
         "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
-        "slow = {'httpx', 'mcp', 'sqlite3', 'rich', 'asyncio', 'permitry.tools'}\n"
+        "slow = {'httpx', 'mcp', 'sqlite3', 'rich', 'asyncio', 'permitry_tools'}\n"
         "sys.exit(','.join(sorted(slow & set(sys.modules))) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=False, text=True)

@@ -23,6 +23,7 @@ import attrs
 import pytest
 
 import permitry
+import permitry_tools
 from permitry.config.load import load_policy
 from permitry.config.schema import WhenTable
 
@@ -177,8 +178,13 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
         assert (ROOT / "docs/reference" / folder / f"{name.replace('_', '-')}.md").is_file(), name
 
 
-@pytest.mark.parametrize("module", sorted(info.name for info in pkgutil.walk_packages(permitry.__path__, "permitry.")))
+def _modules() -> list[str]:
+    packages = (permitry, permitry_tools)
+    return sorted(info.name for each in packages for info in pkgutil.walk_packages(each.__path__, f"{each.__name__}."))
+
+
+@pytest.mark.parametrize("module", _modules())
 def test_docstring_examples_run(module: str) -> None:
-    """The examples inside the package run too."""
+    """The examples inside the packages run too."""
     if not module.endswith("__main__"):
         assert doctest.testmod(importlib.import_module(module)).failed == 0

@@ -15,11 +15,11 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.handler import ToolHandler
 from permitry.session import Session
-from permitry.tools.patch import LineEndings, patch_in_shell, register
-from permitry.tools.patch.parse import AddFile, Chunk, DeleteFile, Hunk, parse_patch
-from permitry.tools.patch.preview import hunks_of
-from permitry.tools.patch.seek import seek
-from permitry.tools.workspace import Workspace
+from permitry_tools.patch import LineEndings, patch_in_shell, register
+from permitry_tools.patch.parse import AddFile, Chunk, DeleteFile, Hunk, parse_patch
+from permitry_tools.patch.preview import hunks_of
+from permitry_tools.patch.seek import seek
+from permitry_tools.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / ".." / "shared" / "cases" / "apply_patch_cases.jsonl"

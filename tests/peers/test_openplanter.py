@@ -26,11 +26,11 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.handler import ToolHandler
 from permitry.session import Session
-from permitry.tools import ToolServices, files, workspace_tools
-from permitry.tools._reading import line_hash
-from permitry.tools._spec import spec
-from permitry.tools.artifacts import FOLDER, ArtifactStore
-from permitry.tools.delegate import AgentTask, Delegation
+from permitry_tools import ToolServices, files, workspace_tools
+from permitry_tools._reading import line_hash
+from permitry_tools._spec import spec
+from permitry_tools.artifacts import FOLDER, ArtifactStore
+from permitry_tools.delegate import AgentTask, Delegation
 
 Scenario: TypeAlias = dict[str, Any]
 
@@ -221,8 +221,8 @@ def _registry(scenario: Scenario, root: Path, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(files, "_MOST_SHOWN", config["max_file_chars"] + 60)
     if "max_shell_output_chars" in config:
         limited = functools.partial(spec, output_limit=config["max_shell_output_chars"])
-        monkeypatch.setattr("permitry.tools.shell.run_shell.spec", limited)
-    monkeypatch.setattr("permitry.tools.artifacts.secrets", SimpleNamespace(token_hex=lambda _: _ARTIFACT_ID))
+        monkeypatch.setattr("permitry_tools.shell.run_shell.spec", limited)
+    monkeypatch.setattr("permitry_tools.artifacts.secrets", SimpleNamespace(token_hex=lambda _: _ARTIFACT_ID))
     monkeypatch.setattr(socket, "getaddrinfo", _no_host)
     # There every task needs criteria, unless that is switched off.
     settings = Delegation(

@@ -25,13 +25,13 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.handler import ToolHandler
 from permitry.session import Session
-from permitry.tools import edit, files, hashline, images, patch, repo_map, search
-from permitry.tools._process import folder_of
-from permitry.tools._reading import ReadMemory, line_hash
-from permitry.tools.patch import Patching
-from permitry.tools.shell import codex
-from permitry.tools.shell._patching import patched_by
-from permitry.tools.workspace import Workspace
+from permitry_tools import edit, files, hashline, images, patch, repo_map, search
+from permitry_tools._process import folder_of
+from permitry_tools._reading import ReadMemory, line_hash
+from permitry_tools.patch import Patching
+from permitry_tools.shell import codex
+from permitry_tools.shell._patching import patched_by
+from permitry_tools.workspace import Workspace
 
 Touched: TypeAlias = set[tuple[Access, str]]
 Tree: TypeAlias = dict[str, object]

@@ -12,7 +12,7 @@ from permitry.cli.main import ExitCode
 from permitry.errors import PermitryError, ToolError
 
 if TYPE_CHECKING:
-    from permitry.tools.corpus.store import Added, CorpusStore, Document
+    from permitry_tools.corpus.store import Added, CorpusStore, Document
 
 __all__ = ["configure"]
 
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add(options: argparse.Namespace) -> ExitCode:
-    from permitry.tools.corpus.store import CorpusStore, iso_date
+    from permitry_tools.corpus.store import CorpusStore, iso_date
 
     try:
         date = None if options.date is None else iso_date(options.date)
@@ -80,7 +80,7 @@ def _remove(options: argparse.Namespace) -> ExitCode:
 
 
 def _existing(file: Path) -> "CorpusStore":
-    from permitry.tools.corpus.store import CorpusStore
+    from permitry_tools.corpus.store import CorpusStore
 
     if not file.is_file():
         raise PermitryError(f"there is no corpus `{file}`; `permitry corpus add` makes one, `--db` names another")
@@ -89,7 +89,7 @@ def _existing(file: Path) -> "CorpusStore":
 
 def _files(given: Iterable[Path]) -> Iterator[Path]:
     """Yield the files named, and those texts in folders that are not hidden, in order; no link is followed there."""
-    from permitry.tools.corpus.text import SUFFIXES
+    from permitry_tools.corpus.text import SUFFIXES
 
     for path in given:
         if not path.is_dir():

@@ -23,7 +23,7 @@ from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
 from permitry.session import Session
-from permitry.tools.turn_diff import TurnDiffTracker
+from permitry_tools.turn_diff import TurnDiffTracker
 
 __all__ = ["configure"]
 

@@ -22,14 +22,14 @@ from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import PermitryError, told
 from permitry.handler import ToolHandler
-from permitry.tools import ToolServices, workspace_tools
-from permitry.tools.artifacts import ArtifactStore
-from permitry.tools.plan import register_present_plan
-from permitry.tools.settings import ToolsFile, read_tools_file
+from permitry_tools import ToolServices, workspace_tools
+from permitry_tools.artifacts import ArtifactStore
+from permitry_tools.plan import register_present_plan
+from permitry_tools.settings import ToolsFile, read_tools_file
 
 if TYPE_CHECKING:
-    from permitry.tools.corpus.service import Corpus
-    from permitry.tools.mcp import McpConnection
+    from permitry_tools.corpus.service import Corpus
+    from permitry_tools.mcp import McpConnection
 
 __all__ = ["Toolset", "add_toolset_options", "known_mode"]
 
@@ -189,14 +189,14 @@ def _reloader(registry: ToolRegistry, folder: Path) -> PluginReloader:
 def _connections(file: ToolsFile, stack: contextlib.ExitStack) -> "list[McpConnection]":
     if not file.mcp:
         return []
-    from permitry.tools.mcp import McpConnection
+    from permitry_tools.mcp import McpConnection
 
     return [stack.enter_context(McpConnection(server)) for server in file.servers()]
 
 
 def _corpus(file: str) -> "Corpus":
-    from permitry.tools.corpus.service import Corpus
-    from permitry.tools.corpus.store import CorpusStore
+    from permitry_tools.corpus.service import Corpus
+    from permitry_tools.corpus.store import CorpusStore
 
     store = CorpusStore(Path(file))
     if store.file.exists():

@@ -8,7 +8,7 @@ __all__ = ["TurnDiffs", "TurnTracker"]
 
 
 class TurnTracker(Protocol):
-    """Compares a workspace with what it was when a turn began, such as `permitry.tools.turn_diff.TurnDiffTracker`."""
+    """Compares a workspace with what it was when a turn began, such as `permitry_tools.turn_diff.TurnDiffTracker`."""
 
     def begin(self) -> None:
         """Take what is there now for the beginning of a turn."""

@@ -10,8 +10,8 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS, HARMLESS_ARGUMENTS, WELL_KNOWN, well_known
 from permitry.dispatch.scope import CallScope
-from permitry.tools import ToolServices, workspace_tools
-from permitry.tools.delegate import AgentTask
+from permitry_tools import ToolServices, workspace_tools
+from permitry_tools.delegate import AgentTask
 
 CUSTOM, EXEC, LOCAL = PayloadKind.CUSTOM, PayloadKind.UNIFIED_EXEC, PayloadKind.LOCAL_SHELL
 

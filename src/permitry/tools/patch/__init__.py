@@ -1,7 +1,0 @@
-"""The tool `apply_patch`: parse, verify as a whole, and commit as a whole; and patches that hide in commands."""
-
-from permitry.tools.patch.invocation import ShellPatch, patch_in_shell
-from permitry.tools.patch.tool import Patching, apply_patch, register
-from permitry.tools.patch.update import LineEndings
-
-__all__ = ["LineEndings", "Patching", "ShellPatch", "apply_patch", "patch_in_shell", "register"]

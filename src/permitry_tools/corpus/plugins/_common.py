@@ -1,0 +1,63 @@
+"""What the plugins of this folder share: the service they work on, their arguments and their definitions."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from permitry.core.result import ToolResult
+from permitry.dispatch.discovery import ToolContext
+from permitry.dispatch.schema import unfit
+from permitry.errors import ToolError
+from permitry_tools._spec import Arguments
+from permitry_tools.corpus.service import SERVICE, Corpus
+
+__all__ = ["arguments_of", "corpus_of", "definition", "handler", "has_documents"]
+
+Model = TypeVar("Model", bound=Arguments)
+
+
+def corpus_of(context: ToolContext) -> Corpus:
+    """Return the corpus the host provides.
+
+    Raises: `ToolError` when there is none.
+    """
+    corpus = context.services.get(SERVICE)
+    if not isinstance(corpus, Corpus):
+        raise ToolError("No documents are set up here.")
+    return corpus
+
+
+def has_documents(context: ToolContext) -> bool:
+    """Return whether there is a corpus with at least one document."""
+    corpus = context.services.get(SERVICE)
+    return isinstance(corpus, Corpus) and corpus.store.has_documents()
+
+
+def definition(name: str, description: str, model: type[Arguments]) -> dict[str, Any]:
+    """Return a tool as the OpenAI API takes it; its parameters are the fields of `model`."""
+    schema = model.model_json_schema()
+    schema.pop("description", None)
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+def handler(
+    model: type[Model], run: Callable[[Model, Corpus], ToolResult]
+) -> Callable[[dict[str, Any], ToolContext], ToolResult]:
+    """Return a handler that checks its arguments against `model` and tells the model what is wrong with them."""
+
+    def handle(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        return run(arguments_of(model, arguments), corpus_of(context))
+
+    return handle
+
+
+def arguments_of(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+    """Return the arguments, checked.
+
+    Raises: `ToolError` with what is wrong with them.
+    """
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        raise unfit(error) from error

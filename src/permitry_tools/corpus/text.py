@@ -1,0 +1,136 @@
+"""From a file to a text with a title, and from a text to pieces."""
+
+import html.parser
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+import attrs
+
+from permitry_tools.web.pages import feed
+
+__all__ = ["SUFFIXES", "Text", "pieces_of", "read_text", "spelled_out"]
+
+_HTML = frozenset({".htm", ".html", ".xhtml"})
+_MARKDOWN = frozenset({".markdown", ".md"})
+SUFFIXES = frozenset({*_HTML, *_MARKDOWN, ".rst", ".text", ".txt"})
+"""The endings of the files that are taken from a folder."""
+
+_LONGEST_TITLE = 200
+_BLOCKS = frozenset(
+    {
+        "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "footer", "h1",
+        "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "td",
+        "th", "tr", "ul",
+    }
+)  # fmt: skip
+_UNSEEN = frozenset({"noscript", "script", "style", "template"})
+_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+
+
+@attrs.frozen
+class Text:
+    """What a file says: its title, its words, and what kind of text it was (`text`, `markdown` or `html`)."""
+
+    title: str
+    body: str
+    media: str
+
+
+def read_text(name: PurePath, data: bytes) -> Text:
+    """Return the text of a file; the ending of its name says how it is written.
+
+    The title is the HTML title, the first heading of Markdown, or the name of the file.
+
+    Raises: `ValueError` for bytes that are no UTF-8 text.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError("it is not UTF-8 text") from error
+    if "\0" in text:
+        raise ValueError("it is no text: it holds zero bytes")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    suffix = name.suffix.lower()
+    if suffix in _HTML:
+        page = _Page()
+        feed(page, text)
+        return Text(_title("".join(page.title), name), page.text(), "html")
+    if suffix in _MARKDOWN:
+        heading = next((line[2:] for line in text.splitlines() if line.startswith("# ")), "")
+        return Text(_title(heading, name), text.strip(), "markdown")
+    return Text(_title("", name), text.strip(), "text")
+
+
+def pieces_of(body: str, longest: int = 1_200) -> list[str]:
+    """Return the paragraphs of a text, put together as long as they fit into `longest` characters; none is empty."""
+    pieces: list[str] = []
+    for paragraph in _BLANK_LINE.split(body):
+        for part in _parts(paragraph.strip(), longest):
+            if pieces and len(pieces[-1]) + 2 + len(part) <= longest:
+                pieces[-1] += f"\n\n{part}"
+            else:
+                pieces.append(part)
+    return pieces
+
+
+def _parts(paragraph: str, longest: int) -> Iterator[str]:
+    """Yield a paragraph in parts that fit, cut at the end of a sentence, a line or a word where there is one."""
+    start = 0
+    while len(paragraph) - start > longest:
+        head = paragraph[start : start + longest]
+        ends = (head.rfind(". ") + 1, head.rfind("\n"), head.rfind(" "))
+        cut = next((end for end in ends if end > longest // 2), longest)
+        if part := head[:cut].strip():
+            yield part
+        start += cut
+    if rest := paragraph[start:].strip():
+        yield rest
+
+
+def _title(found: str, name: PurePath) -> str:
+    title = " ".join(found.split())[:_LONGEST_TITLE]
+    return title or spelled_out(name.stem)
+
+
+def spelled_out(name: str) -> str:
+    """Return a name of the system as text; bytes that are no UTF-8 show as escapes."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+class _Page(html.parser.HTMLParser):
+    """Collects the words of a page that a reader would see."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title: list[str] = []
+        self._words: list[str] = []
+        self._inside_title = False
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 -- the parser's own
+        if tag in _UNSEEN:
+            self._unseen += 1
+        elif tag == "title":
+            self._inside_title = True
+        elif tag in _BLOCKS:
+            self._words.append("\n\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _UNSEEN:
+            self._unseen = max(0, self._unseen - 1)
+        elif tag == "title":
+            self._inside_title = False
+        elif tag in _BLOCKS:
+            self._words.append("\n\n")
+
+    def handle_data(self, data: str) -> None:
+        if self._inside_title:
+            self.title.append(data)
+        elif not self._unseen:
+            self._words.append(data)
+
+    def text(self) -> str:
+        """Return the words seen, one paragraph a block."""
+        blocks = _BLANK_LINE.split("".join(self._words))
+        return "\n\n".join(joined for block in blocks if (joined := " ".join(block.split())))

@@ -1,0 +1,271 @@
+"""The tools `subtask` and `execute`: they hand work to an agent that somebody else runs."""
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+import attrs
+from pydantic import Field, ValidationError
+
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.dispatch.arguments import with_check
+from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import unfit
+from permitry.dispatch.scope import CallScope
+from permitry.errors import ToolError, UnavailableError, told
+from permitry_tools._spec import Arguments, spec
+
+__all__ = ["AgentRunner", "AgentTask", "Delegation", "Judge", "Judgement", "NoRunner", "register"]
+
+Model = TypeVar("Model", bound=Arguments)
+Kind: TypeAlias = Literal["analysis", "execute", "subtask"]
+_TOOLS = ("subtask", "execute")
+_MARK = "[ACCEPTANCE CRITERIA:"
+_NO_RUNNER = "No agent can be started here: the host has no runner for one. Do the work yourself."
+_TIMEOUT = 3_600.0
+
+
+@attrs.frozen
+class AgentTask:
+    """What an agent is to do, and with what at most.
+
+    `tools` are the only tools it may call, None for all there are; `without` are left out of these. `model` is None
+    where the runner may choose. A round is one answer of its model; `max_rounds` is None where the runner decides.
+    """
+
+    objective: str
+    kind: Kind = "subtask"
+    acceptance_criteria: str | None = attrs.field(default=None, kw_only=True)
+    model: str | None = attrs.field(default=None, kw_only=True)
+    reasoning_effort: str | None = attrs.field(default=None, kw_only=True)
+    tools: tuple[str, ...] | None = attrs.field(default=None, kw_only=True)
+    without: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    max_rounds: int | None = attrs.field(default=None, kw_only=True)
+
+    def may_use(self, tool: str) -> bool:
+        """Return whether the agent may call `tool` at all; a policy still decides each call."""
+        return (self.tools is None or tool in self.tools) and tool not in self.without
+
+
+class AgentRunner(Protocol):
+    """Whoever runs an agent: a host with a model.
+
+    The calls of that agent must go through a handler with a `Session.child` of the caller's session, which is
+    `scope.session`, so that it is never allowed more than its caller. Only tools with `task.may_use(name)` may reach
+    it, where `name` is that of the tool itself and not an alias (`ToolRegistry.resolved`).
+    """
+
+    def run(self, task: AgentTask, scope: CallScope) -> str:
+        """Return the agent's answer; `scope` is that of the agent, one deeper than its caller's.
+
+        `scope.session` is still the session of the caller: that of the agent is to be a child of it.
+
+        Raises: `ToolError` with what the caller is to be told.
+        """
+        ...
+
+
+@attrs.frozen
+class Judgement:
+    """Whether a result meets its acceptance criteria, and why."""
+
+    is_pass: bool = attrs.field(validator=attrs.validators.instance_of(bool))
+    reason: str = ""
+
+
+class Judge(Protocol):
+    """Whoever judges the result of an agent; one that fails counts as FAIL."""
+
+    def __call__(self, task: AgentTask, result: str) -> Judgement:
+        """Return the judgement of `result`."""
+        ...
+
+
+@attrs.frozen
+class NoRunner:
+    """The runner of a host that has none: it starts no agent, and says so."""
+
+    def run(self, task: AgentTask, scope: CallScope) -> str:  # noqa: ARG002 -- the protocol's
+        """Refuse.
+
+        Raises: `UnavailableError`.
+        """
+        raise UnavailableError(_NO_RUNNER)
+
+
+@attrs.frozen
+class Delegation:
+    """How work may be handed on.
+
+    `is_recursive` is False in flat mode, where no agent starts another; `max_depth` is how many agents may stand above
+    the deepest one. With `needs_criteria` every task says how its result will be judged, and `judge` does that, where
+    there is one. `models` are names, the most capable first: an agent gets no model above its caller's.
+    """
+
+    is_recursive: bool = True
+    max_depth: int = 4
+    needs_criteria: bool = False
+    judge: Judge | None = None
+    models: tuple[str, ...] = ()
+
+    def model_for(self, wanted: str | None, scope: CallScope) -> str | None:
+        """Return the model of an agent that was asked for with `wanted`.
+
+        Raises: `ToolError` for a model above the caller's, or where nobody can tell that it is not.
+        """
+        if wanted is None or wanted == scope.model:
+            return scope.model
+        if wanted not in self.models:
+            known = f"there are {', '.join(f'`{model}`' for model in self.models)}" if self.models else "leave it out"
+            raise ToolError(f"There is no model `{wanted}` to choose; {known}.")
+        # A caller that nobody can place counts as the least of all.
+        above = self.models.index(scope.model) if scope.model in self.models else len(self.models) - 1
+        if self.models.index(wanted) < above:
+            raise ToolError(
+                f"Cannot delegate to the higher-tier model `{wanted}`; use `{self.models[above]}` or below."
+            )
+        return wanted
+
+
+class Execute(Arguments):
+    """The arguments of `execute`."""
+
+    objective: str = Field("", max_length=20_000, description="What is to be done, in full: the agent sees no more.")
+    acceptance_criteria: str | None = Field(
+        None, max_length=20_000, description="What the result is judged by: specific, verifiable criteria."
+    )
+
+
+class Subtask(Execute):
+    """The arguments of `subtask`."""
+
+    model: str | None = Field(None, description="The model of the agent: your own, or one below.")
+    reasoning_effort: Literal["low", "medium", "high"] | None = Field(None, description="How much it is to think.")
+
+
+def register(registry: ToolRegistry, runner: AgentRunner | None = None, settings: Delegation | None = None) -> None:
+    """Add `subtask` and `execute` to `registry`; without a runner they refuse.
+
+    Source: seed 000, "Why `subtask` and `execute` are outside the registry".
+    """
+    desk = _Desk(registry, runner or NoRunner(), settings or Delegation())
+    registry.register_call_time(
+        _declared("subtask", "Have an agent like you work on a part of the task, and get its result.", Subtask, desk),
+        with_check(desk.subtask, functools.partial(desk.check, "subtask", Subtask)),
+    )
+    registry.register_call_time(
+        _declared("execute", "Have a simple agent carry out one clear step. It starts no agents.", Execute, desk),
+        with_check(desk.execute, functools.partial(desk.check, "execute", Execute)),
+    )
+
+
+def _declared(name: str, description: str, model: type[Arguments], desk: "_Desk") -> ToolSpec:
+    traits = ToolTraits(read_only=False, spawns_agent=True)
+    declared = spec(name, description, model, traits, timeout=_TIMEOUT)
+    # Left out, these are answered in words of their own, so the models of arguments do not require them.
+    required = ["objective", *(["acceptance_criteria"] if desk.settings.needs_criteria else [])]
+    return attrs.evolve(declared, parameters={**declared.parameters, "required": required})
+
+
+@attrs.frozen
+class _Desk:
+    """Checks each request for an agent, hands it on, and has the result judged."""
+
+    registry: ToolRegistry
+    runner: AgentRunner
+    settings: Delegation
+
+    def check(self, tool: str, model: type[Execute], arguments: dict[str, Any]) -> None:
+        """Refuse what no caller could have done, whatever the depth.
+
+        Raises: `ToolError`.
+        """
+        _checked(model, arguments)
+        self._check_mode(tool)
+        if "objective" not in arguments:
+            raise ToolError(f"{tool} requires objective")
+        if isinstance(self.runner, NoRunner):
+            raise UnavailableError(_NO_RUNNER)
+
+    def subtask(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
+        asked = _checked(Subtask, arguments)
+        self._check_mode("subtask")
+        self._check_depth("subtask", scope)
+        self._check_words("subtask", asked)
+        model = self.settings.model_for(asked.model, scope)
+        task = AgentTask(
+            asked.objective.strip(),
+            "subtask",
+            acceptance_criteria=asked.acceptance_criteria,
+            model=model,
+            reasoning_effort=asked.reasoning_effort,
+        )
+        return self._result("Subtask", task, scope)
+
+    def execute(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
+        asked = _checked(Execute, arguments)
+        self._check_mode("execute")
+        self._check_words("execute", asked)
+        self._check_depth("execute", scope)
+        task = AgentTask(
+            asked.objective.strip(),
+            "execute",
+            acceptance_criteria=asked.acceptance_criteria,
+            model=self.settings.models[-1] if self.settings.models else scope.model,
+            without=self._starting_agents(),
+        )
+        return self._result("Execute", task, scope)
+
+    def _starting_agents(self) -> tuple[str, ...]:
+        others = (spec.name for spec in self.registry if spec.traits.spawns_agent is True and spec.name not in _TOOLS)
+        return (*_TOOLS, *others)
+
+    def _check_mode(self, tool: str) -> None:
+        if not self.settings.is_recursive:
+            raise UnavailableError(f"{tool.capitalize()} tool not available in flat mode.")
+
+    def _check_depth(self, tool: str, scope: CallScope) -> None:
+        if scope.depth >= self.settings.max_depth:
+            raise ToolError(f"Max recursion depth reached; cannot run {tool}.")
+        if scope.deadline is not None and time.monotonic() >= scope.deadline:
+            raise ToolError(f"The time of this run is over; cannot run {tool}.")
+
+    def _check_words(self, tool: str, asked: Execute) -> None:
+        if not asked.objective.strip():
+            raise ToolError(f"{tool} requires objective")
+        if self.settings.needs_criteria and not (asked.acceptance_criteria or "").strip():
+            raise ToolError(
+                f"{tool} requires acceptance_criteria when acceptance criteria mode is enabled. "
+                "Provide specific, verifiable criteria for judging the result."
+            )
+
+    def _result(self, title: str, task: AgentTask, scope: CallScope) -> ToolResult:
+        result = self.runner.run(task, attrs.evolve(scope, depth=scope.depth + 1, model=task.model, step=0))
+        # The agent's own words must not pass for the verdict below them.
+        shown = result.replace(_MARK, _MARK.replace("[", "("))
+        text = f"{title} result for '{task.objective}':\n{shown}"
+        if self.settings.judge is None or not (task.acceptance_criteria or "").strip():
+            return ToolResult(True, text)
+        judgement = _judged(self.settings.judge, task, result)
+        word = "PASS" if judgement.is_pass else "FAIL"
+        return ToolResult(judgement.is_pass, f"{text}\n\n{_MARK} {word}]\n{judgement.reason}".rstrip())
+
+
+def _judged(judge: Callable[[AgentTask, str], object], task: AgentTask, result: str) -> Judgement:
+    """Return the judgement; whatever is none counts as FAIL: nothing passes that was not looked at."""
+    try:
+        judgement = judge(task, result)
+    except Exception as error:  # noqa: BLE001 -- a judge may fail in any way
+        return Judgement(is_pass=False, reason=f"The judge failed: {told(error)}")
+    if not isinstance(judgement, Judgement):
+        return Judgement(is_pass=False, reason="The judge gave no judgement.")
+    return judgement
+
+
+def _checked(model: type[Model], arguments: dict[str, Any]) -> Model:
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        raise unfit(error) from error

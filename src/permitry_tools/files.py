@@ -1,0 +1,154 @@
+"""The tools `list_files`, `read_file` and `write_file`."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ToolError
+from permitry_tools._looking import LONGEST_GLOB, LONGEST_LOOK, Look
+from permitry_tools._reading import MOST_BYTES, Asked, ReadMemory, body_of, line_hash, lines_of, locate, read_bytes
+from permitry_tools._spec import READS, ROLES, WRITES, Arguments, handler, preview, spec
+from permitry_tools.workspace import Workspace
+
+__all__ = ["MOST_BYTES", "lines_of", "read_text", "register", "unified_diff"]
+
+_MOST_FILES = 400
+_MOST_DIFFED = 4_000
+_MOST_SHOWN = 20_000
+
+
+class ListFiles(Arguments):
+    """The arguments of `list_files`."""
+
+    glob: str = Field(
+        "*",
+        max_length=LONGEST_GLOB,
+        description="A name, or a pattern such as `*.py`, `src/*` or `*.{js,ts}`; `*` crosses folders.",
+    )
+
+
+class ReadFile(Asked):
+    """The arguments of `read_file`."""
+
+    asked: ClassVar[Mapping[str, str]] = {"path": "read_file requires path"}
+    path: str = Field(description="The file, relative to the workspace.")
+    offset: int = Field(1, ge=1, description="The first line to show; lines count from 1.")
+    limit: int = Field(2000, ge=1, le=10_000, description="How many lines to show at most.")
+    hashline: bool = Field(
+        default=True, description="Whether each line carries its hash, as `N:HHHH|line`, for hashline_edit."
+    )
+
+
+class WriteFile(Asked):
+    """The arguments of `write_file`."""
+
+    asked: ClassVar[Mapping[str, str]] = {"path": "write_file requires path"}
+    path: str = Field(description="The file, relative to the workspace; missing folders are made.")
+    content: str = Field(description="The whole new content.")
+
+
+def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
+    """Add the file tools to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
+
+    Source: seed 000, "Tool Inventory".
+    """
+    known = ReadMemory() if memory is None else memory
+
+    def list_files(arguments: ListFiles) -> tuple[bool, str]:
+        look = Look(workspace, arguments.glob)
+        found = list(look.names())
+        rest = len(found) - _MOST_FILES
+        omitted = [f"...[omitted {rest} files]..."] if rest > 0 else []
+        return True, "\n".join([*found[:_MOST_FILES], *omitted, *look.notes()]) or "(no files)"
+
+    def read_file(arguments: ReadFile) -> tuple[bool, str]:
+        where, data = read_bytes(workspace, arguments.path)
+        shown = _shown(where, data.decode(errors="replace"), arguments)
+        known.note(where, data)
+        return True, shown
+
+    def write_file(arguments: WriteFile) -> tuple[bool, str]:
+        where = locate(workspace, arguments.path)
+        _refuse_unread(workspace, where, arguments.path, known)
+        data = arguments.content.encode()
+        workspace.write(arguments.path, data)
+        known.note(where, data)
+        return True, f"Wrote {len(arguments.content)} chars to {where.as_posix()}"
+
+    def diff(arguments: WriteFile) -> str:
+        where = locate(workspace, arguments.path)
+        before = read_text(workspace, arguments.path) if workspace.has(arguments.path) else ""
+        return unified_diff(where, before, arguments.content)
+
+    registry.register(
+        spec("list_files", "List the files of the workspace.", ListFiles, READS, timeout=LONGEST_LOOK),
+        handler(ListFiles, list_files),
+    )
+    registry.register(
+        spec(
+            "read_file", "Read a text file, with line numbers.", ReadFile, READS,
+            roles={"path": ROLES.READ_PATH}, output_limit=_MOST_SHOWN,
+        ),
+        handler(ReadFile, read_file),
+    )  # fmt: skip
+    registry.register(
+        spec(
+            "write_file", "Create a file, or replace one that was read before.", WriteFile, WRITES,
+            roles={"path": ROLES.WRITE_PATH},
+        ),
+        handler(WriteFile, write_file),
+        preview=preview(WriteFile, diff),
+    )  # fmt: skip
+
+
+def _shown(where: Path, text: str, arguments: ReadFile) -> str:
+    """Return the chosen lines with their numbers, as many whole ones as fit, and a marker for the rest."""
+    lines, start = lines_of(text), arguments.offset - 1
+    if start >= len(lines) and start > 0:
+        raise ToolError(f"`{arguments.path}` has {len(lines)} lines; line {arguments.offset} is past its end.")
+    shown = [f"# {where.as_posix()}"]
+    left = _MOST_SHOWN - len(shown[0]) - len("\n...[truncated 4194304 chars]...")
+    stop = min(start + arguments.limit, len(lines))
+    for at in range(start, stop):
+        body = body_of(lines[at])
+        numbered = f"{at + 1}:{line_hash(body)}|{body}" if arguments.hashline else f"{at + 1}|{body}"
+        left -= len(numbered) + 1
+        # A line that does not fit at all is left whole to whoever clips the answer: its end is shown as well then.
+        if left < 0 and at > start:
+            return "\n".join([*shown, f"...[truncated {sum(map(len, lines[at:]))} chars]..."])
+        shown.append(numbered)
+    rest = len(lines) - stop
+    return "\n".join([*shown, *[f"...[{rest} lines left out]..."] * (rest > 0)])
+
+
+def _refuse_unread(workspace: Workspace, where: Path, path: str, known: ReadMemory) -> None:
+    real = workspace.root / where
+    if os.path.isdir(real):  # noqa: PTH112 -- answers False where `Path.is_dir` raises
+        raise ToolError(f"Path is a directory, not a file: {path}")
+    if os.path.lexists(real) and not known.knows(where, workspace.read(path, MOST_BYTES + 1)):
+        why = "has changed since it was read" if known.has_met(where) else "has not been read"
+        way_out = f"Use read_file('{path}') first, then edit via apply_patch or write_file."
+        raise ToolError(f"BLOCKED: {path} already exists but {why}. {way_out}")
+
+
+def read_text(workspace: Workspace, path: str) -> str:
+    """Return the text of a file of the workspace; bytes that are not UTF-8 show as replacement characters.
+
+    Raises: `ToolError` when there is no such file, or it is larger than 4 MiB.
+    """
+    return read_bytes(workspace, path)[1].decode(errors="replace")
+
+
+def unified_diff(where: Path, before: str, after: str) -> str:
+    """Return the unified diff between two contents of a file; where that would take long, a sentence instead."""
+    old, new = lines_of(before), lines_of(after)
+    if len(old) + len(new) > _MOST_DIFFED:
+        return f"({len(old)} lines become {len(new)}; too many to compare)"
+    name = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in where.as_posix())
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,0 +1,98 @@
+"""The tools `view_image` and `read_image`: an image of the workspace, for the model to look at."""
+
+import os
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field
+
+from permitry.core.result import MediaPart, ToolResult
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ToolError
+from permitry_tools._spec import READS, ROLES, Arguments, handler, spec
+from permitry_tools.workspace import Workspace
+
+__all__ = ["MOST_IMAGE_BYTES", "register"]
+
+MOST_IMAGE_BYTES = 20 * 1024 * 1024
+_SUPPORTED = (".gif", ".jpeg", ".jpg", ".png", ".webp")
+_LONGEST_HEAD = 12
+_MAGIC = MappingProxyType(
+    {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF87a": "image/gif", b"GIF89a": "image/gif"}
+)
+
+
+class ViewImage(Arguments):
+    """The arguments of `view_image`."""
+
+    path: str = Field(description="The image, relative to the workspace.")
+    detail: Literal["high", "original"] | None = Field(
+        None, description="How closely to look. The image is handed over as it is either way."
+    )
+
+
+class ReadImage(Arguments):
+    """The arguments of `read_image`."""
+
+    path: str = Field(description="The image, relative to the workspace.")
+
+
+def register(registry: ToolRegistry, workspace: Workspace) -> None:
+    """Add `view_image` and `read_image` to `registry`, confined to `workspace`. They differ in their errors only.
+
+    Source: seed 001, "handlers/view_image.rs"; the recorded tools of seed 000.
+    """
+
+    def view_image(arguments: ViewImage) -> ToolResult:
+        where = _located(workspace, arguments.path)
+        if not os.path.lexists(where):  # answers False where `Path.exists` raises
+            raise ToolError(f"unable to locate image at `{arguments.path}`")
+        if not where.is_file():
+            raise ToolError(f"image path `{arguments.path}` is not a file")
+        return _image(workspace, arguments.path)
+
+    def read_image(arguments: ReadImage) -> ToolResult:
+        if not arguments.path:
+            raise ToolError("read_image requires path")
+        where = _located(workspace, arguments.path)
+        if not os.path.lexists(where):  # answers False where `Path.exists` raises
+            raise ToolError(f"File not found: {arguments.path}")
+        if not where.is_file():
+            raise ToolError(f"Path is a directory, not a file: {arguments.path}")
+        return _image(workspace, arguments.path)
+
+    description = "Look at an image of the workspace: PNG, JPEG, GIF or WebP, up to 20 MiB."
+    roles = {"path": ROLES.READ_PATH}
+    registry.register(spec("view_image", description, ViewImage, READS, roles=roles), handler(ViewImage, view_image))
+    registry.register(spec("read_image", description, ReadImage, READS, roles=roles), handler(ReadImage, read_image))
+
+
+def _located(workspace: Workspace, path: str) -> Path:
+    return workspace.root / workspace.locate(path)
+
+
+def _image(workspace: Workspace, path: str) -> ToolResult:
+    data = workspace.read(path, MOST_IMAGE_BYTES + 1)
+    if len(data) > MOST_IMAGE_BYTES:
+        raise ToolError(f"Image too large: {path} is larger than {MOST_IMAGE_BYTES} bytes")
+    media_type = _media_type(data[:_LONGEST_HEAD])
+    if media_type is None:
+        suffix = PurePath(path).suffix.lower()
+        if suffix in _SUPPORTED:
+            raise ToolError(f"The file `{path}` holds no image of a supported kind.")
+        suffix = suffix or "no suffix"
+        raise ToolError(f"Unsupported image format: {suffix}. Supported: {', '.join(_SUPPORTED)}")
+    where = workspace.locate(path).as_posix()
+    text = f"Image {where} ({len(data)} bytes, {media_type})"
+    return ToolResult(True, text, parts=(MediaPart(data, media_type),))
+
+
+def _media_type(head: bytes) -> str | None:
+    """Return the type of an image by its first bytes, whatever its name says; None for everything else."""
+    if head[:4] == b"RIFF" and head[8:] == b"WEBP":
+        return "image/webp"
+    for magic, media_type in _MAGIC.items():
+        if head.startswith(magic):
+            return media_type
+    return None

@@ -1,0 +1,30 @@
+"""The tool `think`."""
+
+from pydantic import Field
+
+from permitry.dispatch.registry import ToolRegistry
+from permitry_tools._spec import READS, ROLES, Arguments, handler, spec
+from permitry_tools.workspace import Workspace
+
+__all__ = ["register"]
+
+
+class Think(Arguments):
+    """The arguments of `think`."""
+
+    note: str = Field("", description="The thought; nothing happens but that it is said.")
+
+
+def register(registry: ToolRegistry, _workspace: Workspace) -> None:
+    """Add `think` to `registry`. It touches nothing, so it needs no workspace.
+
+    Source: seed 000, "Tool Inventory".
+    """
+
+    def think(arguments: Think) -> tuple[bool, str]:
+        return True, f"Thought noted: {arguments.note}"
+
+    registry.register(
+        spec("think", "Note a thought before the next step.", Think, READS, roles={"note": ROLES.TEXT}),
+        handler(Think, think),
+    )

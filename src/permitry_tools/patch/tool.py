@@ -1,0 +1,146 @@
+"""The tool `apply_patch`: a patch over several files, verified as a whole and then made as a whole."""
+
+from typing import Any
+
+import attrs
+from pydantic import Field, model_validator
+
+from permitry.core.call import PayloadKind
+from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import validated
+from permitry.errors import ToolError
+from permitry_tools._reading import ReadMemory
+from permitry_tools._spec import ROLES, WRITES, Arguments, checked_first, handler, preview, spec
+from permitry_tools.patch.commit import commit
+from permitry_tools.patch.grammar import GRAMMAR
+from permitry_tools.patch.parse import parse_patch
+from permitry_tools.patch.preview import preview_of
+from permitry_tools.patch.update import LineEndings
+from permitry_tools.patch.verify import FileChange, Verified, verify
+from permitry_tools.workspace import Workspace
+
+__all__ = ["Patching", "apply_patch", "register"]
+
+_LETTERS = "AMD"
+_DESCRIPTION = """\
+Edit files with a patch. All of it is applied, or nothing. Paths are relative to the workspace; a path stands once.
+
+*** Begin Patch
+*** Add File: path           then every line of the new file, with + before it
+*** Delete File: path
+*** Update File: path        then, if it gets another path, a line *** Move to: new path
+@@ a line above the change   or only @@
+ context line
+-old line
++new line
+*** End Patch
+
+Give three lines of context above and below a change. Write *** End of File below lines that end the file."""
+
+
+class ApplyPatch(Arguments):
+    """The arguments of `apply_patch`; one of the two is given."""
+
+    patch: str | None = Field(None, description="The patch, from `*** Begin Patch` to `*** End Patch`.")
+    input: str | None = Field(None, description="The same; the name free-form calls use.")
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "ApplyPatch":
+        if (self.patch is None) == (self.input is None):
+            raise ValueError("give the patch as `patch`, or as `input`")
+        return self
+
+    @property
+    def text(self) -> str:
+        """The patch."""
+        return self.patch or self.input or ""
+
+
+@attrs.frozen
+class Patching:
+    """Patches being made in a workspace; `memory` holds what the model knows of files, None where nobody asks."""
+
+    workspace: Workspace
+    memory: ReadMemory | None = None
+    endings: LineEndings = attrs.field(default=LineEndings.KEEP, kw_only=True)
+
+    def verified(self, patch: str, *, folder: str | None = None) -> Verified:
+        """Return what the patch would do; the relative paths in it start from `folder`, or the root.
+
+        Raises: `ToolError` when it does not fit.
+        """
+        try:
+            return verify(self.workspace, patch, folder=folder, endings=self.endings)
+        except ToolError as error:
+            raise ToolError(f"apply_patch verification failed: {error}") from error
+
+    def made(self, verified: Verified) -> str:
+        """Make all changes and return what the model is told.
+
+        Raises: `ToolError` when one cannot be made. Then nothing was changed, unless the message says so.
+        """
+        commit(self.workspace.root, verified.changes)
+        for file in verified.files:
+            self._note(file)
+        lines = [f"{letter} {file.name}" for letter in _LETTERS for file in verified.files if file.letter == letter]
+        return "\n".join(["Success. Updated the following files:", *lines, ""])
+
+    def _note(self, file: FileChange) -> None:
+        """Have a new file known; one that was changed is known if it was known before."""
+        if self.memory is None or file.letter == "D":
+            return
+        is_known = file.source is None or file.before is None or self.memory.knows(file.source, file.before.encode())
+        if is_known:
+            self.memory.note(file.place, file.after.encode())
+
+
+def register(
+    registry: ToolRegistry,
+    workspace: Workspace,
+    memory: ReadMemory | None = None,
+    *,
+    endings: LineEndings = LineEndings.KEEP,
+) -> None:
+    """Add `apply_patch` to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
+
+    Source: seed 001, "handlers/apply_patch.rs"; shared facts on apply_patch.
+    """
+    patching = Patching(workspace, memory, endings=endings)
+
+    def apply(arguments: ApplyPatch) -> tuple[bool, str]:
+        return True, patching.made(patching.verified(arguments.text))
+
+    def shown(arguments: ApplyPatch) -> str:
+        return preview_of(workspace, patching.verified(arguments.text))
+
+    registry.register(
+        spec(
+            "apply_patch", _DESCRIPTION, ApplyPatch, attrs.evolve(WRITES, idempotent=False),
+            roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM), grammar=GRAMMAR,
+        ),
+        checked_first(_check_patch, handler(ApplyPatch, apply)),
+        preview=preview(ApplyPatch, shown),
+    )  # fmt: skip
+
+
+def _check_patch(arguments: dict[str, Any]) -> None:
+    """Read the patch, without a look at the files it is about.
+
+    Raises: `ToolError` when it is none.
+    """
+    text = validated(ApplyPatch, arguments).text
+    try:
+        parse_patch(text)
+    except ToolError as error:
+        raise ToolError(f"apply_patch verification failed: {error}") from error
+
+
+def apply_patch(
+    workspace: Workspace, patch: str, *, folder: str | None = None, endings: LineEndings = LineEndings.KEEP
+) -> str:
+    """Apply a patch and return what the model is told; the relative paths in it start from `folder`, or the root.
+
+    Raises: `ToolError` when it does not fit, or cannot be made. Then nothing was changed, unless the message says so.
+    """
+    patching = Patching(workspace, endings=endings)
+    return patching.made(patching.verified(patch, folder=folder))

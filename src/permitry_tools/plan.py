@@ -1,0 +1,132 @@
+"""The tools `update_plan`, the list of steps where the host can read it, and `present_plan`, which ends plan mode."""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import attrs
+from pydantic import Field
+
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolTraits
+from permitry.dispatch.arguments import with_check
+from permitry.dispatch.cancel import current_cancellation
+from permitry.dispatch.events import ToolEventKind, report
+from permitry.dispatch.limits import ToolLimits
+from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import validated
+from permitry.dispatch.scope import ToolInvocation
+from permitry.errors import ToolError
+from permitry_tools._spec import Arguments, handler, spec
+
+__all__ = ["Plan", "PlanReview", "PlanState", "PlanStep", "register", "register_present_plan"]
+
+_Status: TypeAlias = Literal["pending", "in_progress", "completed"]
+# It changes the session alone, yet it is no reading: plan mode, which is for another kind of plan, must block it.
+_NOTES = ToolTraits(read_only=False, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
+
+
+_LONGEST = 20_000
+
+PlanReview: TypeAlias = Callable[[ToolCall], ToolConfirmationResponse | None]
+"""Shows the plan in a call to the human and returns the answer, None where nobody answers; it may wait."""
+
+
+class PlanStep(Arguments):
+    """One step of a plan."""
+
+    step: str = Field(min_length=1, description="What is to be done.")
+    status: _Status = Field(description="How far it is.")
+
+
+class UpdatePlan(Arguments):
+    """The arguments of `update_plan`."""
+
+    plan: tuple[PlanStep, ...] = Field(strict=False, description="All steps, in order; at most one is in progress.")
+    explanation: str | None = Field(None, description="Why the plan changes.")
+
+
+@attrs.frozen
+class PlanState:
+    """A plan at one moment: its steps, and why it was changed last, or None."""
+
+    steps: tuple[PlanStep, ...] = ()
+    explanation: str | None = None
+
+
+@attrs.define
+class Plan:
+    """The plan of one session; `state` is replaced as a whole by every `update_plan`."""
+
+    state: PlanState = attrs.field(factory=PlanState)
+
+
+def register(registry: ToolRegistry, plan: Plan | None = None) -> Plan:
+    """Add `update_plan` to `registry` and return the plan it keeps: `plan`, or a new one.
+
+    Source: seed 001, "handlers/plan.rs".
+    """
+    kept = Plan() if plan is None else plan
+
+    def update_plan(arguments: UpdatePlan) -> tuple[bool, str]:
+        kept.state = PlanState(arguments.plan, arguments.explanation)
+        steps = [step.model_dump() for step in arguments.plan]
+        report(ToolEventKind.PLAN, arguments.explanation or "", steps=steps)
+        return True, "Plan updated"
+
+    registry.register(
+        spec("update_plan", "Write down the steps of the task and how far each is.", UpdatePlan, _NOTES),
+        handler(UpdatePlan, update_plan),
+    )
+    return kept
+
+
+class PresentPlan(Arguments):
+    """The arguments of `present_plan`."""
+
+    plan: str = Field(min_length=1, max_length=_LONGEST, description="The plan, for the user to read: what, and how.")
+
+
+def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
+    """Add `present_plan` to `registry`, which is there in plan mode: with the approval of a human plan mode ends.
+
+    Source: seed 003, "PresentPlanRule".
+    """
+
+    def present_plan(given: dict[str, Any], invocation: ToolInvocation) -> ToolResult:
+        plan, session = validated(PresentPlan, given).plan, invocation.session
+        if session is None or session.parent is not None:
+            raise ToolError("Only the main agent presents a plan; hand yours to the agent that started you.")
+        cancellation = current_cancellation()
+        response = review(invocation.call)
+        if cancellation.is_cancelled:
+            raise ToolError("The call was cancelled, so plan mode stays, whatever the user answered.")
+        if response is None:
+            return ToolResult(False, "Nobody answered, so plan mode stays. You may still read; do not carry it out.")
+        if not response.is_approval:
+            text = "The user did not approve the plan, so plan mode stays. Work on it, and present it again."
+            return ToolResult(False, text + _said(response))
+        edited = plan if response.arguments is None else validated(PresentPlan, response.arguments).plan
+        # INVARIANT: plan mode is left here alone, after the approval of a human that is on record.
+        with session.lock:
+            session.switch_mode("default")
+        changed = "" if edited == plan else f" The user changed it to:\n{edited}"
+        return ToolResult(
+            True, f"The user approved the plan. Plan mode is over; carry it out.{changed}{_said(response)}"
+        )
+
+    registry.register_with_context(
+        spec(
+            "present_plan", "Show the finished plan to the user, who approves it, which ends plan mode, or does not.",
+            PresentPlan, _NOTES, timeout=None,
+        ),
+        with_check(present_plan, lambda given: validated(PresentPlan, given)),
+        enabled=lambda context: context.is_plan_mode,
+        # A human may take long; other tools need not wait for that.
+        limits=ToolLimits(resource=None),
+    )  # fmt: skip
+
+
+def _said(response: ToolConfirmationResponse) -> str:
+    return f"\nThe user says: {response.instructions}" if response.instructions else ""

@@ -1,0 +1,100 @@
+"""A command that only applies a patch: done here, as there is seldom a program `apply_patch` to be found."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from permitry.actions.folders import Folder
+from permitry.actions.shell.reading import read_argv, read_command
+from permitry.core.action import Access, Actions
+from permitry.dispatch.registry import Handler, Preview
+from permitry.errors import ToolError
+from permitry_tools._process import folder_of
+from permitry_tools._spec import checked_first
+from permitry_tools.patch import Patching, patch_in_shell
+from permitry_tools.patch.parse import parse_patch
+from permitry_tools.patch.preview import preview_of
+from permitry_tools.patch.verify import Verified
+
+__all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check"]
+
+
+def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
+    """Apply the patch that is all `command` does, and return what the model is told; None leaves it to the shell.
+
+    Left is every other command, and one that would touch a file of which the policy was not told; nothing has changed
+    then. `folder` is where the command would start: a real, absolute path in the workspace.
+
+    Raises: `ToolError` when the patch does not fit, cannot be made, or stands there without `apply_patch`.
+    """
+    verified = _planned(command, folder, patching)
+    return None if verified is None else patching.made(verified)
+
+
+def check_patch_in(command: object) -> None:
+    """Read the patch that is all a command does, if it is one, without a look at the files it is about.
+
+    Raises: `ToolError` for a patch that cannot be read, that a shell would rewrite, or without `apply_patch`.
+    """
+    found = patch_in_shell(command) if _is_command(command) else None
+    if found is None or found.folder == "":
+        return
+    try:
+        parse_patch(found.patch)
+    except ToolError as error:
+        raise ToolError(f"apply_patch verification failed: {error}") from error
+
+
+def with_patch_check(argument: str, handle: Handler) -> Handler:
+    """Return `handle` for commands whose patch, if they are one, can be read; others hear what is wrong with it."""
+    return checked_first(lambda given: check_patch_in(given.get(argument)), handle)
+
+
+def patch_preview(patching: Patching, argument: str, workdir: str | None = None) -> Preview:
+    """Return a preview of a command that only applies a patch: that of `apply_patch`; None for any other command.
+
+    `argument` names the command, `workdir` the folder it starts in.
+    """
+
+    def show(given: dict[str, Any]) -> str | None:
+        command = given.get(argument)
+        if not _is_command(command) or patch_in_shell(command) is None:
+            return None
+        folder = folder_of(patching.workspace, None if workdir is None else given.get(workdir))
+        verified = _planned(command, folder, patching)
+        return None if verified is None else preview_of(patching.workspace, verified)
+
+    return show
+
+
+def _is_command(value: object) -> TypeGuard[str | list[str]]:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(word, str) for word in value))
+
+
+def _planned(command: str | Sequence[str], folder: Path, patching: Patching) -> Verified | None:
+    """Return what the patch that is all `command` does would do; None leaves the command to the shell."""
+    found = patch_in_shell(command)
+    if found is None or found.folder == "":
+        return None
+    # A shell goes to a folder by its name: behind a link, `..` leads back to where the link stands.
+    start = folder if found.folder is None else Path(os.path.normpath(folder / found.folder))
+    if not os.path.isdir(start):  # noqa: PTH112 -- answers False where `Path.is_dir` raises
+        return None
+    verified = patching.verified(found.patch, folder=str(start))
+    root = patching.workspace.root
+    touched = {(_needed(change.data), str(root / change.where)) for change in verified.changes}
+    # INVARIANT: law 5. Only what was judged is touched: the paths that the policy was told of for this very command.
+    return verified if touched <= set(_judged(command, folder)) else None
+
+
+def _needed(data: bytes | None) -> Access:
+    return Access.DELETE if data is None else Access.WRITE
+
+
+def _judged(command: str | Sequence[str], folder: Path) -> Iterator[tuple[Access, str]]:
+    """Yield the paths, and what is done to each, that a policy is told of for a command."""
+    here = Folder((str(folder),), None)
+    reading = read_command(command, here) if isinstance(command, str) else read_argv(command, here)
+    for touch in Actions(reading.certain, (*reading.possible, *reading.guessed)).touches():
+        yield from ((touch.access, name) for name in touch.place.names)

@@ -1,0 +1,148 @@
+"""The tools `shell`, `shell_command` and `local_shell`: one command, as Codex and its models write it."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from permitry.core.call import PayloadKind
+from permitry.dispatch.events import reporter_here
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ToolError
+from permitry_tools._process import Ended, ProcessGroup, default_shell, folder_of, run_group
+from permitry_tools._reading import ReadMemory
+from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
+from permitry_tools.patch import Patching
+from permitry_tools.shell._patching import patch_preview, patched_by, with_patch_check
+from permitry_tools.workspace import Workspace
+
+__all__ = ["exit_code", "register"]
+
+_LONGEST = 600_000
+_DEFAULT = 10_000
+_SHOWN = 15_000
+_TIMED_OUT = 124
+_SIGNALED = 128
+
+_Words = Annotated[list[str], Field(min_length=1)]
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class _Options(Arguments):
+    workdir: str | None = Field(None, description="The folder it starts in, relative to the workspace.")
+    timeout_ms: int | None = Field(
+        None,
+        ge=1,
+        le=_LONGEST,
+        description=f"Milliseconds until it and its processes are killed; {_DEFAULT} if absent.",
+    )
+    login: bool = Field(False, description="Whether the shell reads the profile of the user first.")
+    sandbox_permissions: Literal["use_default"] = Field("use_default", description="There is no sandbox to leave.")
+    justification: str | None = Field(None, description="Why this is to be run, for the human who is asked.")
+
+
+class Shell(_Options):
+    """The arguments of `shell`."""
+
+    command: _Words | _Text = Field(
+        description="A program and its arguments, started without a shell; or a text, as for `bash -c`."
+    )
+
+
+class ShellCommand(_Options):
+    """The arguments of `shell_command`."""
+
+    command: _Text = Field(description="The command, as for `bash -c`.")
+
+
+class LocalShell(Arguments):
+    """The arguments of `local_shell`: the `action` of a local shell call."""
+
+    type: Literal["exec"] = Field("exec", description="The kind of the action.")
+    command: _Words = Field(description="A program and its arguments.")
+    timeout_ms: int | None = Field(
+        None,
+        ge=1,
+        le=_LONGEST,
+        description=f"Milliseconds until it and its processes are killed; {_DEFAULT} if absent.",
+    )
+    working_directory: str | None = Field(None, description="The folder it starts in, relative to the workspace.")
+    env: dict[str, str] | None = Field(None, description="Must be empty: set variables with the program `env`.")
+    user: str | None = Field(None, description="Must be absent: commands run as the user of this process.")
+
+
+def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
+    """Add `shell`, `shell_command` and `local_shell` to `registry`; commands start in folders of the workspace.
+
+    `login` has no role: what a profile does is nobody's to judge, so a call with it is asked about.
+    `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
+
+    Source: seed 001, "Unify handling for function calls, custom calls, and local shell calls".
+    """
+    default = default_shell()
+    patching = Patching(workspace, memory)
+
+    def run(command: str | list[str], argv: list[str], workdir: str | None, timeout_ms: int | None) -> tuple[bool, str]:
+        folder = folder_of(workspace, workdir)
+        told = patched_by(command, folder, patching)
+        return _run(argv, folder, timeout_ms) if told is None else (True, told)
+
+    def shell(arguments: Shell | ShellCommand) -> tuple[bool, str]:
+        command = arguments.command
+        argv = [default, "-lc" if arguments.login else "-c", command] if isinstance(command, str) else command
+        return run(command, argv, arguments.workdir, arguments.timeout_ms)
+
+    def local_shell(arguments: LocalShell) -> tuple[bool, str]:
+        argv = arguments.command
+        return run(argv, argv, arguments.working_directory, arguments.timeout_ms)
+
+    timeout = _LONGEST / 1000 + 10
+    about = {"workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT}
+    for name, model, handle in (
+        ("shell", Shell, handler(Shell, shell)),
+        ("shell_command", ShellCommand, handler(ShellCommand, shell)),
+    ):
+        roles = {"command": ROLES.COMMAND, **about}
+        registry.register(
+            spec(name, "Run a command in the workspace.", model, RUNS, roles=roles, timeout=timeout),
+            with_patch_check("command", handle),
+            preview=patch_preview(patching, "command", "workdir"),
+        )
+    registry.register(
+        spec(
+            "local_shell", "Run a program in the workspace.", LocalShell, RUNS,
+            roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
+            timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION),
+        ),
+        with_patch_check("command", checked_first(_check_surroundings, handler(LocalShell, local_shell))),
+        preview=patch_preview(patching, "command", "working_directory"),
+    )  # fmt: skip
+
+
+def exit_code(code: int) -> int:
+    """Return the exit code as shells tell it: 128 and the number of the signal for a command that was killed."""
+    return code if code >= 0 else _SIGNALED - code
+
+
+def _check_surroundings(arguments: dict[str, Any]) -> None:
+    if arguments.get("env"):
+        raise ToolError("`env` must be empty; write `env NAME=VALUE PROGRAM …` as the command instead.")
+    if arguments.get("user"):
+        raise ToolError("`user` must be absent; commands run as the user of this process.")
+
+
+def _run(argv: list[str], folder: Path, timeout_ms: int | None) -> tuple[bool, str]:
+    limit = _DEFAULT if timeout_ms is None else timeout_ms
+    ended = run_group(ProcessGroup(argv, folder, is_merged=True), limit / 1000)
+    return ended.code == 0, _described(ended, limit)
+
+
+def _described(ended: Ended, limit: int) -> str:
+    (output,) = ended.outputs
+    code = _TIMED_OUT if ended.code is None else exit_code(ended.code)
+    how = ""
+    if ended.code is None:
+        how = "command cancelled\n" if ended.is_cancelled else f"command timed out after {limit} milliseconds\n"
+    total = f"Total output lines: {output.lines}\n" if output.length > _SHOWN else ""
+    shown = output.shown(_SHOWN, reporter_here())
+    return f"Exit code: {code}\nWall time: {ended.seconds:.1f} seconds\n{total}Output:\n{how}{shown}"

@@ -1,0 +1,147 @@
+"""The tool `run_shell`."""
+
+import threading
+from typing import Any
+
+import attrs
+from pydantic import Field
+
+from permitry.actions.shell.lenient import read_leniently
+from permitry.actions.shell.runners import program_of
+from permitry.dispatch.events import reporter_here
+from permitry.dispatch.registry import Handler, ToolRegistry
+from permitry.errors import ToolError
+from permitry_tools._process import Ended, ProcessGroup, default_shell, run_group
+from permitry_tools._reading import ReadMemory
+from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
+from permitry_tools.patch import Patching
+from permitry_tools.shell._patching import patch_preview, patched_by, with_patch_check
+from permitry_tools.workspace import Workspace
+
+__all__ = ["register", "requiring", "without_terminal"]
+
+_LONGEST = 600
+_SHOWN = 12_000
+"""The characters of output that are shown where some are on disk alone; with the command they fit the output limit."""
+_MOST_REPEATS = 2
+_INTERACTIVE = ("vim", "nano", "less", "more", "top", "htop", "man")
+
+
+class RunShell(Arguments):
+    """The arguments of `run_shell`."""
+
+    command: str = Field(min_length=1, description="The command, as for `bash -c`, run in the workspace.")
+    timeout: int = Field(45, ge=1, le=_LONGEST, description="Seconds until it and its processes are killed.")
+
+
+def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
+    """Add `run_shell` to `registry`. It starts in the workspace; the command itself can reach what the user can.
+
+    `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
+
+    Source: seed 000, "`run_shell`".
+    """
+    shell = default_shell()
+    repeats = _Repeats()
+    patching = Patching(workspace, memory)
+
+    def run_shell(arguments: RunShell) -> tuple[bool, str]:
+        told = patched_by(arguments.command, workspace.root, patching)
+        if told is not None:
+            return True, told
+        repeats.refuse(arguments)
+        ended = run_group(ProcessGroup([shell, "-c", arguments.command], workspace.root), arguments.timeout)
+        text = _told(arguments, ended)
+        repeats.note(arguments, text)
+        return ended.code == 0, text
+
+    registry.register(
+        spec(
+            "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
+            roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0,
+        ),
+        requiring("run_shell", "command", without_terminal(with_patch_check("command", handler(RunShell, run_shell)))),
+        preview=patch_preview(patching, "command"),
+    )  # fmt: skip
+
+
+def _told(arguments: RunShell, ended: Ended) -> str:
+    stdout, stderr = _shown(ended)
+    output = f"\n[stdout]\n{stdout}\n[stderr]\n{stderr}"
+    if ended.code is not None:
+        end = f"[exit_code={ended.code}]"
+    else:
+        end = "[cancelled" if ended.is_cancelled else f"[timeout after {arguments.timeout}s"
+        end += " — processes killed]"
+        output = output if stdout or stderr else ""
+    return f"$ {arguments.command}\n{end}{output}"
+
+
+def _shown(ended: Ended) -> tuple[str, str]:
+    """Return both outputs; where they are in memory, the registry shortens and keeps the whole answer."""
+    stdout, stderr = ended.outputs
+    if stdout.is_whole and stderr.is_whole:
+        return stdout.text(), stderr.text()
+    least = _SHOWN // 3
+    room = max(least, _SHOWN - min(stderr.length, least)), max(least, _SHOWN - min(stdout.length, 2 * least))
+    reporter = reporter_here()
+    return stdout.shown(room[0], reporter), stderr.shown(room[1], reporter)
+
+
+def requiring(tool: str, argument: str, handle: Handler) -> Handler:
+    """Return `handle` for calls that give `argument`, and no blanks; others are answered that it is required."""
+
+    def check(arguments: dict[str, Any]) -> None:
+        given = arguments.get(argument)
+        if given is None or (isinstance(given, str) and not given.strip()):
+            raise ToolError(f"{tool} requires {argument}")
+
+    return checked_first(check, handle)
+
+
+def without_terminal(handle: Handler) -> Handler:
+    """Return `handle` for commands that run no program for a terminal; others are refused."""
+
+    def check(arguments: dict[str, Any]) -> None:
+        if isinstance(command := arguments.get("command"), str):
+            _refuse_interactive(command)
+
+    return checked_first(check, handle)
+
+
+def _refuse_interactive(command: str) -> None:
+    """Accept a command that runs no program for a terminal: there is none, and such a program would only hang.
+
+    Raises: `ToolError` for any other.
+    """
+    names = {program_of(each.words) for each in read_leniently(command).commands if each.words}
+    if not names.isdisjoint(_INTERACTIVE):
+        programs = "/".join(_INTERACTIVE)
+        raise ToolError(f"BLOCKED: Interactive terminal programs are not allowed by runtime policy ({programs}).")
+
+
+@attrs.define
+class _Repeats:
+    """Notices that a model runs the same command again and again and gets the same again and again."""
+
+    _last: tuple[RunShell, str] | None = None
+    _count: int = 0
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def refuse(self, arguments: RunShell) -> None:
+        """Pass over a call that may bring something new.
+
+        Raises: `ToolError` for any other.
+        """
+        with self._lock:
+            if self._last is not None and self._last[0] == arguments and self._count >= _MOST_REPEATS:
+                raise ToolError(
+                    "Blocked by runtime policy: identical run_shell command repeated more than twice at the same depth."
+                    " Change strategy instead of retrying the same command."
+                )
+
+    def note(self, arguments: RunShell, text: str) -> None:
+        """Take note of what a call brought."""
+        with self._lock:
+            self._count = self._count + 1 if self._last == (arguments, text) else 1
+            self._last = (arguments, text)

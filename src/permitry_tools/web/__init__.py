@@ -1,0 +1,170 @@
+"""The tools `web_search` and `fetch_url`.
+
+They need the package httpx, which the extra `permitry[web]` installs; it is loaded on first use.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from permitry.core.spec import ToolTraits
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ToolError, UnavailableError
+from permitry_tools._spec import ROLES, Arguments, checked_first, handler, spec
+from permitry_tools.web.addresses import Resolve, resolve
+from permitry_tools.web.pages import LONGEST_TEXT
+from permitry_tools.web.settings import NO_SERVICE, WebSettings
+
+if TYPE_CHECKING:
+    from permitry_tools.web.exchange import Exchanger
+    from permitry_tools.web.fetching import Fetcher, MayConnect
+    from permitry_tools.web.searching import SearchProvider
+
+__all__ = ["WebSettings", "register"]
+
+_MOST_URLS = 10
+_MOST_RESULTS = 20
+_LONGEST_QUERY = 1000
+# Room for all pages, and for what JSON adds to them.
+_OUTPUT = _MOST_URLS * LONGEST_TEXT * 5 // 4
+
+# Reading, but not only: an address or a query can carry out what it holds.
+_READS_THE_WEB = ToolTraits(destructive=False, open_world=True, spawns_agent=False)
+
+
+class WebSearch(Arguments):
+    """The arguments of `web_search`."""
+
+    query: str = Field(min_length=1, max_length=_LONGEST_QUERY, description="What to search for.")
+    num_results: int = Field(10, ge=1, le=_MOST_RESULTS, description="How many results to give at most.")
+    include_text: bool = Field(False, description="Whether to give the text of the pages, where it is known.")
+
+
+class FetchUrl(Arguments):
+    """The arguments of `fetch_url`."""
+
+    urls: list[str] = Field(
+        min_length=1, max_length=_MOST_URLS, description="The http or https addresses of the pages, ten at most."
+    )
+
+
+def register(
+    registry: ToolRegistry,
+    settings: WebSettings | None = None,
+    may_connect: "MayConnect | None" = None,
+    *,
+    search: "SearchProvider | None" = None,
+    resolver: Resolve = resolve,
+) -> None:
+    """Add `web_search` and `fetch_url` to `registry`.
+
+    `may_connect` says whether a redirect to an address may be followed: True, or False, or a reason why not. Without
+    it only redirects within one origin are. `search` is asked instead of the service that `settings` name; `resolver`
+    finds the addresses of hosts.
+
+    Source: seed 000, "Tool Inventory".
+    """
+    chosen = WebSettings() if settings is None else settings
+    has_service = search is not None or chosen.search_endpoint is not None
+
+    def check_search(arguments: dict[str, Any]) -> None:
+        if (found := _query_mistake(arguments)) is not None:
+            raise ToolError(found)
+        if not has_service:
+            raise UnavailableError(f"Web search failed: {NO_SERVICE}.")
+
+    def check_urls(arguments: dict[str, Any]) -> None:
+        if (found := _urls_mistake(arguments)) is not None:
+            raise ToolError(found)
+
+    def web_search(arguments: WebSearch) -> tuple[bool, str]:
+        return _searched(arguments, lambda: search or _search_provider(chosen, resolver))
+
+    def fetch_url(arguments: FetchUrl) -> tuple[bool, str]:
+        return _fetched(arguments, _fetcher(chosen, resolver, may_connect))
+
+    registry.register(
+        spec(
+            "web_search", "Search the web.", WebSearch, _READS_THE_WEB,
+            timeout=chosen.timeout + 5, output_limit=_OUTPUT,
+        ),
+        checked_first(check_search, handler(WebSearch, web_search)),
+    )  # fmt: skip
+    registry.register(
+        spec(
+            "fetch_url", "Read pages of the web, as text.", FetchUrl, _READS_THE_WEB,
+            roles={"urls[]": ROLES.URL}, timeout=chosen.timeout * _MOST_URLS + 5, output_limit=_OUTPUT,
+        ),
+        checked_first(check_urls, handler(FetchUrl, fetch_url)),
+    )  # fmt: skip
+
+
+def _exchanger(settings: WebSettings, resolver: Resolve) -> "Exchanger":
+    try:
+        from permitry_tools.web.exchange import Exchanger  # noqa: PLC0415 -- an extra, loaded on first use
+    except ImportError as error:
+        raise ToolError("the package httpx is missing; whoever runs this installs `permitry[web]`") from error
+    return Exchanger(settings, resolver)
+
+
+def _fetcher(settings: WebSettings, resolver: Resolve, may_connect: "MayConnect | None") -> "Fetcher":
+    exchanger = _exchanger(settings, resolver)
+    from permitry_tools.web.fetching import Fetcher  # noqa: PLC0415 -- as above
+
+    return Fetcher(exchanger, may_connect)
+
+
+def _search_provider(settings: WebSettings, resolver: Resolve) -> "SearchProvider":
+    exchanger = _exchanger(settings, resolver)
+    from permitry_tools.web.searching import search_provider  # noqa: PLC0415 -- as above
+
+    return search_provider(exchanger)
+
+
+def _query_mistake(arguments: Mapping[str, Any]) -> str | None:
+    query = arguments.get("query", "")
+    return "web_search requires non-empty query" if isinstance(query, str) and not query.strip() else None
+
+
+def _urls_mistake(arguments: Mapping[str, Any]) -> str | None:
+    urls = arguments.get("urls")
+    if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):
+        return "fetch_url requires a list of URL strings"
+    return None if urls else "fetch_url requires at least one valid URL"
+
+
+def _searched(arguments: WebSearch, provider: "Callable[[], SearchProvider]") -> tuple[bool, str]:
+    try:
+        found = provider().search(arguments.query, count=arguments.num_results, include_text=arguments.include_text)
+    except ToolError as error:
+        raise ToolError(f"Web search failed: {error}.") from error
+    results = [
+        {"url": each.url, "title": each.title, "snippet": each.snippet}
+        | ({"text": each.text} if each.text is not None else {})
+        for each in found
+    ]
+    return True, _json({"query": arguments.query, "results": results, "total": len(results)})
+
+
+def _fetched(arguments: FetchUrl, fetcher: "Fetcher") -> tuple[bool, str]:
+    """Return the pages; those that failed stand beside them, and if all did, the call did."""
+    pages: list[dict[str, str]] = []
+    errors: list[dict[str, str]] = []
+    for url in dict.fromkeys(arguments.urls):
+        try:
+            page = fetcher.fetch(url)
+        except ToolError as error:
+            errors.append({"url": url, "error": str(error)})
+        else:
+            pages.append({"url": page.url, "title": page.title, "text": page.text})
+    if not pages:
+        told = "; ".join(f"`{each['url']}`: {each['error']}" for each in errors)
+        return False, f"Fetch URL failed: {told}."
+    return True, _json({"pages": pages, "total": len(pages)} | ({"errors": errors} if errors else {}))
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    # Half a surrogate pair, which JSON can spell, is no text.
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()

@@ -1,0 +1,82 @@
+"""The shipped tools as one registry."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permitry.dispatch.registry import ToolRegistry
+from permitry_tools import ToolServices, workspace_tools
+from permitry_tools.artifacts import ArtifactStore
+from permitry_tools.corpus.service import Corpus
+from permitry_tools.corpus.store import CorpusStore
+
+SEED_000 = {
+    "think", "list_files", "search_files", "repo_map", "web_search", "fetch_url", "read_file", "write_file",
+    "apply_patch", "edit_file", "hashline_edit", "run_shell", "run_shell_bg", "check_shell_bg", "kill_shell_bg",
+    "list_artifacts", "read_artifact", "subtask", "execute",
+}  # fmt: skip
+SEED_001 = {"shell", "local_shell", "apply_patch", "exec_command", "write_stdin", "update_plan", "view_image"}
+
+
+def test_the_tools_of_both_seeds_are_there(registry: ToolRegistry) -> None:
+    """All of them, and beside them only other names for the same."""
+    assert {spec.name for spec in registry} - SEED_000 - SEED_001 == {"read_image", "shell_command"}
+    assert {spec.name for spec in registry} >= SEED_000 | SEED_001
+
+
+def test_document_tools_come_with_a_corpus(tmp_path: Path) -> None:
+    """Those of the third seed read a store, and are there when there is one."""
+    corpus = Corpus(CorpusStore(tmp_path / "corpus.sqlite3"))
+    with workspace_tools(tmp_path, ToolServices(corpus=corpus)) as registry:
+        names = {spec.name for spec in registry}
+    assert {"retrieve_documents", "query_documents_metadata", "deep_analysis", "graph_search"} <= names
+
+
+def test_what_is_too_long_is_kept_below_the_workspace(registry: ToolRegistry) -> None:
+    """Out of the way, where the tools read and do not write."""
+    assert isinstance(registry.artifacts, ArtifactStore)
+    assert registry.artifacts.folder.parts[-2:] == (".permitry", "artifacts")
+
+
+def test_every_tool_is_described_for_the_model(registry: ToolRegistry) -> None:
+    """Each has a description, and a strict schema that describes every argument."""
+    for spec in registry:
+        assert spec.description
+        properties: Any = spec.parameters["properties"]
+        assert all("description" in properties[name] for name in properties)
+        assert spec.parameters["additionalProperties"] is False
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """Tools without a workspace would work anywhere."""
+    with pytest.raises(FileNotFoundError):
+        workspace_tools(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("families", "tools"),
+    [
+        ([], set()),
+        (["run_shell"], {"run_shell"}),
+        (["run_shell_bg", "run_shell_bg"], {"run_shell_bg", "check_shell_bg", "kill_shell_bg"}),
+        (["shell"], {"shell", "shell_command", "local_shell"}),
+        (["exec_command"], {"exec_command", "write_stdin"}),
+        (["unified_exec"], {"unified_exec"}),
+        (["unified_exec", "exec_command"], {"unified_exec", "exec_command", "write_stdin"}),
+    ],
+)
+def test_only_chosen_families_of_shell_tools_are_there(root: Path, families: list[str], tools: set[str]) -> None:
+    """What is not chosen cannot be called either."""
+    with workspace_tools(root, ToolServices(shell=tuple(families))) as registry, workspace_tools(root) as usual:
+        shells = {"run_shell", "run_shell_bg", "check_shell_bg", "kill_shell_bg", "shell", "shell_command"}
+        shells |= {"local_shell", "exec_command", "write_stdin", "unified_exec"}
+        assert {spec.name for spec in registry} & shells == tools
+        assert {spec.name for spec in usual} & shells == shells - {"unified_exec"}
+
+
+@pytest.mark.parametrize(("families", "error"), [(("bash",), ValueError), ("run_shell", TypeError)])
+def test_an_unknown_family_of_shell_tools_is_refused(families: Any, error: type[Exception]) -> None:  # noqa: ANN401 -- a mistake
+    """A misspelt one would be a session without it."""
+    with pytest.raises(error, match="famil"):
+        ToolServices(shell=families)

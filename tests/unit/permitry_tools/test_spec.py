@@ -1,0 +1,85 @@
+"""From a pydantic model of the arguments to a registered tool."""
+
+import pytest
+from pydantic import Field
+
+from permitry.core.result import MediaPart, ToolResult
+from permitry.core.spec import ToolTraits
+from permitry.errors import ToolError
+from permitry_tools._spec import Arguments, handler, preview, spec
+
+
+class _Greet(Arguments):
+    """The docstring is for readers of the code."""
+
+    name: str = Field(description="Whom.")
+    times: int = Field(1, ge=1)
+
+
+_GREETS = handler(_Greet, lambda given: (True, f"hello {given.name}" * given.times))
+_SHOWS = preview(_Greet, lambda given: f"+hello {given.name}")
+
+
+def test_checked_arguments_reach_the_tool() -> None:
+    """Defaults are filled in."""
+    assert _GREETS({"name": "Ada"}) == (True, "hello Ada")
+    assert _SHOWS({"name": "Ada"}) == "+hello Ada"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "`name` is missing."),
+        ({"name": 3}, "`name` must be a text."),
+        ({"name": "Ada", "times": "2"}, "`times` must be a whole number."),
+        ({"name": "Ada", "times": True}, "`times` must be a whole number."),
+        ({"name": "Ada", "times": 0}, "`times` must be greater than or equal to 1."),
+        ({"name": "Ada", "tiems": 2}, "`tiems` is not an argument of this tool."),
+    ],
+)
+def test_the_model_is_told_what_does_not_fit(arguments: dict[str, object], told: str) -> None:
+    """Arguments are strict: nothing is converted, nothing is passed over."""
+    for use in (_GREETS, _SHOWS):
+        with pytest.raises(ToolError) as caught:
+            use(arguments)
+        assert str(caught.value) == f"The arguments do not fit: {told}"
+
+
+def test_a_tool_may_answer_with_more_than_text() -> None:
+    """A whole result goes through as it is."""
+    result = ToolResult(True, "seen", parts=(MediaPart(b"x", "image/png"),))
+    assert handler(_Greet, lambda _: result)({"name": "Ada"}) is result
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    """The model need not try again for each."""
+    with pytest.raises(ToolError) as caught:
+        _GREETS({"times": 0})
+    assert str(caught.value).count("`") == 4
+
+
+def test_a_value_is_not_repeated_to_the_model() -> None:
+    """An argument may be long or secret; its name is enough."""
+    with pytest.raises(ToolError) as caught:
+        _GREETS({"name": ["hunter2"]})
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_spec_has_the_schema_of_its_arguments() -> None:
+    """Names, types and descriptions go into the JSON Schema; the model's docstring does not."""
+    made = spec("greet", "Say hello.", _Greet, ToolTraits(read_only=True), output_limit=50)
+    assert (made.name, made.description, made.traits.read_only, made.output_limit) == ("greet", "Say hello.", True, 50)
+    assert made.parameters["required"] == ("name",)
+    assert made.parameters["additionalProperties"] is False
+    assert "description" not in made.parameters
+
+
+class _Run(Arguments):
+    command: list[str] | str
+
+
+def test_the_name_of_an_argument_is_all_that_is_named() -> None:
+    """Not the types that it may have."""
+    with pytest.raises(ToolError) as failed:
+        handler(_Run, lambda _: (True, ""))({"command": 3})
+    assert str(failed.value) == "The arguments do not fit: `command` must be a list or a text."

@@ -1,0 +1,53 @@
+"""The settings of the web tools."""
+
+from typing import Any
+
+import pytest
+
+from permitry_tools.web.settings import WebSettings, is_web_address
+
+
+def test_private_addresses_are_not_allowed_by_default() -> None:
+    """Who says nothing gets the safe answer."""
+    assert WebSettings().allow_private is False
+
+
+def test_the_key_is_not_printed() -> None:
+    """Settings end up in logs."""
+    assert "word" not in repr(WebSettings("https://search.example", "exa", "word"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"search_endpoint": "search.example"},
+        {"search_endpoint": "ftp://search.example"},
+        {"search_endpoint": "https://user@search.example"},
+        {"search_shape": "other"},
+        {"allow_private": "no"},
+        {"timeout": 0},
+        {"max_bytes": 0},
+        {"max_redirects": -1},
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+    """At once, not at the first call."""
+    with pytest.raises((ValueError, TypeError)):
+        WebSettings(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_one"),
+    [
+        ("https://a.example", True),
+        ("http://a.example:8080/b?c", True),
+        ("https:a.example", False),
+        ("https://a.example\\@b.example", False),
+        ("file:///etc/passwd", False),
+        ("gopher://a.example", False),
+        ("", False),
+    ],
+)
+def test_only_plain_http_addresses_are_of_the_web(url: str, *, is_one: bool) -> None:
+    """What readers take for different addresses is none."""
+    assert is_web_address(url) is is_one
