@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import permitry.port
+
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "permitry"
 FILES = sorted(SOURCE.rglob("*.py"))
 # The shipped tools: a package of its own, outside of the trust line.
@@ -21,6 +23,7 @@ RINGS = {
     "config": 3, "outcome": 3,
     "handler": 4,
     "adapters": 5, "hooks": 5, "plugins": 5, "mcp": 5, "golden": 5, "proof": 5, "replay": 5, "inbox": 5, "testing": 5,
+    "port": 5,
     "cli": 6,
     "__main__": 7, "__init__": 7,
 }  # fmt: skip
@@ -115,6 +118,35 @@ def test_files_and_functions_stay_small(path: Path) -> None:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{place(path)}: {node.name}"
+
+
+# Who in permitry knows the shipped tools by name, and why.
+USERS_OF_TOOLS = {
+    "cli/corpus.py": "`permitry corpus` fills the store that the document tools read",
+    "cli/run.py": "`permitry run --diff` compares the workspace with what it was",
+    "cli/toolset.py": "`permitry run` and `permitry tools` offer them, as a tools file says",
+}
+
+
+def test_only_the_command_line_knows_the_shipped_tools() -> None:
+    """What decides, asks and records works without them: they are outside of the trust line."""
+    users = {place(path) for path in FILES if "permitry_tools" in {name.split(".")[0] for name in imports(path)}}
+    assert users == USERS_OF_TOOLS.keys()
+
+
+def test_the_shipped_tools_know_only_the_port() -> None:
+    """Each import of permitry is from there; each name there is used, and none is private."""
+    used = set()
+    for path in sorted(TOOLS.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "permitry.port":
+                used |= {alias.name for alias in node.names}
+            else:
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                assert "permitry" not in {name.split(".")[0] for name in names}, place(path)
+    assert used == set(permitry.port.__all__)
+    assert not [name for name in used if name.startswith("_")]
 
 
 def test_the_core_is_pure() -> None:

@@ -1,13 +1,12 @@
 """The shipped tools: real ones, one file a family, the files among them confined to a workspace."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from permitry.core.context import AuthContext
-from permitry.dispatch.registry import ToolRegistry
+from permitry.port import AuthContext, ToolRegistry
 from permitry_tools import (
     artifacts,
     background,
@@ -34,12 +33,14 @@ from permitry_tools.web.settings import WebSettings
 from permitry_tools.workspace import Workspace
 
 if TYPE_CHECKING:
-    from permitry.dispatch.router import ToolFamily
     from permitry_tools.corpus.service import Corpus
     from permitry_tools.mcp import McpConnection
     from permitry_tools.web.fetching import MayConnect
 
-__all__ = ["ToolServices", "tool_families", "workspace_tools"]
+__all__ = ["ToolFamily", "ToolServices", "tool_families", "workspace_tools"]
+
+ToolFamily: TypeAlias = Callable[[ToolRegistry, AuthContext], None]
+"""Registers the tools of one family that belong into a context."""
 
 
 def _tuple_of_connections(connections: "Iterable[McpConnection]") -> "tuple[McpConnection, ...]":
@@ -86,7 +87,7 @@ def workspace_tools(root: str | Path, services: ToolServices | None = None) -> T
     return registry
 
 
-def tool_families(workspace: Workspace, services: ToolServices) -> "tuple[ToolFamily, ...]":
+def tool_families(workspace: Workspace, services: ToolServices) -> tuple[ToolFamily, ...]:
     """Return the families of the shipped tools, for `Router.from_context`.
 
     Source: seed 001, "Registry Wiring".

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from permitry.core.pattern import Pattern
-from permitry.dispatch.cancel import current_cancellation
-from permitry.errors import ToolError
+from permitry.port import Pattern, ToolError, current_cancellation
 from permitry_tools._reading import MOST_BYTES
 from permitry_tools.workspace import Workspace
 

@@ -13,11 +13,16 @@ from typing import Any
 
 import attrs
 
-from permitry.core._json import canonical_json, freeze_object
-from permitry.core.call import ToolCall
-from permitry.core.result import MediaPart, ToolResult
-from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.errors import CallError
+from permitry.port import (
+    CallError,
+    MediaPart,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    ToolTraits,
+    canonical_json,
+    freeze_object,
+)
 
 __all__ = ["Definition", "Listing", "read_result", "read_tools"]
 

@@ -5,8 +5,7 @@ from collections import deque
 
 import attrs
 
-from permitry.core.result import joined_ends
-from permitry.dispatch.events import Artifact, Reporter, ToolEventKind, kept, not_kept
+from permitry.port import Artifact, Reporter, ToolEventKind, joined_ends, kept, not_kept
 
 __all__ = ["Output", "Piece"]
 

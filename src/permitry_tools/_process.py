@@ -17,9 +17,7 @@ from typing import IO, Generic, Protocol, TypeVar
 
 import attrs
 
-from permitry.dispatch.cancel import current_cancellation
-from permitry.dispatch.events import Reporter, reporter_here
-from permitry.errors import ToolError
+from permitry.port import Reporter, ToolError, current_cancellation, reporter_here
 from permitry_tools._output import Output, Piece
 from permitry_tools.workspace import Workspace
 

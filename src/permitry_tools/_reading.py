@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import attrs
 from pydantic import model_validator
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 from permitry_tools._spec import Arguments
 from permitry_tools.workspace import Workspace
 

@@ -5,11 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from permitry.core.result import ToolResult
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
-from permitry.dispatch.arguments import Check, with_check
-from permitry.dispatch.registry import Handler, Preview
-from permitry.dispatch.schema import validated
+from permitry.port import ArgumentRole, Check, Handler, Preview, ToolResult, ToolSpec, ToolTraits, validated, with_check
 
 __all__ = ["Arguments", "checked_first", "handler", "preview", "spec"]
 

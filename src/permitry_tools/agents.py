@@ -7,16 +7,17 @@ from typing import Protocol, TypeAlias
 
 import attrs
 
-from permitry.actions.extract import ReadActions
-from permitry.core.action import Access
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.result import ToolResult
-from permitry.dispatch.cancel import current_cancellation
-from permitry.dispatch.events import ToolEventKind, report
-from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.scope import CallScope
-from permitry.errors import ToolError
+from permitry.port import (
+    CallScope,
+    ToolCall,
+    ToolError,
+    ToolEventKind,
+    ToolRegistry,
+    ToolResult,
+    current_cancellation,
+    paths_written,
+    report,
+)
 from permitry_tools.delegate import AgentTask
 
 __all__ = ["LoopRunner", "Think", "Turn", "WriteClaims"]
@@ -51,7 +52,6 @@ class WriteClaims:
 
     registry: ToolRegistry
     workspace: str
-    reader: ReadActions = attrs.field(factory=ReadActions)
     _owners: dict[str, str] = attrs.field(factory=dict, init=False)
     _count: int = attrs.field(default=0, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
@@ -67,8 +67,7 @@ class WriteClaims:
 
         Raises: `ToolError` when one is another's.
         """
-        actions = self.reader(call, AuthContext(workspace=self.workspace), self.registry.get(call.tool))
-        written = [touch.place for touch in actions.touches() if touch.access is not Access.READ]
+        written = paths_written(call, self.workspace, self.registry.get(call.tool))
         with self._lock:
             for place in written:
                 for name in place.real or place.names:

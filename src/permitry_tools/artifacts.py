@@ -14,11 +14,7 @@ from typing import IO, Any, ClassVar, Self
 import attrs
 from pydantic import Field
 
-from permitry.dispatch.arguments import with_check
-from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.schema import validated
-from permitry.dispatch.scope import ToolInvocation
-from permitry.errors import ToolError
+from permitry.port import ToolError, ToolInvocation, ToolRegistry, validated, with_check
 from permitry_tools._reading import Asked, body_of, lines_of
 from permitry_tools._spec import READS, ROLES, Arguments, spec
 from permitry_tools.workspace import Workspace

@@ -2,10 +2,7 @@
 
 from pydantic import Field
 
-from permitry.core.spec import ToolTraits
-from permitry.dispatch.limits import ToolLimits
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import ToolError, ToolLimits, ToolRegistry, ToolTraits
 from permitry_tools._process import Kept, ProcessGroup, default_shell, launched
 from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry_tools.shell.run_shell import requiring, without_terminal

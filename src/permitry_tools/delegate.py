@@ -8,13 +8,18 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 import attrs
 from pydantic import Field, ValidationError
 
-from permitry.core.result import ToolResult
-from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.arguments import with_check
-from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.schema import unfit
-from permitry.dispatch.scope import CallScope
-from permitry.errors import ToolError, UnavailableError, told
+from permitry.port import (
+    CallScope,
+    ToolError,
+    ToolRegistry,
+    ToolResult,
+    ToolSpec,
+    ToolTraits,
+    UnavailableError,
+    told,
+    unfit,
+    with_check,
+)
 from permitry_tools._spec import Arguments, spec
 
 __all__ = ["AgentRunner", "AgentTask", "Delegation", "Judge", "Judgement", "NoRunner", "register"]

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import ToolError, ToolRegistry
 from permitry_tools._edits import FileEdit
 from permitry_tools._reading import Asked, ReadMemory, body_of, lines_of
 from permitry_tools._spec import ROLES, WRITES, handler, preview, spec

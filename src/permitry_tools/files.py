@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import ToolError, ToolRegistry
 from permitry_tools._looking import LONGEST_GLOB, LONGEST_LOOK, Look
 from permitry_tools._reading import MOST_BYTES, Asked, ReadMemory, body_of, line_hash, lines_of, locate, read_bytes
 from permitry_tools._spec import READS, ROLES, WRITES, Arguments, handler, preview, spec

@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, assert_never
 import attrs
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import ToolError, ToolRegistry
 from permitry_tools._edits import FileEdit
 from permitry_tools._reading import Asked, ReadMemory, body_of, line_hash, lines_of
 from permitry_tools._spec import ROLES, WRITES, Arguments, handler, preview, spec

@@ -7,9 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from permitry.core.result import MediaPart, ToolResult
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import MediaPart, ToolError, ToolRegistry, ToolResult
 from permitry_tools._spec import READS, ROLES, Arguments, handler, spec
 from permitry_tools.workspace import Workspace
 

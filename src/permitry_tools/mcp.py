@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import attrs
 
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.result import ToolResult
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import CallError, RegistryError, ToolError
+from permitry.port import AuthContext, CallError, RegistryError, ToolCall, ToolError, ToolRegistry, ToolResult
 from permitry_tools._mcp_wire import Definition, Listing, read_result, read_tools
 
 if TYPE_CHECKING:

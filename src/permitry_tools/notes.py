@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from permitry.dispatch.registry import ToolRegistry
+from permitry.port import ToolRegistry
 from permitry_tools._spec import READS, ROLES, Arguments, handler, spec
 from permitry_tools.workspace import Workspace
 

@@ -6,18 +6,21 @@ from typing import Any, Literal, TypeAlias
 import attrs
 from pydantic import Field
 
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.core.call import ToolCall
-from permitry.core.result import ToolResult
-from permitry.core.spec import ToolTraits
-from permitry.dispatch.arguments import with_check
-from permitry.dispatch.cancel import current_cancellation
-from permitry.dispatch.events import ToolEventKind, report
-from permitry.dispatch.limits import ToolLimits
-from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.schema import validated
-from permitry.dispatch.scope import ToolInvocation
-from permitry.errors import ToolError
+from permitry.port import (
+    ToolCall,
+    ToolConfirmationResponse,
+    ToolError,
+    ToolEventKind,
+    ToolInvocation,
+    ToolLimits,
+    ToolRegistry,
+    ToolResult,
+    ToolTraits,
+    current_cancellation,
+    report,
+    validated,
+    with_check,
+)
 from permitry_tools._spec import Arguments, handler, spec
 
 __all__ = ["Plan", "PlanReview", "PlanState", "PlanStep", "register", "register_present_plan"]

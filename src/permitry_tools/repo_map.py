@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 from pydantic import Field
 
-from permitry.dispatch.registry import ToolRegistry
+from permitry.port import ToolRegistry
 from permitry_tools._looking import LONGEST_GLOB, LONGEST_LOOK, Look
 from permitry_tools._reading import lines_of
 from permitry_tools._spec import READS, ROLES, Arguments, handler, spec

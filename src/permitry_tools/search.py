@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field, field_validator
 
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import ToolError, ToolRegistry
 from permitry_tools._looking import LONGEST_GLOB, LONGEST_LOOK, Look
 from permitry_tools._reading import Asked, body_of, lines_of
 from permitry_tools._spec import READS, ROLES, handler, spec

@@ -10,14 +10,16 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from permitry.core.call import PayloadKind
-from permitry.dispatch.arguments import with_check
-from permitry.dispatch.cancel import current_cancellation
-from permitry.dispatch.events import reporter_here
-from permitry.dispatch.limits import ToolLimits
-from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.schema import validated
-from permitry.errors import ToolError
+from permitry.port import (
+    PayloadKind,
+    ToolError,
+    ToolLimits,
+    ToolRegistry,
+    current_cancellation,
+    reporter_here,
+    validated,
+    with_check,
+)
 from permitry_tools._output import Piece
 from permitry_tools._process import Kept, ProcessGroup, default_shell, folder_of, launched
 from permitry_tools._reading import ReadMemory

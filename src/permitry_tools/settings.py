@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from permitry.errors import ConfigError, Problem, RegistryError
+from permitry.port import ConfigError, Problem, RegistryError
 from permitry_tools.mcp import McpServer
 from permitry_tools.shell.families import DEFAULT, known_families
 from permitry_tools.web.settings import WebSettings

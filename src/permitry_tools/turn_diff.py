@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.errors import PermitryError
+from permitry.port import PermitryError
 from permitry_tools._git_diff import git_diff
 from permitry_tools._plain_diff import PlainDiff, quoted
 from permitry_tools._tree import Contents, Entry, Look, Tree, TurnBounds, is_before, order

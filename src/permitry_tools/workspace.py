@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 
 __all__ = ["Workspace"]
 

@@ -17,7 +17,7 @@ from permitry.core.action import Access, Word
 
 __all__ = ["PatchPaths", "hidden_patch", "paths_of"]
 
-MAX_BYTES = 1_048_576
+LONGEST_PATCH = 1_048_576
 
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _END_OF_FILE = "*** End of File"
@@ -54,8 +54,8 @@ class PatchPaths:
 
 def paths_of(patch: str) -> PatchPaths:
     """Return the paths `patch` names, as they are written, and whether reading it leaves a doubt."""
-    if len(patch) > MAX_BYTES:
-        return PatchPaths(doubt=f"the patch is longer than {MAX_BYTES} characters")
+    if len(patch) > LONGEST_PATCH:
+        return PatchPaths(doubt=f"the patch is longer than {LONGEST_PATCH} characters")
     finds = _Finds()
     lines = patch.removesuffix("\n").split("\n")
     finer = patch.splitlines()

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from permitry.dispatch.discovery import PluginReport, load_plugins
-from permitry.dispatch.plugin_folder import PluginFolder
-from permitry.dispatch.registry import ToolRegistry
+from permitry.port import PluginFolder, PluginReport, ToolRegistry, load_plugins
 from permitry_tools.corpus.service import SEARCH, SERVICE, Corpus
 
 __all__ = ["PLUGINS", "register"]

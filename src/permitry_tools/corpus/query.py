@@ -5,7 +5,7 @@ import math
 import sqlite3
 from typing import Any
 
-from permitry.dispatch.cancel import current_cancellation
+from permitry.port import current_cancellation
 from permitry_tools.corpus.store import METADATA, CorpusStore
 
 __all__ = ["QueryError", "is_select", "query"]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.dispatch.cancel import current_cancellation
-from permitry.errors import ToolError
+from permitry.port import ToolError, current_cancellation
 from permitry_tools.corpus.entities import entities_of
 from permitry_tools.corpus.text import Text, pieces_of, read_text, spelled_out
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 
 __all__ = ["Change", "commit"]
 

@@ -12,9 +12,7 @@ from pathlib import PureWindowsPath
 
 import attrs
 
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
-from permitry.core.action import Word
-from permitry.errors import ToolError
+from permitry.port import Command, ToolError, UnreadableError, Word, read_strictly
 from permitry_tools.patch.parse import parse_patch
 
 __all__ = ["ShellPatch", "patch_in_shell"]

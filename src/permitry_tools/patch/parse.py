@@ -20,8 +20,7 @@ from typing import NoReturn, TypeAlias
 
 import attrs
 
-from permitry.actions.patches import MAX_BYTES
-from permitry.errors import ToolError
+from permitry.port import LONGEST_PATCH, ToolError
 
 __all__ = ["AddFile", "Chunk", "DeleteFile", "Hunk", "Patch", "UpdateFile", "parse_patch"]
 
@@ -99,8 +98,8 @@ def parse_patch(text: str, *, is_lenient: bool = True) -> Patch:
 
     Raises: `ToolError` when it is no patch, with the line for what is wrong inside it; lines count from 1.
     """
-    if len(text) > MAX_BYTES:
-        raise ToolError(f"Invalid patch: it is longer than {MAX_BYTES} characters")
+    if len(text) > LONGEST_PATCH:
+        raise ToolError(f"Invalid patch: it is longer than {LONGEST_PATCH} characters")
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise ToolError("Invalid patch: it holds half of a surrogate pair, which is not text")
     lines = [line.removesuffix("\r") for line in text.strip().split("\n")]

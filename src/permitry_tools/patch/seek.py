@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 
 __all__ = ["Haystack", "seek"]
 

@@ -5,10 +5,7 @@ from typing import Any
 import attrs
 from pydantic import Field, model_validator
 
-from permitry.core.call import PayloadKind
-from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.schema import validated
-from permitry.errors import ToolError
+from permitry.port import PayloadKind, ToolError, ToolRegistry, validated
 from permitry_tools._reading import ReadMemory
 from permitry_tools._spec import ROLES, WRITES, Arguments, checked_first, handler, preview, spec
 from permitry_tools.patch.commit import commit

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 from permitry_tools.patch.parse import Chunk
 from permitry_tools.patch.seek import Haystack
 

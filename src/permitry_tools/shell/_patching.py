@@ -1,15 +1,11 @@
 """A command that only applies a patch: done here, as there is seldom a program `apply_patch` to be found."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from permitry.actions.folders import Folder
-from permitry.actions.shell.reading import read_argv, read_command
-from permitry.core.action import Access, Actions
-from permitry.dispatch.registry import Handler, Preview
-from permitry.errors import ToolError
+from permitry.port import Access, Handler, Preview, ToolError, paths_touched
 from permitry_tools._process import folder_of
 from permitry_tools._spec import checked_first
 from permitry_tools.patch import Patching, patch_in_shell
@@ -85,16 +81,8 @@ def _planned(command: str | Sequence[str], folder: Path, patching: Patching) -> 
     root = patching.workspace.root
     touched = {(_needed(change.data), str(root / change.where)) for change in verified.changes}
     # INVARIANT: law 5. Only what was judged is touched: the paths that the policy was told of for this very command.
-    return verified if touched <= set(_judged(command, folder)) else None
+    return verified if touched <= paths_touched(command, str(folder)) else None
 
 
 def _needed(data: bytes | None) -> Access:
     return Access.DELETE if data is None else Access.WRITE
-
-
-def _judged(command: str | Sequence[str], folder: Path) -> Iterator[tuple[Access, str]]:
-    """Yield the paths, and what is done to each, that a policy is told of for a command."""
-    here = Folder((str(folder),), None)
-    reading = read_command(command, here) if isinstance(command, str) else read_argv(command, here)
-    for touch in Actions(reading.certain, (*reading.possible, *reading.guessed)).touches():
-        yield from ((touch.access, name) for name in touch.place.names)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 from permitry_tools._process import Capture, ProcessGroup
 
 __all__ = ["TerminalGroup"]

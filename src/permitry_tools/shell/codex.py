@@ -5,10 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from permitry.core.call import PayloadKind
-from permitry.dispatch.events import reporter_here
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import PayloadKind, ToolError, ToolRegistry, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, folder_of, run_group
 from permitry_tools._reading import ReadMemory
 from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec

@@ -6,11 +6,7 @@ from typing import Any
 import attrs
 from pydantic import Field
 
-from permitry.actions.shell.lenient import read_leniently
-from permitry.actions.shell.runners import program_of
-from permitry.dispatch.events import reporter_here
-from permitry.dispatch.registry import Handler, ToolRegistry
-from permitry.errors import ToolError
+from permitry.port import Handler, ToolError, ToolRegistry, programs_in, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, run_group
 from permitry_tools._reading import ReadMemory
 from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
@@ -114,8 +110,7 @@ def _refuse_interactive(command: str) -> None:
 
     Raises: `ToolError` for any other.
     """
-    names = {program_of(each.words) for each in read_leniently(command).commands if each.words}
-    if not names.isdisjoint(_INTERACTIVE):
+    if not programs_in(command).isdisjoint(_INTERACTIVE):
         programs = "/".join(_INTERACTIVE)
         raise ToolError(f"BLOCKED: Interactive terminal programs are not allowed by runtime policy ({programs}).")
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from permitry.core.spec import ToolTraits
-from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError, UnavailableError
+from permitry.port import ToolError, ToolRegistry, ToolTraits, UnavailableError
 from permitry_tools._spec import ROLES, Arguments, checked_first, handler, spec
 from permitry_tools.web.addresses import Resolve, resolve
 from permitry_tools.web.pages import LONGEST_TEXT

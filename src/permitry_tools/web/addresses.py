@@ -7,16 +7,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from permitry.core.action import Connect
-from permitry.errors import ToolError
-from permitry.rules.conditions.host import PRIVATE, HostPattern
+from permitry.port import Connect, ToolError, is_private
 
 __all__ = ["Resolve", "find_addresses", "is_public", "resolve"]
 
 Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
 """Tells the addresses of a host name, best first; raises `OSError` when there are none."""
 
-_PRIVATE = HostPattern(PRIVATE, None, PRIVATE, None)
 _HANDED_OUT = ipaddress.IPv6Network("2000::/3")
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -38,7 +35,7 @@ def find_addresses(connect: Connect, resolver: Resolve, *, allow_private: bool, 
     Raises: `ToolError` when the host is private, has no address, or cannot be resolved within `seconds`.
     """
     host = connect.host or ""
-    if not allow_private and _PRIVATE.may_hold(connect):
+    if not allow_private and is_private(host):
         raise _refusal(host)
     literal = _literal(host)
     addresses = (literal,) if literal is not None else _resolved(connect, resolver, seconds)
@@ -60,7 +57,7 @@ def is_public(address: str) -> bool:
         # All else that carries an IPv4 address, such as `::ffff:0:127.0.0.1`, lies outside of what is handed out.
         if found not in _HANDED_OUT:
             return False
-    return found.is_global and not found.is_multicast and not _PRIVATE.may_hold(Connect(address, host=str(found)))
+    return found.is_global and not found.is_multicast and not is_private(str(found))
 
 
 def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:

@@ -12,12 +12,9 @@ from typing import Any, Self
 import attrs
 import httpx
 
-from permitry.actions.hosts import read_url
-from permitry.core.action import Connect
-from permitry.core.ports import DEFAULT_PORTS
-from permitry.errors import ToolError
+from permitry.port import Connect, ToolError, read_url
 from permitry_tools.web.addresses import Resolve, find_addresses
-from permitry_tools.web.settings import WEB_SCHEMES, WebSettings
+from permitry_tools.web.settings import WEB_PORTS, WebSettings
 
 __all__ = ["Answer", "Exchanger", "Request"]
 
@@ -76,7 +73,7 @@ class Exchanger:
         Raises: `ToolError` for an address that is refused, a failed connection, or a late answer.
         """
         connect = read_url(request.url)
-        if not connect.is_certain or connect.scheme not in WEB_SCHEMES:
+        if not connect.is_certain or connect.scheme not in WEB_PORTS:
             raise ToolError(f"`{request.url}` is no plain http or https address")
         url = _parsed(request.url, connect)
         addresses = find_addresses(
@@ -142,7 +139,7 @@ def _parsed(text: str, connect: Connect) -> httpx.URL:
         url = httpx.URL(text)
     except (httpx.InvalidURL, ValueError) as error:
         raise ToolError(f"`{text}` is no plain http or https address") from error
-    port = url.port or DEFAULT_PORTS[url.scheme] if url.scheme in WEB_SCHEMES else None
+    port = url.port or WEB_PORTS[url.scheme] if url.scheme in WEB_PORTS else None
     host = (connect.host or "").strip("[]")
     if (url.scheme, url.raw_host.decode("ascii"), port) != (connect.scheme, host, connect.port):
         raise ToolError(f"`{text}` is no plain http or https address: it is read in more than one way")

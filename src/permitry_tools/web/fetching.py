@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.hosts import read_url
-from permitry.errors import ToolError
+from permitry.port import ToolError, read_url
 from permitry_tools.web.exchange import Answer, Exchanger, Request
 from permitry_tools.web.pages import read_page
 

@@ -4,7 +4,7 @@ import codecs
 import html.parser
 import re
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 
 __all__ = ["LONGEST_TEXT", "feed", "read_page"]
 

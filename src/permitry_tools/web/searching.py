@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from permitry.errors import ToolError
+from permitry.port import ToolError
 from permitry_tools.web.exchange import Exchanger, Request
 from permitry_tools.web.settings import NO_SERVICE
 

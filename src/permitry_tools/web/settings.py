@@ -4,12 +4,12 @@ from typing import Any
 
 import attrs
 
-from permitry.actions.hosts import read_url
+from permitry.port import read_url
 
 __all__ = ["WebSettings"]
 
 SHAPES = ("searxng", "exa")
-WEB_SCHEMES = frozenset({"http", "https"})
+WEB_PORTS = {"http": 80, "https": 443}
 NO_SERVICE = "no search service is configured; the host sets `WebSettings(search_endpoint=…)`"
 
 _at_least_one = attrs.validators.ge(1)
@@ -24,7 +24,7 @@ def _checked_endpoint(_: object, __: "attrs.Attribute[Any]", value: str | None) 
 def is_web_address(url: str) -> bool:
     """Return whether `url` is an http or https address that every reader takes for the same one."""
     found = read_url(url)
-    return found.is_certain and found.scheme in WEB_SCHEMES
+    return found.is_certain and found.scheme in WEB_PORTS
 
 
 @attrs.frozen

@@ -121,8 +121,8 @@ def test_a_file_the_policy_was_not_told_of_is_not_touched(
 ) -> None:
     """Should the two readings of a command ever differ, the command is left as it was judged."""
     other = SCRIPT.replace("File: new", "File: other")
-    real = patched_by.__globals__["read_command"]
-    monkeypatch.setitem(patched_by.__globals__, "read_command", lambda _, folder: real(other, folder))
+    real = patched_by.__globals__["paths_touched"]
+    monkeypatch.setitem(patched_by.__globals__, "paths_touched", lambda _, folder: real(other, folder))
     assert patched_by(SCRIPT, workspace.root, Patching(workspace)) is None
     assert list(workspace.root.iterdir()) == []
 

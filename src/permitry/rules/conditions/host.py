@@ -11,7 +11,7 @@ from permitry.core.facts import Fact, Kind
 from permitry.core.ports import DEFAULT_PORTS
 from permitry.errors import RuleError
 
-__all__ = ["HostPattern"]
+__all__ = ["HostPattern", "is_private"]
 
 PRIVATE = "private"
 """The word that stands for every host of the machine, its network and its cloud's metadata."""
@@ -99,7 +99,7 @@ class HostPattern:
             return False
         if self.host.startswith("*."):
             return host.endswith(self.host[1:])
-        return self.host in {"*", host} or (self.host == PRIVATE and _is_private(host))
+        return self.host in {"*", host} or (self.host == PRIVATE and is_private(host))
 
 
 def _scheme(text: str, scheme: str) -> str:
@@ -138,7 +138,8 @@ def _host(text: str, host: str, normalise: Callable[[str], str | None]) -> str:
     return f"*.{name}" if rest != host else name
 
 
-def _is_private(host: str) -> bool:
+def is_private(host: str) -> bool:
+    """Return whether a host, in its one form, is the machine itself, of its network, or of its cloud's metadata."""
     address = _address(host)
     if address is None:
         return host in _PRIVATE_NAMES or host.endswith(_PRIVATE_ENDINGS)

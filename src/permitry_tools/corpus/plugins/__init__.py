@@ -1,1 +1,1 @@
-"""The document tools, one file each, as `permitry.dispatch.discovery` loads them."""
+"""The document tools, one file each, as `load_plugins` takes them."""

@@ -5,10 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from permitry.core.result import ToolResult
-from permitry.dispatch.discovery import ToolContext
-from permitry.dispatch.schema import unfit
-from permitry.errors import ToolError
+from permitry.port import ToolContext, ToolError, ToolResult, unfit
 from permitry_tools._spec import Arguments
 from permitry_tools.corpus.service import SERVICE, Corpus
 

@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from permitry.core.result import ToolResult
-from permitry.dispatch.discovery import ToolPlugin
+from permitry.port import ToolPlugin, ToolResult
 from permitry_tools._spec import READS, Arguments
 from permitry_tools.corpus.graph import overview, relationship
 from permitry_tools.corpus.plugins._common import definition, handler, has_documents

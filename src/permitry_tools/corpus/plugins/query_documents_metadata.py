@@ -4,9 +4,7 @@ import json
 
 from pydantic import Field
 
-from permitry.core.result import ToolResult
-from permitry.dispatch.discovery import ToolContext, ToolPlugin
-from permitry.errors import ToolError
+from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult
 from permitry_tools._spec import READS, Arguments
 from permitry_tools.corpus.plugins._common import corpus_of, definition, handler, has_documents
 from permitry_tools.corpus.query import QueryError, is_select, query

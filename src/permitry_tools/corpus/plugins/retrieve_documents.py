@@ -2,9 +2,7 @@
 
 from pydantic import Field
 
-from permitry.core.result import ToolResult
-from permitry.dispatch.discovery import ToolPlugin
-from permitry.errors import ToolError
+from permitry.port import ToolError, ToolPlugin, ToolResult
 from permitry_tools._spec import READS, Arguments
 from permitry_tools.corpus.plugins._common import definition, handler, has_documents
 from permitry_tools.corpus.search import citations, formatted, search

@@ -5,10 +5,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from permitry.core.result import ToolResult
-from permitry.core.spec import ToolTraits
-from permitry.dispatch.discovery import ToolContext, ToolPlugin
-from permitry.errors import ToolError
+from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult, ToolTraits
 from permitry_tools._spec import Arguments
 from permitry_tools.corpus.plugins._common import arguments_of, definition
 from permitry_tools.corpus.service import SEARCH

@@ -1,0 +1,125 @@
+"""The names that a toolset imports of permitry, and the only ones that the shipped one, `permitry_tools`, may import.
+
+A toolset carries out calls that were authorized, and decides on none: who reviews what decides need not read it. The
+functions here say what a command or a call means to a policy, for tools that act on just that.
+"""
+
+from collections.abc import Sequence
+
+from permitry.actions.extract import ReadActions
+from permitry.actions.folders import Folder
+from permitry.actions.hosts import read_url
+from permitry.actions.patches import LONGEST_PATCH
+from permitry.actions.shell.lenient import read_leniently
+from permitry.actions.shell.reading import read_argv, read_command
+from permitry.actions.shell.runners import program_of
+from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core._json import canonical_json, freeze_object
+from permitry.core.action import Access, Actions, Connect, Place, Word
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.pattern import Pattern
+from permitry.core.result import MediaPart, ToolResult, joined_ends
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.arguments import Check, with_check
+from permitry.dispatch.cancel import current_cancellation
+from permitry.dispatch.discovery import PluginReport, ToolContext, ToolPlugin, load_plugins
+from permitry.dispatch.events import Artifact, Reporter, ToolEventKind, kept, not_kept, report, reporter_here
+from permitry.dispatch.limits import ToolLimits
+from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.dispatch.registry import Handler, Preview, ToolRegistry
+from permitry.dispatch.schema import unfit, validated
+from permitry.dispatch.scope import CallScope, ToolInvocation
+from permitry.errors import (
+    CallError,
+    ConfigError,
+    PermitryError,
+    Problem,
+    RegistryError,
+    ToolError,
+    UnavailableError,
+    told,
+)
+from permitry.rules.conditions.host import is_private
+
+__all__ = [
+    "LONGEST_PATCH",
+    "Access",
+    "ArgumentRole",
+    "Artifact",
+    "AuthContext",
+    "CallError",
+    "CallScope",
+    "Check",
+    "Command",
+    "ConfigError",
+    "Connect",
+    "Handler",
+    "MediaPart",
+    "Pattern",
+    "PayloadKind",
+    "PermitryError",
+    "PluginFolder",
+    "PluginReport",
+    "Preview",
+    "Problem",
+    "RegistryError",
+    "Reporter",
+    "ToolCall",
+    "ToolConfirmationResponse",
+    "ToolContext",
+    "ToolError",
+    "ToolEventKind",
+    "ToolInvocation",
+    "ToolLimits",
+    "ToolPlugin",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolSpec",
+    "ToolTraits",
+    "UnavailableError",
+    "UnreadableError",
+    "Word",
+    "canonical_json",
+    "current_cancellation",
+    "freeze_object",
+    "is_private",
+    "joined_ends",
+    "kept",
+    "load_plugins",
+    "not_kept",
+    "paths_touched",
+    "paths_written",
+    "programs_in",
+    "read_strictly",
+    "read_url",
+    "report",
+    "reporter_here",
+    "told",
+    "unfit",
+    "validated",
+    "with_check",
+]
+
+
+def programs_in(command: str) -> frozenset[str]:
+    """Return the names of the programs that a shell command may run, over-approximated."""
+    return frozenset(program_of(each.words) for each in read_leniently(command).commands if each.words)
+
+
+def paths_touched(command: str | Sequence[str], folder: str) -> frozenset[tuple[Access, str]]:
+    """Return the paths that a command may touch, as a policy sees them, and what it does to each.
+
+    `command` is shell text or a list of arguments; `folder` is where it starts: a real, absolute path.
+    """
+    here = Folder((folder,), None)
+    reading = read_command(command, here) if isinstance(command, str) else read_argv(command, here)
+    touches = Actions(reading.certain, (*reading.possible, *reading.guessed)).touches()
+    return frozenset((touch.access, name) for touch in touches for name in touch.place.names)
+
+
+def paths_written(call: ToolCall, workspace: str, spec: ToolSpec | None) -> tuple[Place, ...]:
+    """Return the places that a call writes or deletes, as a policy sees them; `spec` declares its tool."""
+    touches = ReadActions()(call, AuthContext(workspace=workspace), spec).touches()
+    return tuple(touch.place for touch in touches if touch.access is not Access.READ)
