@@ -24,7 +24,7 @@ from permitry.core.result import MediaPart, ToolResult, joined_ends
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.arguments import Check, with_check
 from permitry.dispatch.cancel import current_cancellation
-from permitry.dispatch.discovery import PluginReport, ToolContext, ToolPlugin, load_plugins
+from permitry.dispatch.discovery import PluginReport, ToolContext, ToolPlugin, ToolsetPlugin, load_plugins
 from permitry.dispatch.events import Artifact, Reporter, ToolEventKind, kept, not_kept, report, reporter_here
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.plugin_folder import PluginFolder
@@ -78,6 +78,7 @@ __all__ = [
     "ToolResult",
     "ToolSpec",
     "ToolTraits",
+    "ToolsetPlugin",
     "UnavailableError",
     "UnreadableError",
     "Word",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from permitry.port import AuthContext, ToolRegistry
+from permitry.port import AuthContext, ToolRegistry, ToolsetPlugin
 from permitry_tools import (
     artifacts,
     background,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from permitry_tools.mcp import McpConnection
     from permitry_tools.web.fetching import MayConnect
 
-__all__ = ["ToolFamily", "ToolServices", "tool_families", "workspace_tools"]
+__all__ = ["ToolFamily", "ToolServices", "register", "tool_families", "toolset", "workspace_tools"]
 
 ToolFamily: TypeAlias = Callable[[ToolRegistry, AuthContext], None]
 """Registers the tools of one family that belong into a context."""
@@ -78,13 +78,28 @@ def workspace_tools(root: str | Path, services: ToolServices | None = None) -> T
 
     Raises: `FileNotFoundError` when `root` does not exist.
     """
+    registry = ToolRegistry()
+    register(registry, root, services)
+    return registry
+
+
+def register(registry: ToolRegistry, root: str | Path, services: ToolServices | None = None) -> None:
+    """Add all shipped tools to `registry`; long output is kept in its store of artifacts, or in one below `root`.
+
+    Raises: `FileNotFoundError` when `root` does not exist; `RegistryError` for a name that is taken.
+    """
     chosen = ToolServices() if services is None else services
     workspace = Workspace(root)
-    store = chosen.artifacts or ArtifactStore(workspace.root / ".permitry" / "artifacts")
-    registry = ToolRegistry(artifacts=store)
+    own = registry.artifacts if isinstance(registry.artifacts, ArtifactStore) else None
+    store = chosen.artifacts or own or ArtifactStore(workspace.root / ".permitry" / "artifacts")
     for family in tool_families(workspace, attrs.evolve(chosen, artifacts=store)):
         family(registry, AuthContext())
-    return registry
+    if registry.artifacts is None:
+        registry.artifacts = store
+
+
+toolset = ToolsetPlugin(register)
+"""The entry point `shipped` of the group `permitry.tools`: `load_entry_points(registry, workspace=…)` registers it."""
 
 
 def tool_families(workspace: Workspace, services: ToolServices) -> tuple[ToolFamily, ...]:

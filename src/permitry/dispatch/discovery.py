@@ -17,6 +17,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -40,12 +41,13 @@ __all__ = [
     "PluginReport",
     "ToolContext",
     "ToolPlugin",
+    "ToolsetPlugin",
     "load_entry_points",
     "load_plugins",
 ]
 
 ENTRY_POINTS = "permitry.tools"
-"""The group of entry points that name plugins: each is a `ToolPlugin`, or a module that has one."""
+"""The group of entry points that name plugins: each is a `ToolPlugin`, a module that has one, or a `ToolsetPlugin`."""
 
 _LOG = logging.getLogger("permitry.plugins")
 _NUMBERS = itertools.count(1)
@@ -123,6 +125,13 @@ class ToolPlugin:
             version=self.version,
             timeout=self.timeout,
         )
+
+
+@attrs.frozen
+class ToolsetPlugin:
+    """Several tools that work in one folder, as an entry point: `register` adds them to a registry."""
+
+    register: Callable[[ToolRegistry, Path], object]
 
 
 @attrs.frozen
@@ -222,11 +231,16 @@ class _Own:
 
 
 def load_entry_points(
-    registry: ToolRegistry, *, services: Mapping[str, Any] | None = None, replace: bool = False
+    registry: ToolRegistry,
+    *,
+    services: Mapping[str, Any] | None = None,
+    replace: bool = False,
+    workspace: Path | None = None,
 ) -> PluginReport:
     """Register the tools that installed packages offer as entry points of the group `permitry.tools`.
 
-    An installed package is code that the user has installed: it needs no trust beyond that.
+    An installed package is code that the user has installed: it needs no trust beyond that. Toolsets, the shipped one
+    among them, are registered only with a `workspace`; they replace no tool, and one that fails leaves none behind.
     """
     # Slow to import, and for those who use it.
     import importlib.metadata  # noqa: PLC0415 -- slow to import
@@ -234,7 +248,7 @@ def load_entry_points(
     points = sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
     found = [(f"{point.value} ({point.name})", point.load) for point in points]
     taken = {spec.name for spec in registry} if replace else set()
-    return _registered(registry, found, services or {}, taken)
+    return _registered(registry, found, services or {}, taken, workspace)
 
 
 def _load(
@@ -258,6 +272,7 @@ def _registered(
     found: Iterable[tuple[str, Callable[[], object]]],
     services: Mapping[str, Any],
     taken: set[str],
+    workspace: Path | None = None,
 ) -> PluginReport:
     """Register what is found; `taken` are the names of tools that may be replaced, each once."""
     loaded: list[LoadedPlugin] = []
@@ -265,10 +280,11 @@ def _registered(
     for place, load in found:
         source = " ".join(place.split())
         try:
-            plugin = _plugin_of(load())
-            spec = plugin.spec
-            digest = spec.digest
-            _register(registry, plugin, spec, services, replace=spec.name in taken)
+            plugin = load()
+            if isinstance(plugin, ToolsetPlugin):
+                digests = {} if workspace is None else _register_toolset(registry, plugin, workspace)
+            else:
+                digests = _register_one(registry, _plugin_of(plugin), services, taken)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 -- a plugin may fail in any way, and stops no other
@@ -278,10 +294,31 @@ def _registered(
             failed.append(FailedPlugin(source, " ".join(reason.split()), trace))
             _LOG.warning("Failed to load %s: %s", source, failed[-1].reason)
         else:
-            taken.discard(spec.name)
-            loaded.append(LoadedPlugin(spec.name, source, digest))
-            _LOG.info("Loaded tool: %s", spec.name)
+            for name, digest in digests.items():
+                taken.discard(name)
+                loaded.append(LoadedPlugin(name, source, digest))
+                _LOG.info("Loaded tool: %s", name)
     return PluginReport(tuple(loaded), tuple(failed))
+
+
+def _register_toolset(registry: ToolRegistry, toolset: ToolsetPlugin, workspace: Path) -> dict[str, str]:
+    before = {spec.name for spec in registry}
+    try:
+        toolset.register(registry, workspace)
+    except BaseException:
+        for name in [spec.name for spec in registry if spec.name not in before]:
+            registry.unregister(name)
+        raise
+    return {spec.name: spec.digest for spec in registry if spec.name not in before}
+
+
+def _register_one(
+    registry: ToolRegistry, plugin: ToolPlugin, services: Mapping[str, Any], taken: set[str]
+) -> dict[str, str]:
+    spec = plugin.spec
+    digest = spec.digest
+    _register(registry, plugin, spec, services, replace=spec.name in taken)
+    return {spec.name: digest}
 
 
 def _register(

@@ -4,7 +4,7 @@ The new contents are written to temporary files first. Then each takes its place
 set aside under a temporary name. When a step fails, everything before it is undone. When permitry itself is killed in
 between, some files are new and some are old, and what was set aside lies beside them as `.permitry-….old`.
 
-Folders are opened one by one from the root, and no link is followed on the way, as in `tools/workspace.py`.
+Folders are opened one by one from the root, and no link is followed on the way, as in `workspace.py`.
 """
 
 import contextlib

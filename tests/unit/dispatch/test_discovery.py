@@ -12,7 +12,14 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.discovery import PluginReloader, ToolPlugin, load_entry_points, load_plugins
+from permitry.dispatch.discovery import (
+    PluginReloader,
+    PluginReport,
+    ToolPlugin,
+    ToolsetPlugin,
+    load_entry_points,
+    load_plugins,
+)
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import RegistryError
@@ -196,6 +203,28 @@ def test_entry_points_give_tools_too(registry: ToolRegistry, monkeypatch: pytest
         ("package:broken (broken)", "ImportError: no module")
     ]
     assert load_entry_points(registry, replace=True).loaded == report.loaded
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_toolset_is_registered_as_a_whole_and_only_with_a_workspace(
+    registry: ToolRegistry, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, taken: bool
+) -> None:
+    """Where one of its names is taken, none of its tools is there."""
+
+    def register(registry: ToolRegistry, folder: Path) -> None:
+        for name in ("first", "second"):
+            registry.register(ToolSpec(name), lambda _: str(folder))
+
+    point = importlib.metadata.EntryPoint("all", "package:all", "permitry.tools")
+    monkeypatch.setattr(importlib.metadata.EntryPoint, "load", lambda _: ToolsetPlugin(register))
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point][: len(group)])
+    if taken:
+        registry.register(ToolSpec("second"), lambda _: "mine")
+    assert load_entry_points(registry) == PluginReport()
+    report = load_entry_points(registry, workspace=tmp_path, replace=True)
+    assert [each.tool for each in report.loaded] == ([] if taken else ["first", "second"])
+    assert len(report.failed) == taken
+    assert [spec.name for spec in registry] == (["second"] if taken else ["first", "second"])
 
 
 def test_arguments_are_looked_at_before_the_handler_runs(

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from permitry.dispatch.discovery import load_entry_points
 from permitry.dispatch.registry import ToolRegistry
-from permitry_tools import ToolServices, workspace_tools
+from permitry_tools import ToolServices, register, workspace_tools
 from permitry_tools.artifacts import ArtifactStore
 from permitry_tools.corpus.service import Corpus
 from permitry_tools.corpus.store import CorpusStore
@@ -23,6 +24,24 @@ def test_the_tools_of_both_seeds_are_there(registry: ToolRegistry) -> None:
     """All of them, and beside them only other names for the same."""
     assert {spec.name for spec in registry} - SEED_000 - SEED_001 == {"read_image", "shell_command"}
     assert {spec.name for spec in registry} >= SEED_000 | SEED_001
+
+
+def test_they_are_plugged_in_like_those_of_other_packages(registry: ToolRegistry, root: Path) -> None:
+    """Through the entry point of plugins, for whoever names a workspace."""
+    with ToolRegistry() as own:
+        report = load_entry_points(own, workspace=root)
+        assert report.failed == ()
+        assert {each.source for each in report.loaded} == {"permitry_tools:toolset (shipped)"}
+        assert [spec.digest for spec in own] == [spec.digest for spec in registry]
+        assert isinstance(own.artifacts, ArtifactStore)
+
+
+def test_a_registry_keeps_its_store_of_artifacts(tmp_path: Path) -> None:
+    """What the host has chosen stays, and the tools that read artifacts use it."""
+    store = ArtifactStore(tmp_path / "kept")
+    with ToolRegistry(artifacts=store) as own:
+        register(own, tmp_path)
+        assert own.artifacts is store
 
 
 def test_document_tools_come_with_a_corpus(tmp_path: Path) -> None:
