@@ -5,9 +5,11 @@ False, and cover nothing. Rules and calls are put together from the same small w
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +38,7 @@ _patterns = st.sampled_from(
     (
         "git push *", "git *", "git {push,pull} *", "GIT push", "/usr/bin/git push *", "g* push", "rm *", "rm -rf *",
         "rm * a", "cat src/a", "*", "curl **", "./run *", "npm run *", "sh -c *", "git -C * push",
-        "'g?t' push", "{git,rm} a *",
+        "'g?t' push", "{git,rm} a *", "s* **", "s?c **", "./s* *", "/usr/* push *", "stra?e", "'STRASSE' *",
     )
 ).map(ArgvPattern)  # fmt: skip
 _paths = st.sampled_from(
@@ -82,7 +84,7 @@ _words = st.sampled_from(
         "curl", "https://a.example.com/x", "http://a.example.com:8080", "http://127.0.0.1", "sudo", "timeout", "5",
         "find", "-exec", "{}", "\\;", "xargs", "npm", "run", "sh", "-c", "'git push'", '"git push"', "$(git push)",
         "{git,rm}", "-C", ".", "> src/a", "< src/a", ">> ~/.ssh/x", "&&", "|", ";", "FOO=1", "`rm a`",
-        "<(cat src/a)", "src/{a,b}/x", "'*'",
+        "<(cat src/a)", "src/{a,b}/x", "'*'", "s/c", "./s/c/a", "'s\\c'", "stra\u00dfe",
     )
 )  # fmt: skip
 _commands = st.lists(_words, min_size=1, max_size=7).map(" ".join)
@@ -109,10 +111,16 @@ def _question(call: ToolCall, context: AuthContext) -> Question:
     return AuthorizationPolicy(reader=_READER).question(call, context)
 
 
+def _with_all_patterns() -> AbstractContextManager[object]:
+    """Return what makes rules ask each of their patterns."""
+    return patch.object(Conditions, "narrowed", lambda conditions, _: conditions)
+
+
 def _could_matter(rule: ConfiguredRule, question: Question) -> bool:
     """Return whether a rule matches, covers something, or fails."""
     try:
-        return rule.matches(question) is not False or (rule.effect is Verdict.ALLOW and bool(rule.covers(question)))
+        with _with_all_patterns():
+            return rule.matches(question) is not False or (rule.effect is Verdict.ALLOW and bool(rule.covers(question)))
     except UnevaluableError:
         return True
 
@@ -140,9 +148,10 @@ def test_what_is_found_decides_as_all_rules_do(
     """With every part of the decision, and from the first rule on that is looked for."""
     rules = [make(f"r{number}") for number, make in enumerate(makes)]
     policy = AuthorizationPolicy((*BUILT_IN_RULES, *rules), reader=_READER)
+    with _with_all_patterns():
+        explained = [policy.explain(call, context).decision for call in calls]
     with patch.object(_memory, "_FEW", 0):
-        for call in calls:
-            assert policy.decide(call, context) == policy.explain(call, context).decision
+        assert [policy.decide(call, context) for call in calls] == explained
 
 
 def test_the_law_is_not_empty() -> None:
@@ -158,3 +167,22 @@ def test_the_law_is_not_empty() -> None:
     ]
     everything = set(range(9))
     assert found == [{3}, set(), set(), {3}, everything, everything]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [("s* **", "s/c"), ("s?c", "s/c"), ("./s* x", "./s/c x"), ("s*", r"'s\c'"), ("stra?e", "stra\u00dfe")],
+)
+def test_a_wildcard_of_a_program_may_stand_for_a_slash_and_for_a_letter_that_is_folded_to_two(
+    pattern: str, command: str
+) -> None:
+    """So such a rule is found, and its pattern asked, where other rules and patterns are about other programs."""
+    conditions = Conditions(commands=(ArgvPattern(pattern), ArgvPattern("rm")))
+    rule = ConfiguredRule("r", Verdict.BLOCK, 150, Scope(when=conditions))
+    others = (ConfiguredRule(f"r{n}", Verdict.BLOCK, 150, Scope(when=_about(f"p{n}"))) for n in range(9))
+    policy = AuthorizationPolicy((rule, *others), reader=_READER)
+    assert policy.decide(ToolCall("bash", {"command": command}), AuthContext()).verdict is Verdict.BLOCK
+
+
+def _about(pattern: str) -> Conditions:
+    return Conditions(commands=(ArgvPattern(pattern),))

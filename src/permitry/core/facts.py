@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 from permitry.core.action import Action, Actions, Connect, Run, Touch, Unknown, Word
 from permitry.core.pattern import fold
 
-__all__ = ["Anchor", "Fact", "Facts", "Kind", "argument_class", "program_name"]
+__all__ = ["Anchor", "Fact", "Facts", "Kind", "argument_class", "program_name", "program_path"]
 
 _WILDCARDS = frozenset("*?[")
 
@@ -45,7 +45,7 @@ class Fact(NamedTuple):
     | kind | group | value |
     |---|---|---|
     | `ARGUMENT` | the path of the argument, and the class of its value | the value |
-    | `PROGRAM` | () | the name of a program as `program_name` has it, or a glob of such names |
+    | `PROGRAM` | () | the name of a program as `program_name` or `program_path` has it, or a glob of such names |
     | `WORD` | the name of a program | one of its arguments |
     | `HOST` | () | a host, or the end of one from a dot on, as in `.example.com` |
     | `PATH` | the anchor | the leading components, each folded |
@@ -71,9 +71,14 @@ class Paths(NamedTuple):
     depths: frozenset[int] | None
 
 
+def program_path(text: str) -> str:
+    """Return the name of a program with its directory, if it is written with one, case-folded."""
+    return text.replace("\\", "/").casefold()
+
+
 def program_name(text: str) -> str:
     """Return the name of a program without its directory, case-folded: what all its spellings share."""
-    return text.replace("\\", "/").rpartition("/")[2].casefold()
+    return program_path(text).rpartition("/")[2]
 
 
 def argument_class(value: bool | float | str) -> str:  # noqa: FBT001 -- it is the value that is looked at
@@ -108,15 +113,15 @@ class Facts:
 
     @functools.cached_property
     def programs(self) -> Mapping[str, frozenset[str] | None] | None:
-        """The arguments of each program by its name; None for those of one with a word that is not known."""
+        """The arguments of each program by its name and by its path; None for those with a word that is not known."""
         found: dict[str, frozenset[str] | None] = {}
         for first, *rest in filter(None, self._commands()):
             if _is_open(first):
                 return None
-            name = program_name(first.text)
             words = None if any(map(_is_open, rest)) else frozenset(word.text for word in rest)
-            before = found.get(name, frozenset())
-            found[name] = None if words is None or before is None else before | words
+            for name in {program_name(first.text), program_path(first.text)}:
+                before = found.get(name, frozenset())
+                found[name] = None if words is None or before is None else before | words
         return found
 
     @functools.cached_property

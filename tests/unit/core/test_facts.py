@@ -56,7 +56,7 @@ def test_an_argument_is_known_where_it_is_a_scalar(arguments: dict[str, object],
 def test_programs_come_with_their_arguments() -> None:
     """None where one is not known; nothing is known of a program whose name is not."""
     programs = _facts("bash", {"command": "git -C d push && ls *.py; /bin/LS x"}).programs
-    assert programs == {"git": {"-C", "d", "push"}, "ls": None}
+    assert programs == {"git": {"-C", "d", "push"}, "ls": None, "/bin/ls": {"x"}}
     assert _facts("bash", {"command": "g?t push"}).programs is None
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from permitry.core.action import Word
-from permitry.core.facts import Fact, Kind, program_name
+from permitry.core.facts import Fact, Kind, program_name, program_path
 from permitry.rules.conditions._argv import Token, read_tokens
 
 __all__ = ["ArgvPattern"]
@@ -55,8 +55,10 @@ class ArgvPattern:
         if program.is_any or program.is_one:
             return frozenset()
         if program.texts is None or words is None:
-            # What a backslash hides from a pattern is a wildcard here, which finds no less.
-            return frozenset(Fact(Kind.PROGRAM, (), program_name(text)) for text in program.patterns)
+            names = (name for text in program.patterns for name in (program_name(text), program_path(text)))
+            # What a backslash hides from a pattern is a wildcard here, which finds no less. One letter may be folded to
+            # several, and a wildcard may stand for a slash.
+            return frozenset(Fact(Kind.PROGRAM, (), name.replace("?", "*")) for name in names)
         return frozenset(Fact(Kind.WORD, program_name(text), word) for text in program.texts for word in words)
 
     @property
