@@ -2,10 +2,12 @@
 
 import operator
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, cast
+from types import NoneType
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.template import Template
 
 if TYPE_CHECKING:
     from permitry.core.action import Actions
@@ -17,6 +19,7 @@ _FIELDS = frozenset(
     {"active_template", "agent", "attended", "is_plan_mode", "labels", "mode", "modes", "workspace", "yolo_mode"}
 )
 _IGNORES = "ignores"
+_TEMPLATES = (Template, NoneType)
 
 
 class Unresolved(BaseException):
@@ -26,7 +29,31 @@ class Unresolved(BaseException):
         self.is_of_context = is_of_context
 
 
-class _KnownCall:
+class _StandIn:
+    """What can be neither compared nor shown, and has no class: that would take the whole of what it stands for."""
+
+    __slots__ = ()
+    _is_of_context: ClassVar[bool] = False
+
+    def __getattribute__(self, name: str) -> object:
+        if name == "__class__":
+            self.__getattr__(name)
+        return object.__getattribute__(self, name)
+
+    def __getattr__(self, name: str) -> object:
+        raise Unresolved(is_of_context=self._is_of_context)
+
+    def __eq__(self, other: object) -> bool:
+        raise Unresolved(is_of_context=self._is_of_context)
+
+    def __hash__(self) -> int:
+        raise Unresolved(is_of_context=self._is_of_context)
+
+    def __repr__(self) -> str:
+        raise Unresolved(is_of_context=self._is_of_context)
+
+
+class _KnownCall(_StandIn):
     """A call of which only the tool is known."""
 
     __slots__ = ("kind", "name", "readings", "server", "tool")
@@ -38,26 +65,15 @@ class _KnownCall:
         self.kind: PayloadKind = call.kind
         self.readings: frozenset[str] = call.readings
 
-    def __getattr__(self, name: str) -> object:
-        raise Unresolved
 
-    def __eq__(self, other: object) -> bool:
-        raise Unresolved
-
-    def __hash__(self) -> int:
-        raise Unresolved
-
-
-class _UnknownContext:
+class _UnknownContext(_StandIn):
     """A context of which nothing is known."""
 
     __slots__ = ()
-
-    def __getattr__(self, name: str) -> object:
-        raise Unresolved(is_of_context=True)
+    _is_of_context = True
 
 
-class _NotingContext:
+class _NotingContext(_StandIn):
     """A context that notes which of its fields were read; history, time and the like are not for reading."""
 
     __slots__ = ("_context", "_noted", "_tool")
@@ -75,7 +91,11 @@ class _NotingContext:
         if name not in _FIELDS:
             raise Unresolved
         self._noted.add(name)
-        return getattr(self._context, name)
+        value: object = getattr(self._context, name)
+        if name == "active_template" and type(value) not in _TEMPLATES:
+            # One of another class may be equal to one that allows less.
+            raise Unresolved
+        return value
 
 
 def known_call(call: ToolCall) -> ToolCall:
@@ -99,7 +119,7 @@ def key_of(fields: Iterable[str], tool: str) -> Callable[[AuthContext], Hashable
     plain = operator.attrgetter(*(each for each in names if each != _IGNORES)) if set(names) - {_IGNORES} else _nothing
     if _IGNORES not in names:
         return plain
-    return lambda context: (plain(context), tool in context.tool_ignore_list)
+    return lambda context: (plain(context), context.ignores(tool))
 
 
 def _nothing(_: AuthContext) -> None:

@@ -27,6 +27,8 @@ def test_a_call_that_is_not_known_still_has_its_tool() -> None:
         lambda call: call.repaired,
         lambda call: call == _CALL,
         lambda call: {call},
+        lambda call: isinstance(call, ToolCall),
+        lambda call: f"{call}",
         lambda call: unread(call, AuthContext(), None),
     ],
 )
@@ -43,6 +45,24 @@ def test_a_context_notes_what_is_read_of_it() -> None:
     context = noting(AuthContext(yolo_mode=True, tool_ignore_list=("a",)), "a", noted)
     assert (context.yolo_mode, context.mode, context.ignores("a")) == (True, "yolo", True)
     assert noted == {"yolo_mode", "mode", "ignores"}
+
+
+@pytest.mark.parametrize("context", [None, AuthContext()])
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda context: context == AuthContext(),
+        lambda context: context != AuthContext(),
+        lambda context: {context},
+        lambda context: isinstance(context, AuthContext),
+        lambda context: f"{context}",
+    ],
+)
+def test_a_context_is_not_known_as_a_whole(look: Callable[[AuthContext], object], context: AuthContext | None) -> None:
+    """What compares or shows it reads all of its fields, and none of them by its name."""
+    with pytest.raises(Unresolved) as raised:
+        look(noting(context, "a", set()))
+    assert raised.value.is_of_context is (context is None)
 
 
 @pytest.mark.parametrize("name", ["history", "now", "counts", "parent", "tool_ignore_list", "child"])

@@ -794,3 +794,44 @@ def test_an_exception_without_an_answer_lifts_nothing() -> None:
     scope = Scope((), Conditions(), Conditions((argument_condition("n", 1),)))
     policies = [AuthorizationPolicy([ConfiguredRule("r", *each, scope)]) for each in ((BLOCK, 150), (ALLOW, 250))]
     assert [policy.decide(ToolCall("tool"), NOWHERE).verdict for policy in policies] == [BLOCK, CONFIRM]
+
+
+# What others may make of our classes --------------------------------------------------------------------------------
+
+
+class _Listing(Template):
+    """A template that lists what it was given last; two of one name are equal."""
+
+    lists: tuple[str, ...] = ()
+
+    def allows(self, tool: str) -> bool:
+        """Return what it says now."""
+        return tool in self.lists
+
+
+def _listing(*names: str) -> _Listing:
+    template = _Listing("a")
+    object.__setattr__(template, "lists", names)
+    return template
+
+
+def test_a_template_of_another_class_is_asked_each_time() -> None:
+    """One that is equal may allow less."""
+    policy = AuthorizationPolicy(BUILT_IN_RULES)
+    contexts = [AuthContext(active_template=_listing(*names)) for names in (("tool",), (), ("tool",))]
+    assert [policy.decide(ToolCall("tool"), each).verdict for each in contexts] == [ALLOW, CONFIRM, ALLOW]
+
+
+class _Trusting(AuthContext):
+    """A context that ignores every tool."""
+
+    def ignores(self, _: str) -> bool:
+        """Return True."""
+        return True
+
+
+def test_what_a_context_of_another_class_ignores_is_its_own_matter() -> None:
+    """Another one with the same list is not taken for it."""
+    policy = AuthorizationPolicy(BUILT_IN_RULES)
+    verdicts = [policy.decide(ToolCall("tool"), each).verdict for each in (_Trusting(), NOWHERE, _Trusting())]
+    assert verdicts == [ALLOW, CONFIRM, ALLOW]
