@@ -1,5 +1,7 @@
 """A rule that was written in a rule file."""
 
+from types import NoneType
+
 import attrs
 
 from permitry.core.decision import Verdict
@@ -13,6 +15,8 @@ from permitry.rules.conditions.tools import ToolSelector
 __all__ = ["ConfiguredRule"]
 
 _NOTHING = Marks()
+# One of another class may count in its own way.
+_BUDGETS = (Budget, NoneType)
 
 
 @attrs.frozen
@@ -68,7 +72,7 @@ class ConfiguredRule:
     @property
     def is_pure(self) -> bool:
         """Whether it answers by its question alone, history and time included."""
-        return self.scope.is_pure
+        return self.scope.is_pure and type(self.budget) in _BUDGETS
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts, one of each of which is met before the rule can match."""

@@ -21,12 +21,15 @@ from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
+from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.arguments import ArgumentCondition, ArgumentTest, argument_condition
+from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
+from permitry.rules.flow import FlowRule
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 NOWHERE = AuthContext()
@@ -835,3 +838,39 @@ def test_what_a_context_of_another_class_ignores_is_its_own_matter() -> None:
     policy = AuthorizationPolicy(BUILT_IN_RULES)
     verdicts = [policy.decide(ToolCall("tool"), each).verdict for each in (_Trusting(), NOWHERE, _Trusting())]
     assert verdicts == [ALLOW, CONFIRM, ALLOW]
+
+
+class _Running(Budget):
+    """A budget that somebody else counts."""
+
+    counted: ClassVar[list[str]] = []
+
+    def is_spent(self, _: Question) -> bool:
+        """Return whether there was a call."""
+        return bool(self.counted)
+
+
+def test_a_budget_of_another_class_is_asked_each_time() -> None:
+    """Whatever it counts changes from call to call."""
+    rule = ConfiguredRule("r", ALLOW, 250, budget=_Running("r", 1))
+    policy = AuthorizationPolicy([rule], flows=[FlowRule("r", Scope(), counts=True)])
+    verdicts = _decided(policy)
+    _Running.counted.append("a call")
+    assert (*verdicts, *_decided(policy, calls=1)) == (ALLOW, ALLOW, ALLOW, CONFIRM)
+
+
+class _Changing(Pattern):
+    """A pattern that somebody else changes."""
+
+    answers: ClassVar[list[bool]] = []
+
+    def matches(self, _: str) -> bool:
+        """Return the next answer."""
+        return self.answers.pop(0)
+
+
+def test_a_pattern_of_agents_of_another_class_is_asked_each_time() -> None:
+    """It makes its condition, and so its rule, one that is not pure."""
+    _Changing.answers[:] = [True, False, True]
+    policy = _restriction(AgentCondition((_Changing("main"),)))
+    assert _decided(policy) == [BLOCK, CONFIRM, BLOCK]

@@ -33,8 +33,8 @@ class Condition(Protocol):
 
         Raises: `UnevaluableError` when the call gives no answer.
 
-        A condition may also have `is_pure`, if its own class says so, and `needs`: facts of which one is met before it
-        can hold or fail.
+        A condition may also have `is_pure`, True or a property that its own class says, and `needs`: facts of which one
+        is met before it can hold or fail.
         """
         ...
 
@@ -94,12 +94,12 @@ class Conditions:
     @property
     def are_pure(self) -> bool:
         """Whether all of them answer by the question alone."""
-        return type(self) is Conditions and all(vars(type(each)).get("is_pure") is True for each in self.plain)
+        return type(self) is Conditions and all(map(_is_pure, self.plain))
 
     def needs(self, *, is_permission: bool) -> Iterator[frozenset[Fact]]:
         """Yield sets of facts, one of each of which is met before the conditions can hold or fail."""
         for condition in self.plain:
-            if vars(type(condition)).get("is_pure") is True and (facts := getattr(condition, "needs", None)):
+            if _is_pure(condition) and (facts := getattr(condition, "needs", None)):
                 yield facts
         # What a permission covers of a command is known by the command; a restriction asks each kind apart.
         for patterns in (
@@ -254,6 +254,11 @@ class Conditions:
 
     def _fits_host(self, connect: Connect) -> bool:
         return any(pattern.holds(connect) for pattern in self.hosts)
+
+
+def _is_pure(condition: Condition) -> bool:
+    said = vars(type(condition)).get("is_pure")
+    return (said.fget(condition) if isinstance(said, property) and said.fget else said) is True
 
 
 def _listed(patterns: Sequence[ArgvPattern | PathPattern | HostPattern]) -> str:

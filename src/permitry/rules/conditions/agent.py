@@ -1,7 +1,5 @@
 """The condition `agent`."""
 
-from typing import ClassVar
-
 import attrs
 
 from permitry.core.pattern import Pattern
@@ -14,9 +12,12 @@ __all__ = ["AgentCondition"]
 class AgentCondition:
     """Holds when the agent that calls fits one of the patterns."""
 
-    is_pure: ClassVar[bool] = True
-
     agents: tuple[Pattern, ...]
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it answers by the question alone: a pattern of another class may not."""
+        return all(type(each) is Pattern for each in self.agents)
 
     def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the name is always known
         """Return whether the calling agent is meant."""
