@@ -874,3 +874,28 @@ def test_a_pattern_of_agents_of_another_class_is_asked_each_time() -> None:
     _Changing.answers[:] = [True, False, True]
     policy = _restriction(AgentCondition((_Changing("main"),)))
     assert _decided(policy) == [BLOCK, CONFIRM, BLOCK]
+
+
+@attrs.frozen
+class _FailingByCall(_Failing):
+    """A condition that fails, but not before it has looked at the call."""
+
+    is_pure: ClassVar[bool] = True
+
+    def holds(self, question: Question, *, is_generous: bool) -> bool:
+        """Raise."""
+        return bool(question.call.arguments) and super().holds(question, is_generous=is_generous)
+
+
+@pytest.mark.parametrize("unless", [Conditions(), Conditions(commands=(ArgvPattern("git log"),))])
+def test_an_exception_that_fails_matters_to_the_calls_that_a_rule_is_about(unless: Conditions) -> None:
+    """As it lifts nothing, the rule is found by what it is about, and its failure is on record there."""
+    when = Conditions(commands=(ArgvPattern("git *"),))
+    scope = Scope((), when, attrs.evolve(unless, plain=(_FailingByCall(),)))
+    others = [Scope((), Conditions(commands=(ArgvPattern(f"p{n} *"),))) for n in range(9)]
+    rules = [ConfiguredRule(f"r{n}", BLOCK, 150, each) for n, each in enumerate((scope, *others))]
+    policy = AuthorizationPolicy(rules, reader=ReadActions())
+    calls = [ToolCall("bash", {"command": text}) for text in ("git push", "p1 x", "ls")]
+    decided = [policy.decide(call, NOWHERE) for call in calls]
+    assert [(each.rule_id, len(each.errors)) for each in decided] == [("r0", 1), ("r2", 0), (None, 0)]
+    assert decided == [policy.explain(call, NOWHERE).decision for call in calls]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from permitry.core.action import Action, Run, Touch, phrase
+from permitry.core.action import Action, Actions, Run, Touch, phrase
 from permitry.core.facts import Fact
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
@@ -126,9 +126,13 @@ class Scope:
                 return False
         except Exception as error:  # noqa: BLE001 -- as above
             trouble = error
-        if self._is_taken_back(question):
+        try:
+            is_lifted = self._plain_unless_holds(question)
+        except Exception as error:  # noqa: BLE001 -- as above
+            is_lifted, trouble = False, trouble or error
+        if is_lifted and self._is_taken_back(question):
             return False
-        answer = self._fires(question) if self.when.are_about_actions else True
+        answer = self._fires(question, is_lifted=is_lifted) if self.when.are_about_actions else True
         if trouble is not None and answer is True:
             raise trouble
         return answer
@@ -189,11 +193,9 @@ class Scope:
     # Restrictions --------------------------------------------------------------------------------------------------
 
     def _is_taken_back(self, question: Question) -> bool:
-        """Return whether `unless` surely lifts the restriction from the whole call."""
+        """Return whether `unless`, whose plain conditions hold, surely lifts the restriction from the whole call."""
         unless = self.unless
         if unless is None or (unless.are_about_actions and self.when.are_about_actions):
-            return False
-        if not self._plain_unless_holds(question):
             return False
         if not unless.are_about_actions:
             return True
@@ -210,9 +212,12 @@ class Scope:
             # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
             return False
 
-    def _fires(self, question: Question) -> bool | Unsure:
-        """Return whether every kind of condition on actions is met by some action that `unless` leaves."""
-        lifts = self._lifter(question)
+    def _fires(self, question: Question, *, is_lifted: bool) -> bool | Unsure:
+        """Return whether every kind of condition on actions is met by some action that `unless` leaves.
+
+        `is_lifted`: the plain conditions of `unless` hold.
+        """
+        lifts = self._lifter(question.actions) if is_lifted else _lifts_nothing
         unsure: Unsure | None = None
         kinds = self._kinds
         for kind in kinds:
@@ -226,10 +231,10 @@ class Scope:
             return met_at_once(kinds, question.actions, lifts)
         return unsure or True
 
-    def _lifter(self, question: Question) -> Callable[[Part], bool]:
-        unless, actions = self.unless, question.actions
-        if unless is None or not unless.are_about_actions or not self._plain_unless_holds(question):
-            return lambda _: False
+    def _lifter(self, actions: Actions) -> Callable[[Part], bool]:
+        unless = self.unless
+        if unless is None or not unless.are_about_actions:
+            return _lifts_nothing
         return lambda part: unless.fit(part, actions)
 
     @functools.cached_property
@@ -240,6 +245,10 @@ class Scope:
         paths = Conditions(paths=when.paths, accesses=when.accesses, names_programs=names_programs)
         kinds = (Conditions(commands=when.commands), paths, Conditions(hosts=when.hosts))
         return tuple(kind for kind in kinds if kind.are_about_actions)
+
+
+def _lifts_nothing(_: Part) -> bool:
+    return False
 
 
 def _only_reads(action: Action) -> bool:
