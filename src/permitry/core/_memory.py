@@ -15,7 +15,7 @@ from permitry.core._version import Version
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.finder import Finder
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec
@@ -100,7 +100,7 @@ class Memory:
             entry = self._trial[number]
             if entry.phase is Phase.OVERRIDE and _could_match(entry, question) is not False:
                 return False
-            if entry.effect is Verdict.BLOCK and _could_match(entry, question) is True:
+            if entry.effect is Verdict.BLOCK and _surely_blocks(entry, question):
                 return True
         return False
 
@@ -126,13 +126,19 @@ class Memory:
         entries = self._entries
         left: Collection[int] = numbers
         if len(left) > _FEW:
-            finder = self._finder
-            if finder is None:
-                self._finder = finder = Finder([entry.needs() for entry in entries])
-            left = finder.find(question.facts) & numbers
+            left = self._found(question, numbers)
         if len(left) == len(entries):
             return decided(question, self._phases(entries))
         return decided(question, self._phases([entries[number] for number in sorted(left)]))
+
+    def _found(self, question: Question, numbers: frozenset[int]) -> Collection[int]:
+        finder = self._finder
+        if finder is None:
+            self._finder = finder = Finder([entry.needs() for entry in self._entries])
+        try:
+            return finder.find(question.facts) & numbers
+        except Exception:  # noqa: BLE001 -- where facts cannot be worked out, every rule is asked, and its failure kept
+            return numbers
 
     def _phases(self, entries: Iterable[Entry]) -> Phases:
         return Phases.of(entries, self._version)
@@ -148,10 +154,19 @@ class Memory:
         return question
 
 
-def _could_match(entry: Entry, question: Question) -> bool | Unresolved:
-    """Return False for a rule that surely neither matches nor covers; else True, or what kept it from telling."""
+def _surely_blocks(entry: Entry, question: Question) -> bool:
     try:
-        is_out = entry.answer(question, []) is False and not (entry.can_cover and entry.covered(question, []))
+        decision = entry.decides(question, [])
+    except Unresolved:
+        return False
+    return decision is not None and decision.verdict is Verdict.BLOCK
+
+
+def _could_match(entry: Entry, question: Question) -> bool | Unresolved:
+    """Return False for a rule that surely does not match, cover or fail; else True, or what kept it from telling."""
+    failures: list[RuleFailure] = []
+    try:
+        is_out = entry.answer(question, failures) is False and not entry.covered(question, failures)
     except Unresolved as signal:
         return signal
-    return not is_out
+    return bool(failures) or not is_out

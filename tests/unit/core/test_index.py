@@ -8,6 +8,7 @@ import pytest
 
 from permitry.actions.extract import ReadActions
 from permitry.core import _memory
+from permitry.core.action import Actions, Operands, Run, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -26,6 +27,7 @@ from permitry.rules.conditions.arguments import ArgumentCondition, ArgumentTest,
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
@@ -899,3 +901,60 @@ def test_an_exception_that_fails_matters_to_the_calls_that_a_rule_is_about(unles
     decided = [policy.decide(call, NOWHERE) for call in calls]
     assert [(each.rule_id, len(each.errors)) for each in decided] == [("r0", 1), ("r2", 0), (None, 0)]
     assert decided == [policy.explain(call, NOWHERE).decision for call in calls]
+
+
+@attrs.frozen
+class _Part:
+    """A permission that fails when it is asked for parts."""
+
+    id: ClassVar[str] = "part"
+    effect: ClassVar[Verdict] = ALLOW
+    reason: ClassVar[str] = ""
+    message: ClassVar[str | None] = None
+    source: ClassVar[str | None] = None
+    is_pure: ClassVar[bool] = True
+
+    def priority(self) -> int:
+        return 250
+
+    def matches(self, _: Question) -> bool:
+        return False
+
+    def covers(self, _: Question) -> frozenset[int]:
+        raise ValueError("on purpose")
+
+    def near_miss(self, _: Question) -> str | None:
+        return None
+
+
+def test_a_permission_that_fails_for_parts_alone_is_on_record() -> None:
+    """It is not left out for never matching."""
+    decision = AuthorizationPolicy([_Part()], reader=ReadActions()).decide(
+        ToolCall("bash", {"command": "a && b"}), NOWHERE
+    )
+    assert [error.error for error in decision.errors] == ["ValueError: on purpose"]
+
+
+def _run(call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG001 -- a reader
+    def fail() -> Operands:
+        raise ValueError("on purpose")
+
+    return Actions((Run((Word("a"),), read_operands=fail),))
+
+
+_NO_PATH = Fact(Kind.ARGUMENT, (), 1)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [ConfiguredRule(f"r{n}", BLOCK, 150, Scope((), Conditions(paths=(PathPattern(f"p{n}"),)))) for n in range(9)],
+        [_Rule(f"r{n}", facts=((frozenset({_NO_PATH})),)) for n in range(9)],
+    ],
+)
+def test_where_facts_cannot_be_worked_out_every_rule_is_asked(rules: list[AnyRule]) -> None:
+    """By a reader that fails late, or a fact that makes no sense: that is never an exception of the policy."""
+    policy = AuthorizationPolicy(rules, reader=_run)
+    decision = policy.decide(ToolCall("bash", {"command": "a"}), NOWHERE)
+    assert decision == policy.explain(ToolCall("bash", {"command": "a"}), NOWHERE).decision
+    assert decision.verdict is BLOCK

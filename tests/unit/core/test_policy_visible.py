@@ -10,7 +10,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ToolSpec
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -77,6 +77,11 @@ def test_without_a_block_every_tool_could_run() -> None:
 def test_a_block_that_is_not_sure_hides_nothing(answer: object) -> None:
     """It never applies, or it depends on the arguments."""
     assert _could_run(_Rule(BLOCK, answer))
+
+
+def test_a_block_that_can_only_ask_hides_nothing() -> None:
+    """A rule that is unsure of every call makes each ask."""
+    assert _could_run(_Rule(BLOCK, Unsure("who knows")), _Rule(CONFIRM, _depends, id="other"))
 
 
 @pytest.mark.parametrize("answer", [None, _fail, 1, 0, "yes", BLOCK])
