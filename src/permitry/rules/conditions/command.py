@@ -40,7 +40,7 @@ class ArgvPattern:
     @property
     def is_any(self) -> bool:
         """Whether every command fits."""
-        return self.text.strip() == "*"
+        return self.text.strip(" \t") == "*"
 
     @property
     def tokens(self) -> tuple[Token, ...]:

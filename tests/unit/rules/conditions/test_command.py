@@ -314,3 +314,8 @@ def test_a_pattern_has_three_gaps_at_most() -> None:
     assert ArgvPattern("a ** b ** c ** d").holds(words("a x b c y z d"))
     with pytest.raises(RuleError, match=r"more than 3 times `\*\*`"):
         ArgvPattern("a ** b ** c ** d ** e")
+
+
+def test_any_command_is_written_with_a_star_alone() -> None:
+    """Blanks do not count; a space that does not break is a part of the name of a program."""
+    assert [ArgvPattern(text).is_any for text in ("*", " *\t", "\u00a0*", "* *")] == [True, True, False, False]
