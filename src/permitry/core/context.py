@@ -227,9 +227,14 @@ _USUAL: Final = frozenset(itertools.product(*_TYPES.values()))
 
 
 def _check_types(context: AuthContext) -> None:
+    """Raise `TypeError` for a field of a wrong type; make words plain texts."""
     fields = attrs.fields_dict(AuthContext)
     for name, types in _TYPES.items():
-        attrs.validators.instance_of(types)(context, fields[name], getattr(context, name))
+        value = getattr(context, name)
+        attrs.validators.instance_of(types)(context, fields[name], value)
+        if isinstance(value, str):
+            # One of another class may compare in its own way, and what is decided for one text is for no other.
+            object.__setattr__(context, name, str.__str__(value))
 
 
 @attrs.define

@@ -70,6 +70,25 @@ def test_a_name_may_be_a_kind_of_text() -> None:
     assert AuthContext(mode=Mode.REVIEW).mode == "review"
 
 
+class _Careless(str):
+    """A text that is equal to others, or cannot be looked up."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        raise TypeError("on purpose")
+
+
+@pytest.mark.parametrize("field", ["mode", "agent", "workspace"])
+def test_what_is_kept_of_a_kind_of_text_is_the_text(field: str) -> None:
+    """Its comparisons could say anything, and what is decided for one text would be for another."""
+    kept = getattr(AuthContext(**{field: cast("Any", _Careless("a"))}), field)
+    assert (type(kept), kept) == (str, "a")
+
+
 def test_a_context_is_checked_by_a_host_that_switched_validators_off() -> None:
     """A truthy mistake must not widen access there either."""
     with attrs.validators.disabled(), pytest.raises(TypeError, match="yolo_mode"):
