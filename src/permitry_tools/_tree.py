@@ -13,6 +13,8 @@ from typing import TypeAlias
 
 import attrs
 
+from permitry.port import DIRECTORY, READ, opened
+
 __all__ = ["LEFT_OUT", "Contents", "Entry", "Hidden", "Look", "Tree", "TurnBounds", "is_before", "object_of", "order"]
 
 LEFT_OUT = frozenset(
@@ -31,10 +33,8 @@ _CHUNK = _MIB
 _DEEPEST = 100
 _RACY = 2_000_000_000
 """A file whose last change is not so many nanoseconds ago may change again and look the same: see git's `racy-git`."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A folder on the way need not be readable. Systems other than Linux have no such flag.
-_ON_THE_WAY = getattr(os, "O_PATH", 0) | _FOLDER
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_ON_THE_WAY = getattr(os, "O_PATH", 0) | DIRECTORY
 
 
 @attrs.frozen
@@ -247,16 +247,13 @@ class Look:
         return _entry(status, blob)
 
     def _content(self, folder: int, name: str, status: os.stat_result) -> Entry:
-        file = os.open(name, _FILE, dir_fd=folder)
-        try:
+        with opened(name, READ, folder=folder) as file:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode) or self._read + status.st_size > self.bounds.read:
                 return _entry(status, None)
             self._read += status.st_size
             blob = self._blob(file, status.st_size)
             return _entry(status, blob) if blob is not None else attrs.evolve(_entry(status, None), stamp=())
-        finally:
-            os.close(file)
 
     def _blob(self, file: int, size: int) -> str | None:
         """Read a file of `size` bytes, keep it if it is small, and return its id; None where it changes meanwhile."""
@@ -295,10 +292,10 @@ def _hash(size: int, data: bytes = b"") -> "hashlib._Hash":
 def _opened_folder(above: int | None, path: str) -> Iterator[int]:
     """Open the folder at `path` below an open one, or below `/`, step by step and without following a link."""
     names = [each for each in path.split("/") if each]
-    at = os.open("/" if above is None else ".", _ON_THE_WAY if names else _FOLDER, dir_fd=above)
+    at = os.open("/" if above is None else ".", _ON_THE_WAY if names else DIRECTORY, dir_fd=above)
     try:
         for number, name in enumerate(names, 1):
-            inner = os.open(name, _FOLDER if number == len(names) else _ON_THE_WAY, dir_fd=at)
+            inner = os.open(name, DIRECTORY if number == len(names) else _ON_THE_WAY, dir_fd=at)
             os.close(at)
             at = inner
         yield at

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import secrets
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, ClassVar, Self
@@ -14,7 +13,7 @@ from typing import IO, Any, ClassVar, Self
 import attrs
 from pydantic import Field
 
-from permitry.port import ToolError, ToolInvocation, ToolRegistry, validated, with_check
+from permitry.port import CREATE, DIRECTORY, ToolError, ToolInvocation, ToolRegistry, open_regular, validated, with_check
 from permitry_tools._reading import Asked, body_of, lines_of
 from permitry_tools._spec import READS, ROLES, Arguments, spec
 from permitry_tools.workspace import Workspace
@@ -25,7 +24,6 @@ FOLDER = ".openplanter_artifacts"
 """The folder below the workspace in which artifacts are looked for, unless a store is given."""
 
 _OWN = ".permitry"
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MOST_LISTED = 200
 _MOST_HEAD = 64 * 1024
@@ -104,9 +102,9 @@ class ArtifactStore:
         """
         artifact_id = secrets.token_hex(16)
         head = {"artifact_id": artifact_id, "objective": f"the whole answer of {tool}", "agent": agent}
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         with self._folder(create=True) as folder:
-            stream = os.fdopen(os.open(f"{artifact_id}.jsonl", flags, 0o600, dir_fd=folder), "wb", buffering=0)
+            file = os.open(f"{artifact_id}.jsonl", CREATE, 0o600, dir_fd=folder)
+            stream = os.fdopen(file, "wb", buffering=0)
             try:
                 return KeptText(artifact_id, stream, head)
             except OSError:
@@ -156,13 +154,13 @@ class ArtifactStore:
         head = Path(*parts[:start])
         if create:
             head.mkdir(parents=True, exist_ok=True)
-        at = os.open(head, _OPEN)
+        at = os.open(head, DIRECTORY & ~os.O_NOFOLLOW)
         try:
             for name in parts[start:]:
                 if create:
                     with contextlib.suppress(FileExistsError):
                         os.mkdir(name, 0o700, dir_fd=at)
-                outer, at = at, os.open(name, _OPEN | os.O_NOFOLLOW, dir_fd=at)
+                outer, at = at, os.open(name, DIRECTORY, dir_fd=at)
                 os.close(outer)
             yield at
         finally:
@@ -173,16 +171,12 @@ class ArtifactStore:
         missing = _missing(artifact_id)
         if not _ID.fullmatch(artifact_id):
             raise missing
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        try:
-            with self._folder() as folder:
-                file = os.open(f"{artifact_id}.jsonl", flags, dir_fd=folder)
-        except OSError as error:
-            raise missing from error
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            os.close(file)
-            raise missing
-        with os.fdopen(file, "rb") as stream:
+        with contextlib.ExitStack() as stack:
+            try:
+                with self._folder() as folder:
+                    stream, _ = stack.enter_context(open_regular(f"{artifact_id}.jsonl", folder=folder))
+            except OSError as error:
+                raise missing from error
             yield stream
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +10,9 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.port import ToolError
+from permitry.port import DIRECTORY, READ, ToolError, mode_at, opened, replace_file
 
 __all__ = ["Workspace"]
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def _real(root: str | Path) -> Path:
@@ -56,7 +51,11 @@ class Workspace:
 
         Raises: `ToolError` when there is no such file, or it is a folder or a device.
         """
-        with self._parent(self.locate(path), path) as (parent, name), _told(path), _opened(name, _READ, parent) as file:
+        with (
+            self._parent(self.locate(path), path) as (parent, name),
+            _told(path),
+            opened(name, READ, folder=parent) as file,
+        ):
             mode = os.fstat(file).st_mode
             if stat.S_ISDIR(mode):
                 raise ToolError(f"`{path}` is a folder, not a file.")
@@ -80,22 +79,10 @@ class Workspace:
         if self.PROTECTED & {part.casefold() for part in located.parts}:
             raise ToolError(f"`{path}` belongs to git or to permitry; the file tools do not write there.")
         with self._parent(located, path, create=True) as (parent, name), _told(path):
-            mode = _mode(name, parent)
+            mode = mode_at(name, folder=parent)
             if mode is not None and not stat.S_ISREG(mode):
                 raise ToolError(f"`{path}` is not a regular file.")
-            temporary = f".permitry-{secrets.token_hex(8)}"
-            try:
-                first_mode = 0o666 if mode is None else 0o600
-                with _opened(temporary, _CREATE, parent, first_mode) as file:
-                    if mode is not None:
-                        os.fchmod(file, stat.S_IMODE(mode))
-                    with open(file, "wb", closefd=False) as stream:
-                        stream.write(data)
-                os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=parent)
-                raise
+            replace_file(name, data, folder=parent, mode=mode)
 
     def files(self) -> Iterator[str]:
         """Yield the files below the root as relative paths, sorted within each folder; `.git` is left out.
@@ -118,12 +105,12 @@ class Workspace:
         """Open the folder that holds a located path and yield its descriptor and the last name."""
         *folders, name = located.parts or (".",)
         with contextlib.ExitStack() as stack, _told(path):
-            at = stack.enter_context(_opened(str(self.root), _FOLDER, None))
+            at = stack.enter_context(opened(self.root, DIRECTORY))
             for folder in folders:
                 if create:
                     with contextlib.suppress(FileExistsError):
                         os.mkdir(folder, dir_fd=at)
-                at = stack.enter_context(_opened(folder, _FOLDER, at))
+                at = stack.enter_context(opened(folder, DIRECTORY, folder=at))
             yield at, name
 
 
@@ -133,15 +120,6 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return []
-
-
-@contextlib.contextmanager
-def _opened(name: str, flags: int, folder: int | None, mode: int = 0o666) -> Iterator[int]:
-    file = os.open(name, flags, mode, dir_fd=folder)
-    try:
-        yield file
-    finally:
-        os.close(file)
 
 
 @contextlib.contextmanager
@@ -155,10 +133,3 @@ def _told(path: str) -> Iterator[None]:
         if error.errno == errno.ELOOP:
             raise ToolError(f"The path `{path}` runs in a circle of links, or changed while it was opened.") from error
         raise ToolError(f"`{path}` cannot be used: {error.strerror}.") from error
-
-
-def _mode(name: str, folder: int) -> int | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    except FileNotFoundError:
-        return None

@@ -130,7 +130,7 @@ class JsonlRecorder:
     def _opened(self) -> int:
         try:
             os.makedirs(os.path.dirname(os.path.abspath(self.path)), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120, PTH100 -- pathlib costs more to import than this module
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             status = os.fstat(file)
             self._is_regular = stat.S_ISREG(status.st_mode)
             if self._is_regular:

@@ -30,7 +30,7 @@ __all__ = ["TerminalChannel", "edit_in_editor", "open_terminal"]
 def open_terminal() -> TextIO | None:
     """Return the controlling terminal, or None without one; standard input may be the stream of messages."""
     try:
-        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     except OSError:
         return None
     # A terminal cannot seek, which `open` asks of a file that is read and written.

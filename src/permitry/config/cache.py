@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from permitry.config.origin import Origin
 from permitry.config.ownership import is_own
 from permitry.config.plain import rule_set_of
 from permitry.config.ruleset import RuleSet
+from permitry.files import TEMPORARY, beside, open_regular, replace_file
 
 if TYPE_CHECKING:
     from permitry.config.load import Compiled
@@ -41,9 +42,7 @@ _CODE = ("config", "core", "rules", "rules/conditions", "actions", "actions/prog
 _MOST_FILES = 64
 _LARGEST = 256 * 1024 * 1024
 _SECRET = 32
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _ENDING = ".rules"
-_BEGUN = ".begun-"
 _ABANDONED = 3600  # seconds; what is begun is done, or was killed, long before
 
 
@@ -150,8 +149,7 @@ class RuleCache:
             _clear(folder)
         sealed = _seal(self._made_secret(), key, body) + b"\n" + body
         path = self.folder / f"{key}{_ENDING}"
-        with _begun(path, sealed) as temporary:
-            temporary.replace(path)
+        replace_file(path, sealed)
         self._prune()
 
     def _made_secret(self) -> bytes:
@@ -160,7 +158,7 @@ class RuleCache:
             return self._secret()
         except FileNotFoundError:
             # A link is made only where nothing stands: of two who make a secret at once, one wins.
-            with _begun(self.secret, os.urandom(_SECRET)) as temporary, contextlib.suppress(FileExistsError):
+            with beside(self.secret, os.urandom(_SECRET)) as temporary, contextlib.suppress(FileExistsError):
                 self.secret.hardlink_to(temporary)
         return self._secret()
 
@@ -243,10 +241,7 @@ def _place(name: str) -> str:
 
 
 def _content(path: str) -> bytes:
-    file = os.open(path, _READ)
-    with open(file, "rb") as stream:  # noqa: PTH123 -- a descriptor
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise _UnusableError("no regular file")
+    with open_regular(path) as (stream, _):
         return stream.read()
 
 
@@ -255,10 +250,8 @@ def _own_bytes(path: Path, most: int) -> bytes:
 
     Raises: `_UnusableError` for any other file, `OSError` for none.
     """
-    file = os.open(path, _READ)
-    with open(file, "rb") as stream:  # noqa: PTH123 -- a descriptor
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode) or not (is_own(status) and is_own(path.parent.lstat())):
+    with open_regular(path) as (stream, status):
+        if not (is_own(status) and is_own(path.parent.lstat())):
             raise _UnusableError("it could be someone else's")
         if status.st_size > most:
             raise _UnusableError("it is too large")
@@ -279,21 +272,8 @@ def _make_own(folder: Path) -> None:
         raise _UnusableError("the folder could be someone else's")
 
 
-@contextlib.contextmanager
-def _begun(path: Path, content: bytes) -> Iterator[Path]:
-    """Yield a new file beside `path` that holds `content`, for this user alone; it is gone afterwards."""
-    temporary = path.with_name(f"{_BEGUN}{os.urandom(8).hex()}")
-    try:
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(file, "wb") as stream:  # noqa: PTH123 -- a descriptor
-            stream.write(content)
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def _clear(folder: Path) -> None:
     """Take away what processes began here that were killed."""
-    for each in folder.glob(f"{_BEGUN}*"):
+    for each in folder.glob(f"{TEMPORARY}*"):
         if each.lstat().st_mtime < time.time() - _ABANDONED:
             each.unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,11 +12,11 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.layers import PROJECT_FILE
 from permitry.config.origin import Origin
 from permitry.errors import ConfigError, Problem, RegistryError
+from permitry.files import open_regular
 
 __all__ = ["PROJECT_FILE", "Pin", "PluginPin", "Project", "ProjectFile", "file_digest", "read_project", "real_path"]
 
 _LARGEST = 256 * 1024
-_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @attrs.frozen
@@ -108,19 +107,11 @@ def file_digest(path: Path) -> str | None:
 
 def _content(path: Path) -> bytes | None:
     try:
-        file = os.open(path, _OPEN)
+        with open_regular(path, follows_links=True) as (stream, status):
+            content = stream.read(_LARGEST + 1)
     except OSError:
         return None
-    try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-            return None
-        content = os.read(file, _LARGEST + 1)
-    except OSError:
-        return None
-    finally:
-        os.close(file)
-    return content if len(content) == status.st_size else None
+    return content if len(content) == status.st_size <= _LARGEST else None
 
 
 def _project_file(named: str, root: Path) -> ProjectFile:

@@ -5,7 +5,6 @@ import errno
 import fcntl
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +16,7 @@ from permitry.config.origin import Origin
 from permitry.config.ownership import is_own
 from permitry.config.pin import Pin, PluginPin, Project, read_project, real_path
 from permitry.errors import ConfigError, Problem, RegistryError
+from permitry.files import open_regular, replace_file
 
 if TYPE_CHECKING:
     from permitry.dispatch.plugin_folder import PluginFolder
@@ -28,8 +28,7 @@ PROJECTS, PLUGINS = "projects", "plugins"
 SECTIONS: Mapping[str, type[Pin]] = {PROJECTS: Pin, PLUGINS: PluginPin}
 
 _OWN = "look who could have written it, then chown it to yourself, chmod go-w"
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 
 
 @attrs.frozen
@@ -133,17 +132,10 @@ class TrustStore:
         }
 
     def _text(self) -> bytes:
-        file = os.open(self.path, _READ)
-        try:
-            status = os.fstat(file)
-            if not stat.S_ISREG(status.st_mode):
-                raise self._refused("is no regular file")
+        with open_regular(self.path) as (stream, status):
             if not (is_own(status) and is_own(self.path.parent.stat())):
                 raise self._refused("and its folder must be yours, and nobody else may write them", _OWN)
-            with open(file, "rb", closefd=False) as stream:
-                return stream.read()
-        finally:
-            os.close(file)
+            return stream.read()
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[Pins]:
@@ -175,18 +167,7 @@ class TrustStore:
             for section, each in pins.items()
             if each or section == PROJECTS
         }
-        import tempfile  # noqa: PLC0415 -- slow to import, and only for writing
-
-        with tempfile.NamedTemporaryFile("w", prefix=".trust-", dir=self.path.parent, delete=False) as stream:
-            temporary = Path(stream.name)
-            try:
-                json.dump({"version": 1, **stored}, stream, indent=2)
-                stream.flush()
-                os.fsync(stream.fileno())
-                temporary.replace(self.path)
-            except BaseException:
-                temporary.unlink()
-                raise
+        replace_file(self.path, json.dumps({"version": 1, **stored}, indent=2).encode(), is_durable=True)
 
     def _refused(self, message: str, hint: str = "look at it, delete it, and trust your projects again") -> ConfigError:
         return ConfigError([Problem(str(self.path), 0, 0, 0, message, hint)])

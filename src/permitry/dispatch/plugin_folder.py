@@ -1,8 +1,6 @@
 """A plugin folder as it was read once, so that what is trusted is what runs."""
 
 import hashlib
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -10,12 +8,12 @@ from types import MappingProxyType
 import attrs
 
 from permitry.errors import RegistryError
+from permitry.files import open_regular
 
 __all__ = ["PluginFolder"]
 
 _MOST_FILES = 1_000
 _LARGEST = 1024 * 1024
-_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def _read_only(files: Mapping[str, bytes]) -> Mapping[str, bytes]:
@@ -64,15 +62,8 @@ class PluginFolder:
 
 def _content(path: Path) -> bytes:
     try:
-        # Without waiting: a pipe that nobody writes to would be waited for without end.
-        file = os.open(path, _OPEN)
-        try:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise RegistryError(f"the plugin file `{path}` is no regular file")
-            with os.fdopen(file, "rb", closefd=False) as stream:
-                content = stream.read(_LARGEST + 1)
-        finally:
-            os.close(file)
+        with open_regular(path, follows_links=True) as (stream, _):
+            content = stream.read(_LARGEST + 1)
     except OSError as error:
         raise RegistryError(f"the plugin file `{path}` cannot be read: {error.strerror}") from error
     if len(content) > _LARGEST:

@@ -17,13 +17,9 @@ from pathlib import Path
 
 import attrs
 
-from permitry.port import ToolError
+from permitry.port import DIRECTORY, READ, TEMPORARY, ToolError, mode_at, opened, write_new
 
 __all__ = ["Change", "commit"]
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @attrs.frozen
@@ -99,15 +95,15 @@ class _Transaction:
         """Write the new content beside the file."""
         self.name = change.name
         token = secrets.token_hex(8)
-        temporary, aside = f".permitry-{token}.new", f".permitry-{token}.old"
+        temporary, aside = f"{TEMPORARY}{token}.new", f"{TEMPORARY}{token}.old"
         if change.data is None:
             return _Prepared(change, temporary, aside)
         with self.folder(change.where.parent, undo) as folder:
-            mode = _mode(change.where.name, folder)
+            mode = mode_at(change.where.name, folder=folder)
             if mode is not None and not stat.S_ISREG(mode):
                 raise ToolError(f"`{change.name}` is not a regular file.")
             undo.callback(self.undone, change, functools.partial(_remove, temporary))
-            inode = _write(temporary, change.data, change.mode if mode is None else mode, folder)
+            inode = write_new(temporary, change.data, folder=folder, mode=change.mode if mode is None else mode)
         return _Prepared(change, temporary, aside, inode)
 
     def place(self, prepared: _Prepared, undo: contextlib.ExitStack) -> None:
@@ -115,7 +111,7 @@ class _Transaction:
         change, aside = prepared.change, prepared.aside
         self.name, name = change.name, change.where.name
         with self.folder(change.where.parent) as folder:
-            mode = _mode(name, folder)
+            mode = mode_at(name, folder=folder)
             if mode is not None:
                 if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
                     raise ToolError(f"`{change.name}` is not a regular file.")
@@ -141,14 +137,14 @@ class _Transaction:
     @contextlib.contextmanager
     def folder(self, where: Path, undo: contextlib.ExitStack | None = None) -> Iterator[int]:
         """Open a folder; with `undo` it is made where it is missing, and `undo` removes it again."""
-        at = os.open(self.root, _FOLDER)
+        at = os.open(self.root, DIRECTORY)
         try:
             for depth, name in enumerate(where.parts, 1):
                 if undo is not None:
                     with contextlib.suppress(FileExistsError):
                         os.mkdir(name, dir_fd=at)
                         undo.callback(self.unmade, Path(*where.parts[:depth]))
-                above, at = at, os.open(name, _FOLDER, dir_fd=at)
+                above, at = at, os.open(name, DIRECTORY, dir_fd=at)
                 os.close(above)
             yield at
         finally:
@@ -159,34 +155,8 @@ class _Transaction:
             os.rmdir(made.name, dir_fd=folder)
 
 
-@contextlib.contextmanager
-def _opened(name: str, flags: int, folder: int, mode: int = 0o666) -> Iterator[int]:
-    file = os.open(name, flags, mode, dir_fd=folder)
-    try:
-        yield file
-    finally:
-        os.close(file)
-
-
-def _mode(name: str, folder: int) -> int | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _write(name: str, data: bytes, mode: int | None, folder: int) -> int:
-    """Write a new file and return its inode."""
-    with _opened(name, _CREATE, folder, 0o666 if mode is None else 0o600) as file:
-        if mode is not None:
-            os.fchmod(file, stat.S_IMODE(mode))
-        with open(file, "wb", closefd=False) as stream:
-            stream.write(data)
-        return os.fstat(file).st_ino
-
-
 def _holds(name: str, data: bytes, folder: int) -> bool:
-    with _opened(name, _READ, folder) as file, open(file, "rb", closefd=False) as stream:
+    with opened(name, READ, folder=folder) as file, open(file, "rb", closefd=False) as stream:
         return stream.read(len(data) + 1) == data
 
 

@@ -706,7 +706,7 @@ def test_what_fails_leaves_nothing_behind(
 
     monkeypatch.setattr(Path, name, refused)
     assert cache.load(_layers(file)) == load_rules(_layers(file))
-    assert [path for folder in (cache.folder, cache.secret.parent) for path in folder.glob(".begun*")] == []
+    assert [path for folder in (cache.folder, cache.secret.parent) for path in folder.glob(".permitry-*")] == []
 
 
 def test_code_that_changes_while_it_reads_keeps_nothing(
@@ -745,7 +745,7 @@ def test_what_a_killed_process_began_is_cleared_away(cache: RuleCache, file: Pat
     """After an hour: until then it may be someone's who is still writing."""
     folder = cache.folder if which == "folder" else cache.secret.parent
     cache.load([Origin("permitry:base")])
-    old, new = folder / ".begun-0", folder / ".begun-1"
+    old, new = folder / ".permitry-0", folder / ".permitry-1"
     for path in (old, new):
         path.touch()
     os.utime(old, ns=(0, 0))

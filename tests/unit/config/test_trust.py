@@ -290,7 +290,7 @@ def test_a_store_that_is_no_file_trusts_nothing(store: TrustStore, file: Path, r
     """Nobody waits for a pipe that nobody fills."""
     store.path.parent.mkdir(parents=True, mode=0o700)
     replace(store.path)
-    assert _refusal(store) == "is no regular file"
+    assert _refusal(store) == "cannot be read: it is no regular file"
     assert not store.is_trusted(file)
 
 
@@ -299,7 +299,7 @@ def test_a_store_that_cannot_be_read_trusts_nothing(
 ) -> None:
     """The system's reason is told, in lower case."""
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     _trust(store, file)
