@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from permitry.port import Pattern, ToolError, current_cancellation
+from permitry.port import Pattern, ToolError, current_cancellation, expand
 from permitry_tools._reading import MOST_BYTES
 from permitry_tools.workspace import Workspace
 
@@ -75,24 +75,9 @@ def _fits(path: str, patterns: Iterable[Pattern]) -> bool:
 
 
 def _patterns(glob: str) -> list[str]:
-    """Return the plain patterns a glob stands for; one that stands for too many stays as it is from there on."""
-    done: list[str] = []
-    left = [glob]
-    while left:
-        text = left.pop(0)
-        inner = _alternatives(text)
-        if len(done) + len(left) + len(inner) > _MOST_PATTERNS or not inner:
-            done += _without_folders(text)
-        else:
-            left += inner
-    return done
-
-
-def _alternatives(text: str) -> list[str]:
-    """Return a pattern once for each alternative of its first innermost pair of braces."""
-    head, closing, rest = text.partition("}")
-    before, opening, inside = head.rpartition("{")
-    return [f"{before}{each}{rest}" for each in inside.split(",")] if closing and opening else []
+    """Return the plain patterns a glob stands for, or some of them and itself where they are too many."""
+    texts, are_all = expand(glob, _MOST_PATTERNS)
+    return [each for text in (*texts, *[glob] * (not are_all)) for each in _without_folders(text)]
 
 
 def _without_folders(text: str) -> Iterator[str]:

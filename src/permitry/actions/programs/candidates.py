@@ -8,6 +8,7 @@ import attrs
 
 from permitry.actions.shell.running import LITERAL, opens_computed
 from permitry.core.action import Word
+from permitry.core.braces import BRACES, expand, split_choice
 
 __all__ = [
     "UNSEEN",
@@ -46,7 +47,7 @@ _NO_HOST = re.compile(r"[0-9]*|[.-].*|.*[^\w.%\[\]:-].*", re.DOTALL)
 _LOCAL = re.compile(r"[.~]|/(?!/)")
 _MACHINE = re.compile(r"(?:\[[^\]]*\]|[^/:\s=]*\.[^/:\s=]*|localhost|[0-9]{4,}):(?!//)")
 _ABOUT_HOSTS = re.compile(r"proxy|url|insteadof|host|server", re.IGNORECASE)
-_BRACES = re.compile(r"\{([^{}]*)\}|\[([0-9]{1,9}|[A-Za-z])-([0-9]{1,9}|[A-Za-z])(?::[0-9]+)?\]")
+_BRACES = re.compile(BRACES.pattern + r"|\[([0-9]{1,9}|[A-Za-z])-([0-9]{1,9}|[A-Za-z])(?::[0-9]+)?\]")
 _HEAD = re.compile(r"(?:[^/?#{}\[\]]*://)?[^/?#]*")
 _REMOTE = frozenset({"clone", "fetch", "ls-remote", "pull", "push"})
 
@@ -199,27 +200,19 @@ def globbed(word: Word) -> Iterator[Word]:
         return
     head = _HEAD.match(word.text)
     end = head.end() if head and head[0].count("{") == head[0].count("}") else len(word.text)
-    done: list[str] = []
-    waiting = [word.text[:end]]
-    while waiting:
-        if len(done) + len(waiting) > _MOST_EXPANDED:
-            yield attrs.evolve(word, is_open=True)
-            return
-        text = waiting.pop()
-        match = _BRACES.search(text)
-        if match is None:
-            done.append(text + word.text[end:])
-        else:
-            waiting += (text[: match.start()] + each + text[match.end() :] for each in _alternatives(match))
-    yield from (attrs.evolve(word, text=text) for text in done)
+    heads, are_all = expand(word.text[:end], _MOST_EXPANDED, _BRACES, _alternatives)
+    if are_all:
+        yield from (attrs.evolve(word, text=text + word.text[end:]) for text in heads)
+    else:
+        yield attrs.evolve(word, is_open=True)
 
 
-def _alternatives(match: re.Match[str]) -> list[str]:
+def _alternatives(match: re.Match[str], most: int) -> list[str]:
     if match[1] is not None:
-        return match[1].split(",", _MOST_EXPANDED)
+        return split_choice(match, most)
     first, last = match[2], match[3]
     if first.isdigit() and last.isdigit():
-        numbers = range(int(first), int(last) + 1)[: _MOST_EXPANDED + 1]
+        numbers = range(int(first), int(last) + 1)[: most + 1]
         return [str(number).zfill(len(first)) for number in numbers]
     return [chr(code) for code in range(ord(first[0]), ord(last[0]) + 1)]
 

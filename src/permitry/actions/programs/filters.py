@@ -7,7 +7,9 @@ wildcards stand for a dot and for a slash as well.
 import re
 from collections.abc import Iterator, Sequence
 
+from permitry.actions.programs.candidates import UNSEEN
 from permitry.core.action import Word
+from permitry.core.braces import expand
 
 __all__ = ["expanded_by_program"]
 
@@ -31,7 +33,6 @@ _SHOWING = frozenset(
 
 _VALUED = frozenset({"-G", "-L", "-S", "-e", "-n", "--author", "--committer", "--format", "--grep", "--since"})
 _HERE = Word(".")
-_BRACES = re.compile(r"\{([^{}]*)\}")
 _MOST_CHOICES = 64
 
 
@@ -42,8 +43,10 @@ def expanded_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
         yield from _of_git([word.text for word in words[1:]])
     for option in _FILTERS.get(name, ()):
         for pattern in _values([word.text for word in words[1:]], option):
-            for choice in _choices(pattern):
-                yield _anywhere(choice)
+            choices, are_all = expand(pattern, _MOST_CHOICES)
+            yield from map(_anywhere, choices)
+            if not are_all:
+                yield UNSEEN, False
 
 
 def _of_git(texts: Sequence[str]) -> Iterator[tuple[Word, bool]]:
@@ -85,19 +88,6 @@ def _values(texts: Sequence[str], option: str) -> Iterator[str]:
             yield value
         elif text == option or found:
             yield from texts[at + 1 : at + 2]
-
-
-def _choices(text: str) -> Iterator[str]:
-    """Yield what a text with choices in braces may be; of too many, a pattern for all."""
-    left, done = [text], 0
-    while left:
-        done += 1
-        one = left.pop()
-        found = _BRACES.search(one)
-        if found is None or done > _MOST_CHOICES:
-            yield one if found is None else "*"
-            continue
-        left += [one[: found.start()] + choice + one[found.end() :] for choice in found[1].split(",")]
 
 
 def _anywhere(text: str) -> tuple[Word, bool]:

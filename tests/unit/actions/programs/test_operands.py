@@ -444,7 +444,7 @@ def test_a_program_that_deletes_may_be_named_with_a_folder(program: str) -> None
         ("git push origin main:main", []),
         ("git -c http.proxy=example.com fetch", ["example.com"]),
         ("export http_proxy=http://example.com", ["http://example.com"]),
-        ("curl 'http://{a,b}.example/c[1-2]'", ["http://b.example/c[1-2]", "http://a.example/c[1-2]"]),
+        ("curl 'http://{a,b}.example/c[1-2]'", ["http://a.example/c[1-2]", "http://b.example/c[1-2]"]),
         ("mysql -hexample.com", ["example.com"]),
         ("docker build . /a ~/b c=/d", ["build", "c"]),
         ("unknown a@b c:d e/f@g:h", []),
