@@ -1,10 +1,13 @@
 """Patterns over names: `*` for any run of characters, `?` for exactly one."""
 
+import functools
 import unicodedata
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import attrs
 
-__all__ = ["Pattern", "fold"]
+__all__ = ["ANY", "CharSet", "Pattern", "Piece", "Unit", "fold", "has_pieces", "is_one"]
 
 
 def fold(text: str) -> str:
@@ -13,6 +16,25 @@ def fold(text: str) -> str:
         return text.lower()
     shown = "".join(char for char in unicodedata.normalize("NFC", text) if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFC", shown.casefold())
+
+
+@attrs.frozen
+class CharSet:
+    """The characters one place of a name may hold; negated, those it may not."""
+
+    ranges: tuple[tuple[str, str], ...] = ()
+    is_negated: bool = True
+    ignores_case: bool = False
+
+    def __contains__(self, char: str) -> bool:
+        forms = {char, char.lower(), char.upper()} if self.ignores_case else {char}
+        return any(any(low <= form <= high for low, high in self.ranges) is not self.is_negated for form in forms)
+
+
+Unit: TypeAlias = str | CharSet
+Piece: TypeAlias = str | tuple[Unit, ...]
+
+ANY = CharSet()
 
 
 @attrs.frozen
@@ -30,23 +52,30 @@ class Pattern:
         """Whether the pattern is a plain name."""
         return "*" not in self.text and "?" not in self.text
 
+    @functools.cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What stands between the stars."""
+        return tuple(
+            tuple(ANY if char == "?" else char for char in piece) if "?" in piece else piece
+            for piece in self.text.split("*")
+        )
+
     def matches(self, name: str) -> bool:
         """Return whether the whole of `name` fits."""
-        if self.is_exact:
-            return name == self.text
-        first, *middle = self.text.split("*")
-        if not middle:
-            return len(name) == len(first) and _fits(first, name, 0)
-        *middle, last = middle
-        stop = len(name) - len(last)
-        if stop < len(first) or not _fits(first, name, 0) or not _fits(last, name, stop):
-            return False
-        return _in_order(middle, name, len(first), stop)
+        return name == self.text if self.is_exact else has_pieces(name, self.pieces)
 
 
-def _in_order(pieces: list[str], name: str, at: int, stop: int) -> bool:
+def has_pieces(name: str, pieces: Sequence[Piece]) -> bool:
+    """Return whether a name consists of these pieces, in order, with any text between each two."""
+    first, *middle = pieces
+    if not middle:
+        return len(name) == len(first) and _fits(first, name, 0)
+    *middle, last = middle
+    at, stop = len(first), len(name) - len(last)
+    if stop < at or not _fits(first, name, 0) or not _fits(last, name, stop):
+        return False
     # Leftmost placement of each piece is enough: a later one could only leave less room for the rest.
-    for piece in pieces:
+    for piece in middle:
         at = _find(piece, name, at, stop)
         if at < 0:
             return False
@@ -54,14 +83,19 @@ def _in_order(pieces: list[str], name: str, at: int, stop: int) -> bool:
     return True
 
 
-def _find(piece: str, name: str, start: int, stop: int) -> int:
-    if "?" not in piece:
+def is_one(unit: Unit, char: str) -> bool:
+    """Return whether a place of a pattern holds this character."""
+    return unit == char if isinstance(unit, str) else char in unit
+
+
+def _find(piece: Piece, name: str, start: int, stop: int) -> int:
+    if isinstance(piece, str):
         return name.find(piece, start, stop)
     places = range(start, stop - len(piece) + 1)
     return next((at for at in places if _fits(piece, name, at)), -1)
 
 
-def _fits(piece: str, name: str, at: int) -> bool:
-    if "?" not in piece:
+def _fits(piece: Piece, name: str, at: int) -> bool:
+    if isinstance(piece, str):
         return name.startswith(piece, at)
-    return all(want in ("?", have) for want, have in zip(piece, name[at : at + len(piece)], strict=True))
+    return all(map(is_one, piece, name[at : at + len(piece)]))

@@ -7,33 +7,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 
-from permitry.core.pattern import fold
+from permitry.core.pattern import ANY, CharSet, Piece, Unit, fold, has_pieces, is_one
 from permitry.errors import RuleError
 
 __all__ = ["Segment", "align"]
 
-
-@attrs.frozen
-class CharSet:
-    """The characters one place of a name may hold; negated, those it may not."""
-
-    ranges: tuple[tuple[str, str], ...] = ()
-    is_negated: bool = True
-    ignores_case: bool = False
-
-    def __contains__(self, char: str) -> bool:
-        forms = {char, char.lower(), char.upper()} if self.ignores_case else {char}
-        return any(any(low <= form <= high for low, high in self.ranges) is not self.is_negated for form in forms)
-
-
-Unit: TypeAlias = str | CharSet
-Piece: TypeAlias = str | tuple[Unit, ...]
-
-ANY = CharSet()
 
 _SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
 _MOST_PAIRS = 250_000  # beyond any name a disk can hold; whoever writes more is taken to overlap
@@ -97,14 +79,7 @@ class Segment:
 
     def matches(self, name: str) -> bool:
         """Return whether the whole of `name` fits."""
-        first, *middle = self.pieces
-        if not middle:
-            return len(name) == len(first) and _fits(first, name, 0)
-        *middle, last = middle
-        stop = len(name) - len(last)
-        if stop < len(first) or not _fits(first, name, 0) or not _fits(last, name, stop):
-            return False
-        return _in_order(middle, name, len(first), stop)
+        return has_pieces(name, self.pieces)
 
     def may_match(self, other: "Segment") -> bool:
         """Return whether one name may fit both, compared without case, composition and invisible characters."""
@@ -198,34 +173,8 @@ def _units(segment: Segment) -> Sequence[Unit | None]:
     return [unit for piece in segment.pieces for unit in (None, *piece)][1:]
 
 
-def _in_order(pieces: list[Piece], name: str, at: int, stop: int) -> bool:
-    # Leftmost placement of each piece is enough: a later one could only leave less room for the rest.
-    for piece in pieces:
-        at = _find(piece, name, at, stop)
-        if at < 0:
-            return False
-        at += len(piece)
-    return True
-
-
-def _find(piece: Piece, name: str, start: int, stop: int) -> int:
-    if isinstance(piece, str):
-        return name.find(piece, start, stop)
-    places = range(start, stop - len(piece) + 1)
-    return next((at for at in places if _fits(piece, name, at)), -1)
-
-
-def _fits(piece: Piece, name: str, at: int) -> bool:
-    if isinstance(piece, str):
-        return name.startswith(piece, at)
-    return all(map(_meet, piece, name[at : at + len(piece)]))
-
-
 def _meet(left: Unit, right: Unit) -> bool:
-    match left, right:
-        case str(), str():
-            return left == right
-        case (CharSet() as chars, str() as char) | (str() as char, CharSet() as chars):
-            return char in chars
-        case _:
-            return True  # two sets: some character may be in both, and nobody loses by a question too many
+    if isinstance(left, str):
+        return is_one(right, left)
+    # Two sets: some character may be in both, and nobody loses by a question too many.
+    return not isinstance(right, str) or right in left
