@@ -90,6 +90,11 @@ def _one_line(text: str) -> str:
     return "".join(char if char.isprintable() else " " if char.isspace() else "\ufffd" for char in text)
 
 
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun: `1 rule`, `3 rules`."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def told(thing: object, show: Callable[[object], str] = str) -> str:
     """Return `show(thing)`, or its class where even that fails: what foreign code hands over may be anything."""
     try:
@@ -107,9 +112,7 @@ class ConfigError(PermitryError, ValueError):
 
     def __str__(self) -> str:
         """Return every problem, in the order of the files and lines."""
-        count = len(self.problems)
-        total = f"{count} problem{'' if count == 1 else 's'}"
-        return "\n".join([*map(str, self.problems), total])
+        return "\n".join([*map(str, self.problems), count(len(self.problems), "problem")])
 
 
 class RuleError(PermitryError, ValueError):

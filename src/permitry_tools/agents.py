@@ -7,17 +7,7 @@ from typing import Protocol, TypeAlias
 
 import attrs
 
-from permitry.port import (
-    CallScope,
-    ToolCall,
-    ToolError,
-    ToolEventKind,
-    ToolRegistry,
-    ToolResult,
-    current_cancellation,
-    paths_written,
-    report,
-)
+from permitry.port import Access, AuthContext, CallScope, ReadActions, ToolCall, ToolError, ToolEventKind, ToolRegistry, ToolResult, count, current_cancellation, paths_written, report
 from permitry_tools.delegate import AgentTask
 
 __all__ = ["LoopRunner", "Think", "Turn", "WriteClaims"]
@@ -119,7 +109,7 @@ class LoopRunner:
         finally:
             if self.claims is not None:
                 self.claims.release(number)
-        raise ToolError(f"The agent gave no answer in {rounds} round{'' if rounds == 1 else 's'}.")
+        raise ToolError(f"The agent gave no answer in {count(rounds, 'round')}.")
 
     def _turn(self, task: AgentTask, calls: tuple[ToolCall, ...], handle: Handle, number: str) -> Turn:
         results = []

@@ -9,7 +9,7 @@ import pytest
 
 from permitry import errors
 from permitry.core.decision import Decision, Phase, Verdict
-from permitry.errors import CallBlockedError, ConfigError, LateAnswerError, PermitryError, Problem
+from permitry.errors import CallBlockedError, ConfigError, LateAnswerError, PermitryError, Problem, count
 
 CLASSES = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, Exception)]
 PROBLEM = Problem("rules.toml", 3, 5, 4, "unknown key `tols`", "did you mean `tools`?", 'x = "tols"')
@@ -124,6 +124,13 @@ def test_a_config_error_shows_every_problem_in_order() -> None:
 def test_one_problem_is_one_problem() -> None:
     """The total agrees in number."""
     assert re.fullmatch(r"a:1:1: first\n1 problem\b.*", str(ConfigError([Problem("a", 1, 1, 1, "first")])))
+
+
+@pytest.mark.parametrize(("number", "told"), [(0, "0 rules"), (1, "1 rule"), (2, "2 rules")])
+def test_a_noun_agrees_with_its_number(number: int, told: str) -> None:
+    """Only one is one."""
+    assert count(number, "rule") == told
+    assert count(number, "entity", "entities").endswith("y" if number == 1 else "ies")
 
 
 def test_a_blocked_call_carries_its_decision() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permitry.cli.main import ExitCode
-from permitry.errors import PermitryError, ToolError
+from permitry.errors import PermitryError, ToolError, count
 
 if TYPE_CHECKING:
     from permitry_tools.corpus.store import Added, CorpusStore, Document
@@ -60,8 +60,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
             _complain(error)
         else:
             print(json.dumps(_outcome(file, added)) if options.json else _told(file, added))
-    count = len(store.documents())
-    print(f"{_count(count, 'document')} in {_shown(store.file.absolute())}", file=sys.stderr)
+    print(f"{count(len(store.documents()), 'document')} in {_shown(store.file.absolute())}", file=sys.stderr)
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
@@ -129,7 +128,7 @@ def _told(file: Path, added: "Added") -> str:
     line = f"{added.outcome:<9} {_shown(file)}"
     if added.outcome == "duplicate":
         return f"{line}: the same as {_shown(added.path)}"
-    return f"{line}: {_count(added.chunks, 'part')}"
+    return f"{line}: {count(added.chunks, 'part')}"
 
 
 def _as_json(each: "Document") -> dict[str, object]:
@@ -147,7 +146,7 @@ def _as_json(each: "Document") -> dict[str, object]:
 
 def _line(each: "Document") -> str:
     tags = "".join(f" #{_shown(tag)}" for tag in each.tags)
-    parts = _count(each.chunks, "part")
+    parts = count(each.chunks, "part")
     return f"{each.document_id:>4}  {each.date or '-':<10}  {_shown(each.path)}: {_shown(each.title)} ({parts}){tags}"
 
 
@@ -155,7 +154,3 @@ def _shown(text: object) -> str:
     from permitry.cli.render import one_line
 
     return one_line(str(text))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

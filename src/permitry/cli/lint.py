@@ -15,7 +15,7 @@ from permitry.config.lint import Check, Finding, lint
 from permitry.config.lint._schemas import Schema
 from permitry.config.lint.drafts import drafts_of
 from permitry.core._json import parse_json
-from permitry.errors import CallError, PermitryError
+from permitry.errors import CallError, PermitryError, count
 
 __all__ = ["configure"]
 
@@ -46,8 +46,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     for finding in found:
         print(json.dumps(_as_json(finding)) if options.json else _told(finding))
     if not (found or options.json):
-        count = len(rules.rules)
-        print(f"no findings in {count} rule{'' if count == 1 else 's'}")
+        print(f"no findings in {count(len(rules.rules), 'rule')}")
     return ExitCode.FAILED if found else ExitCode.OK
 
 

@@ -9,7 +9,7 @@ from permitry.config.layers import PROJECT_FILE, find_project
 from permitry.config.pin import Pin, PluginPin, Project, ProjectFile, real_path
 from permitry.config.trust import TrustStore
 from permitry.dispatch.plugin_folder import PluginFolder
-from permitry.errors import PermitryError
+from permitry.errors import PermitryError, count
 
 __all__ = ["configure"]
 
@@ -125,13 +125,9 @@ def _file_line(file: ProjectFile) -> str:
     from permitry.cli.render import one_line
 
     counts = (
-        _count(file.permissions, "permission"),
-        _count(file.templates, "template"),
-        _count(file.tools, "tool"),
-        _count(file.restrictions, "restriction"),
+        count(file.permissions, "permission"),
+        count(file.templates, "template"),
+        count(file.tools, "tool"),
+        count(file.restrictions, "restriction"),
     )
     return f"  {one_line(file.name)}: {', '.join(counts)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

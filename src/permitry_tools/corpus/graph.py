@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from permitry.port import count
 from permitry_tools.corpus.entities import key_of
 from permitry_tools.corpus.search import indented
 from permitry_tools.corpus.store import CorpusStore
@@ -41,11 +42,11 @@ def overview(store: CorpusStore) -> str:
             (_MOST_SHOWN,),
         ).fetchall()
         pairs = _strongest(connection, [row[0] for row in most])
-    lines = [f"{_count(documents, 'document')}, {_count(entities, 'entity', 'entities')}.", "", "Most mentioned:"]
-    lines += [f"- {name} ({kind}): {_count(times, 'passage')}" for _, name, kind, times in most]
+    lines = [f"{count(documents, 'document')}, {count(entities, 'entity', 'entities')}.", "", "Most mentioned:"]
+    lines += [f"- {name} ({kind}): {count(times, 'passage')}" for _, name, kind, times in most]
     if pairs:
         lines += ["", "Named together most often:"]
-        lines += [f"- {one} and {other}: {_count(times, 'passage')}" for one, other, times in pairs]
+        lines += [f"- {one} and {other}: {count(times, 'passage')}" for one, other, times in pairs]
     return "\n".join(lines)
 
 
@@ -160,7 +161,3 @@ def _steps(came_from: dict[int, int | None], last: int) -> list[int]:
 def _names(connection: sqlite3.Connection, entities: Iterable[int]) -> list[str]:
     find = "SELECT name FROM entities WHERE entity_id = ?"
     return [str(connection.execute(find, (entity,)).fetchone()[0]) for entity in entities]
-
-
-def _count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
