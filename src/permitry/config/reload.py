@@ -147,23 +147,6 @@ class PolicyReloader:
                 self._on_change(after)
         return after is not before
 
-    @contextlib.contextmanager
-    def watch(self, seconds: float) -> Iterator[None]:
-        """Poll in a thread of its own, every so many seconds, until the block ends."""
-        ended = threading.Event()
-
-        def run() -> None:
-            while not ended.wait(seconds):
-                self.poll()
-
-        thread = threading.Thread(target=run, name="permitry-reload", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-
     def _next(self, before: Loaded) -> Loaded:
         try:
             with _as_config_error():
