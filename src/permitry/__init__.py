@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from permitry.core.call import PayloadKind as PayloadKind
     from permitry.core.call import ToolCall as ToolCall
     from permitry.core.context import AuthContext as AuthContext
-    from permitry.core.context import AuthContextBuilder as AuthContextBuilder
     from permitry.core.decision import Decision as Decision
     from permitry.core.decision import Explanation as Explanation
     from permitry.core.decision import Phase as Phase
@@ -52,12 +51,13 @@ if TYPE_CHECKING:
     from permitry.messages.text import TextCallStream as TextCallStream
     from permitry.messages.text import parse_text as parse_text
     from permitry.session import Session as Session
+    from permitry.testing import AuthContextBuilder as AuthContextBuilder
 
 # Names are loaded on first use (PEP 562): `import permitry` itself costs next to nothing.
 _HOMES = {
     "ArgumentRole": "core.spec",
     "AuthContext": "core.context",
-    "AuthContextBuilder": "core.context",
+    "AuthContextBuilder": "testing",
     "AuthorizationPolicy": "core.policy",
     "AuthorizationRule": "core.rule",
     "Blocked": "handler",

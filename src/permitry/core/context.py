@@ -13,7 +13,7 @@ import attrs
 from permitry.core.history import History
 from permitry.core.template import Template
 
-__all__ = ["AuthContext", "AuthContextBuilder", "AuthState", "misspelt_mode"]
+__all__ = ["AuthContext", "AuthState", "misspelt_mode"]
 
 _PLAN = "plan"
 _YOLO = "yolo"
@@ -235,64 +235,3 @@ def _check_types(context: AuthContext) -> None:
         if isinstance(value, str):
             # One of another class may compare in its own way, and what is decided for one text is for no other.
             object.__setattr__(context, name, str.__str__(value))
-
-
-@attrs.define
-class AuthContextBuilder:
-    """A fluent way to write down a context in a test; every step returns the builder.
-
-    >>> AuthContextBuilder().in_plan_mode().ignoring("bash").build().is_plan_mode
-    True
-
-    Source: seed 003, "Context Builders".
-    """
-
-    _fields: dict[str, Any] = attrs.field(factory=dict, init=False)
-
-    def in_plan_mode(self) -> "AuthContextBuilder":
-        """Set plan mode."""
-        return self._with(is_plan_mode=True)
-
-    def in_yolo_mode(self) -> "AuthContextBuilder":
-        """Set YOLO mode."""
-        return self._with(yolo_mode=True)
-
-    def in_mode(self, mode: str) -> "AuthContextBuilder":
-        """Set the host's word for its mode."""
-        return self._with(mode=mode)
-
-    def ignoring(self, *tools: str) -> "AuthContextBuilder":
-        """Add names to the ignore list."""
-        return self._with(tool_ignore_list=(*self._fields.get("tool_ignore_list", ()), *tools))
-
-    def using(self, template: Template) -> "AuthContextBuilder":
-        """Make a template the active one."""
-        return self._with(active_template=template)
-
-    def as_agent(self, agent: str) -> "AuthContextBuilder":
-        """Set the name of the agent that calls."""
-        return self._with(agent=agent)
-
-    def in_workspace(self, workspace: str) -> "AuthContextBuilder":
-        """Set the workspace root."""
-        return self._with(workspace=workspace)
-
-    def unattended(self) -> "AuthContextBuilder":
-        """Say that nobody is there to answer."""
-        return self._with(attended=False)
-
-    def counting(self, **counts: int) -> "AuthContextBuilder":
-        """Set how often tools have run."""
-        return self._with(counts=counts)
-
-    def labelled(self, *labels: str) -> "AuthContextBuilder":
-        """Set the taint labels."""
-        return self._with(labels=frozenset(labels))
-
-    def build(self) -> AuthContext:
-        """Return the immutable context."""
-        return AuthContext(**self._fields)
-
-    def _with(self, **fields: object) -> "AuthContextBuilder":
-        self._fields.update(fields)
-        return self
