@@ -1,6 +1,7 @@
 """The house keeps its own rules: rings, third-party placement, sizes."""
 
 import ast
+import graphlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -165,3 +166,13 @@ def test_the_core_is_pure() -> None:
     }
     for path in (SOURCE / "core").glob("*.py"):
         assert not forbidden & {name.split(".")[0] for name in imports(path)}, place(path)
+
+
+def test_files_do_not_import_each_other_in_a_circle() -> None:
+    """Each can be read after those it builds on; imports for types alone, and those inside functions, count as well."""
+    names = {".".join(("permitry", *path.relative_to(SOURCE).with_suffix("").parts)): path for path in FILES}
+    modules = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    graph = {name: (set(imports(path)) & modules.keys()) - {name} for name, path in modules.items()}
+    # What gathers the public names loads them on first use.
+    del graph["permitry"]
+    graphlib.TopologicalSorter(graph).prepare()

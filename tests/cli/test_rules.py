@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from permitry.cli._row import Row
 from permitry.cli._tables import rule_table
-from permitry.cli.rules import Row
 from permitry.config.layers import find_layers
 
 Outcome = tuple[int, str, str]

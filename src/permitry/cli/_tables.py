@@ -10,7 +10,7 @@ from rich.text import Text
 from permitry.cli.render import one_line
 
 if TYPE_CHECKING:
-    from permitry.cli.rules import Row
+    from permitry.cli._row import Row
     from permitry.core.spec import ToolSpec, ToolTraits
 
 _WIDE = 140

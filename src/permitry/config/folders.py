@@ -1,10 +1,13 @@
-"""Where the user's files are, as `platformdirs` says; in the plain case without loading it, which costs start-up."""
+"""Where a project's rules are, and the user's files: as `platformdirs` says, in the plain case without loading it."""
 
 import os
 import sys
 from pathlib import Path
 
-__all__ = ["is_guarded", "user_cache", "user_config", "user_state"]
+__all__ = ["PROJECT_FILE", "is_guarded", "user_cache", "user_config", "user_state"]
+
+PROJECT_FILE = Path(".permitry") / "rules.toml"
+"""Where a project keeps its rules, below its folder."""
 
 _GUARDED = (".cache", ".local/state", "Library/Caches", "Library/Application Support")
 """Where, below the home folder, `permitry:base` lets no agent write into a folder of ours."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permitry.config.catalogue import BASE
-from permitry.config.folders import user_config, user_state
+from permitry.config.folders import PROJECT_FILE, user_config, user_state
 from permitry.config.origin import Origin
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "find_layers", "find_project"]
 
-PROJECT_FILE = Path(".permitry") / "rules.toml"
 ADMIN_FILE = Path("/etc/permitry/rules.toml")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from permitry.config.catalogue import PREFIX, shipped_path
-from permitry.config.layers import PROJECT_FILE
+from permitry.config.folders import PROJECT_FILE
 from permitry.config.origin import Origin
 from permitry.errors import ConfigError, Problem, RegistryError
 from permitry.files import open_regular

@@ -3,7 +3,7 @@
 import os
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import attrs
 
@@ -14,13 +14,11 @@ from permitry.dispatch.arguments import Canonical, Check, fitting_arguments
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, Flights, ToolLimits, Turns
+from permitry.dispatch.scope import CallScope
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import ToolError
 
-if TYPE_CHECKING:
-    from permitry.dispatch.running import Run
-
-__all__ = ["Authorization", "RegisteredTool", "Shared", "has_kind"]
+__all__ = ["Authorization", "RegisteredTool", "Shared", "Started", "has_kind"]
 
 _NO_FORM = "The arguments do not fit: they are in no form that the tool takes."
 _PAYLOADS = {
@@ -32,12 +30,26 @@ _PAYLOADS = {
 _BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
 
 
+class Started(Protocol):
+    """A run of a tool, as the tool and the registry see it."""
+
+    authorization: "Authorization"
+    call: ToolCall
+
+    @property
+    def caller(self) -> CallScope | None:
+        """The state of the caller; None where none was given."""
+
+    def cancel(self) -> None:
+        """End the run as cancelled, unless it has ended."""
+
+
 @attrs.frozen
 class RegisteredTool:
     """A tool as the registry keeps it: `call` takes the arguments and the run, whatever the handler's own form is."""
 
     spec: ToolSpec
-    call: Callable[[dict[str, Any], "Run"], Any] = attrs.field(repr=False)
+    call: Callable[[dict[str, Any], Started], Any] = attrs.field(repr=False)
     is_async: bool
     limits: ToolLimits
     bucket: Bucket | None
@@ -146,7 +158,7 @@ class Shared:
 
     turns: Turns = attrs.field(factory=Turns)
     flights: Flights = attrs.field(factory=Flights)
-    running: "set[Run]" = attrs.field(factory=set)
+    running: set[Started] = attrs.field(factory=set)
     telemetry: ToolTelemetry | None = None
     artifacts: ArtifactKeeper | None = None
     on_event: EventSink | None = None

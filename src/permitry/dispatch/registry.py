@@ -19,7 +19,7 @@ from permitry.dispatch.arguments import Canonical, Check, is_async
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
-from permitry.dispatch.registered import Authorization, RegisteredTool, Shared
+from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, Started
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
@@ -126,7 +126,7 @@ class ToolRegistry:
         Source: seed 000, "Explicit dispatch for call-time-dependent tools".
         """
 
-        def call(arguments: dict[str, Any], run: Run) -> Any:  # noqa: ANN401 -- what it returns is checked later
+        def call(arguments: dict[str, Any], run: Started) -> Any:  # noqa: ANN401 -- what it returns is checked later
             scope = run.caller
             if scope is None:
                 raise ToolError(f"The tool `{spec.name}` needs the state of its caller, which was not given here.")
@@ -149,7 +149,7 @@ class ToolRegistry:
         Raises: `RegistryError` when the name is taken.
         """
 
-        def call(arguments: dict[str, Any], run: Run) -> Any:  # noqa: ANN401 -- what it returns is checked later
+        def call(arguments: dict[str, Any], run: Started) -> Any:  # noqa: ANN401 -- what it returns is checked later
             authorization = run.authorization
             scope = run.caller or CallScope(session=authorization.session)
             return handler(arguments, ToolInvocation(run.call, authorization.context, scope, authorization.session))
@@ -380,7 +380,7 @@ def _drop(outstanding: dict[int, Authorization], key: int, _: object) -> None:
 def _tool(
     spec: ToolSpec,
     handler: Callable[..., Any],
-    call: Callable[[dict[str, Any], Run], Any],
+    call: Callable[[dict[str, Any], Started], Any],
     limits: ToolLimits | None,
 ) -> RegisteredTool:
     if not isinstance(spec, ToolSpec):
