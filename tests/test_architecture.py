@@ -32,6 +32,7 @@ RINGS = {
 THIRD_PARTY = {
     "ada_url": ("actions/",),
     "attrs": ("",),
+    "docstring_parser": ("dispatch/schema.py",),
     "httpcore": ("permitry_tools/web/",),
     "httpx": ("permitry_tools/web/",),
     "mcp": ("permitry_tools/mcp.py", "permitry_tools/_mcp_wire.py"),

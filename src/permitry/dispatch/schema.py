@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+import docstring_parser
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
@@ -61,10 +62,6 @@ _WORDS = {
 }
 
 Model = TypeVar("Model", bound=BaseModel)
-_SECTION = re.compile(r"^(?:Args|Arguments|Parameters):$")
-_GOOGLE = re.compile(r"^\s+(?P<name>\w+)(?: ?\([^)]*\))?:\s+(?P<text>\S.*)$")
-_REST = re.compile(r"^:param (?:[^:]* )?(?P<name>\w+):\s+(?P<text>\S.*)$")
-_ANY_SECTION = re.compile(r"^(?:[A-Z]\w+:$|:\w+)")
 _CONFIG = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -82,7 +79,7 @@ def spec_of(
 ) -> ToolSpec:
     """Return the declaration of a function: its name, the head of its docstring, and its annotated parameters.
 
-    What a docstring says of single arguments (`Args:` with `name: text`, or `:param name: text`) goes into the schema.
+    What a docstring says of single arguments goes into the schema, in the style of Google, NumPy, Sphinx or Epydoc.
 
     Raises: `RegistryError` for a parameter without an annotation, `*args`, `**kwargs`, or a type without JSON Schema.
     """
@@ -263,23 +260,17 @@ def _name(function: Callable[..., Any]) -> str:
 
 def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """Return the first paragraph of a docstring, and what it says of single arguments."""
-    lines = (inspect.getdoc(function) or "").splitlines()
-    ends = (i for i, line in enumerate(lines) if not line.strip() or _ANY_SECTION.match(line))
-    head = " ".join(" ".join(lines[: next(ends, len(lines))]).split())
-    said: dict[str, str] = {}
-    in_section, name, indent = False, "", 0
-    for line in lines:
-        deep = len(line) - len(line.lstrip())
-        found = _REST.match(line) or (_GOOGLE.match(line) if in_section and (not name or deep <= indent) else None)
-        if found:
-            name, indent = found["name"], deep
-            said[name] = found["text"].strip()
-        elif name and line.strip() and deep > indent:
-            said[name] += f" {line.strip()}"
-        else:
-            # A section goes on over blank lines, and ends with the next line that is not indented.
-            name, in_section = "", _SECTION.match(line) is not None or (in_section and (deep > 0 or not line.strip()))
-    return head, said
+    text = inspect.getdoc(function) or ""
+    try:
+        found = docstring_parser.parse(text)
+    except (docstring_parser.ParseError, IndexError):
+        # Of what is malformed, the library refuses some and stumbles over some.
+        return " ".join(text.partition("\n\n")[0].split()), {}
+    head = found.short_description or ""
+    if not found.blank_after_short_description:
+        head += " " + (found.long_description or "").partition("\n\n")[0]
+    said = {each.arg_name: " ".join(each.description.split()) for each in found.params if each.description}
+    return " ".join(head.split()), said
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:

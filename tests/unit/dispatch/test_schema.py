@@ -2,6 +2,7 @@
 
 import datetime as dt
 import enum
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -80,6 +81,35 @@ def test_a_docstring_may_use_param() -> None:
     properties: Any = spec.parameters["properties"]
     assert (spec.name, spec.description) == ("read", "Read a file.")
     assert [properties[name]["description"] for name in ("path", "mode")] == ["Where it is.", "How."]
+
+
+def _numpy(path: str) -> str:
+    """Read a file.
+
+    Parameters
+    ----------
+    path : str
+        Where it is.
+    """
+    return path
+
+
+def _malformed(path: str) -> str:
+    """Read
+    a file.
+
+    : :param path:raises
+        *args
+    """  # noqa: D205 -- the text is the test
+    return path
+
+
+@pytest.mark.parametrize(("function", "told"), [(_numpy, "Where it is."), (_malformed, None)])
+def test_a_docstring_may_be_of_any_style_or_none(function: Callable[..., object], told: str | None) -> None:
+    """What cannot be read says nothing of the arguments."""
+    spec = spec_of(function)
+    properties: Any = spec.parameters["properties"]
+    assert (spec.description, properties["path"].get("description")) == ("Read a file.", told)
 
 
 def test_an_annotation_says_more_than_a_docstring_that_is_silent() -> None:
