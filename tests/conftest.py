@@ -2,7 +2,9 @@
 
 import random
 import signal
-from collections.abc import Callable, Iterable
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,6 +23,22 @@ def pytest_configure() -> None:
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="session")
+def warm_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a program that is `permitry` without its start: see `tests/warm.py`."""
+    program = tmp_path_factory.mktemp("warm") / "permitry"
+    command = [sys.executable, str(Path(__file__).parent / "warm.py"), str(program)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/", start_new_session=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"ready\n"
+        yield program
+        server.stdin.close()
+        assert server.wait(timeout=20) == 0
 
 
 @pytest.fixture(scope="session")

@@ -25,12 +25,6 @@ Outcome: TypeAlias = tuple[int, str, str]
 
 _PATIENCE = 20.0
 _PROGRAM = ("-m", "permitry")
-# The first program on a new session's terminal: it takes the terminal as its own and becomes permitry.
-_LAUNCHER = """
-import fcntl, os, sys, termios
-fcntl.ioctl(int(sys.argv[1]), termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, "-m", "permitry", *sys.argv[2:]])
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -226,7 +220,7 @@ class _Human:
 
 @pytest.fixture
 def at_terminal(
-    processes: Callable[..., subprocess.Popen[bytes]],
+    processes: Callable[..., subprocess.Popen[bytes]], warm_program: Path
 ) -> Iterator[Callable[..., tuple[int, str, str, str]]]:
     """Return a function that runs the program with a human at its terminal.
 
@@ -239,8 +233,8 @@ def at_terminal(
         master, slave = pty.openpty()
         opened.append(master)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
-        launcher = ("-c", _LAUNCHER, str(slave))
-        process = processes(*words, launcher=launcher, start_new_session=True, pass_fds=(slave,))
+        environment = {**os.environ, "PERMITRY_TEST_TERMINAL": str(slave)}
+        process = processes(*words, launcher=("-IS", str(warm_program)), env=environment, pass_fds=(slave,))
         os.close(slave)
         human = _Human(master)
         assert process.stdin is not None

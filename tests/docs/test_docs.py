@@ -43,9 +43,10 @@ def page_name(page: Path) -> str:
 
 @attrs.frozen
 class Scratch:
-    """The folder a page's blocks run in."""
+    """The folder a page's blocks run in, and the folder of the program."""
 
     folder: Path
+    programs: Path
 
     @property
     def where(self) -> Path:
@@ -103,8 +104,9 @@ class Scratch:
         """Return what a shell command prints, on either stream."""
         environment = {
             **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join(map(str, (self.programs, Path(sys.executable).parent, os.environ["PATH"]))),
             "COLUMNS": "100",
+            "PYTHONUNBUFFERED": "1",  # as at a terminal, what is written first on either stream comes first
             "XDG_STATE_HOME": str(self.folder / "state"),
             "XDG_CACHE_HOME": str(self.folder / "cache"),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
@@ -117,12 +119,12 @@ class Scratch:
 
 
 @pytest.fixture
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scratch:
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_program: Path) -> Scratch:
     """Return a fresh folder with copies of what examples refer to, as the current one."""
     for name in ("golden", "rules"):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    return Scratch(tmp_path)
+    return Scratch(tmp_path, warm_program.parent)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
