@@ -1,22 +1,27 @@
 """What the laws share: two profiles, the reference evaluator, and random policies and questions.
 
 The tests of this folder are the same code under two profiles: a plain `pytest` runs them with the small one, and
-`pytest -m large` with the large one. Hypothesis reads the profile when a test is decorated, so it is loaded in
-`pytest_configure`, before any test file of this folder is imported. The project deselects the marker `large` by
-default, so exactly a run with `-m large` puts that marker on every test here, before pytest selects by it.
+`pytest -m large` with the large one. Under the small one each law is tried twice: with 30 examples that are the same in
+every run, and with 30 of this run alone, whose seed is shown when the law fails; `--hypothesis-seed` repeats them.
+Hypothesis reads the profile when a test is decorated, so it is loaded in `pytest_configure`, before any test file of
+this folder is imported. The project deselects the marker `large` by default, so exactly a run with `-m large` puts that
+marker on every test here, before pytest selects by it.
 
 Policies, questions, contexts and calls come by type (`@given(policy=..., question=...)`); what is no type of its own
 comes from a fixture that holds a strategy.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+import inspect
+import secrets
+import zlib
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TypeAlias, cast
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -55,9 +60,26 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load the profile of this run."""
     # A busy machine is no fault of a law, so nothing here looks at the clock.
     timeless = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("small", timeless, max_examples=100, derandomize=True)
+    settings.register_profile("small", timeless, max_examples=30)
     settings.register_profile("large", timeless, max_examples=2_000, derandomize=False, print_blob=True)
     settings.load_profile("large" if _is_large(config) else "small")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Try a law of the small profile with the examples of every run, and then with those of this one."""
+    law, config = pyfuncitem.obj, pyfuncitem.config
+    if not is_hypothesis_test(law) or _is_large(config):
+        return (yield)
+    seed(zlib.crc32(pyfuncitem.nodeid.encode()))(law)
+    law(**{name: pyfuncitem.funcargs[name] for name in inspect.signature(law).parameters})
+    number = int(config.getoption("--hypothesis-seed") or secrets.randbits(32))
+    seed(number)(law)
+    try:
+        return (yield)
+    except Exception as error:
+        error.add_note(f"These examples were of this run alone; for the same ones: --hypothesis-seed={number}")
+        raise
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from permitry.config.cache import RuleCache
@@ -26,6 +26,8 @@ CALLS = (
     *(ToolCall("run_shell", {"command": text}) for text in ("git push", "ls", "permitry trust .", "npm publish")),
     *(ToolCall(name, {"path": ".env"}) for name in ("read_file", "write_file")),
 )
+# Each example of these loads rule sets, so the small profile has half as many.
+slow = settings(max_examples=settings().max_examples // (1 if settings().max_examples > 100 else 2))
 CONTEXTS = [AuthContext(mode=mode, workspace="/nowhere/work") for mode in ("default", "plan", "yolo")]
 
 
@@ -80,6 +82,7 @@ def _loaded(origins: list[Origin]) -> RuleSet | None:
         return None
 
 
+@slow
 @given(text=_changed(), trust=_origins)
 def test_the_policy_from_the_cache_is_that_of_the_files(
     cache: RuleCache, folder: Path, text: str, trust: tuple[bool, bool]
@@ -105,6 +108,7 @@ def test_the_policy_from_the_cache_is_that_of_the_files(
             assert ours.explain(call, context) == theirs.explain(call, context)
 
 
+@slow
 @given(text=_changed(), call=st.sampled_from(CALLS))
 def test_the_rules_of_one_tool_decide_as_all_of_them(cache: RuleCache, folder: Path, text: str, call: ToolCall) -> None:
     """What is left out could not have spoken; only the policy's version is another."""
@@ -126,6 +130,7 @@ def test_the_rules_of_one_tool_decide_as_all_of_them(cache: RuleCache, folder: P
             assert attrs.evolve(policy.decide(call, context), policy_version=decision.policy_version) == decision
 
 
+@slow
 @given(text=_changed(), change=_changed())
 def test_a_file_that_changes_under_the_cache_is_read_anew(
     cache: RuleCache, folder: Path, text: str, change: str
@@ -143,6 +148,7 @@ def test_a_file_that_changes_under_the_cache_is_read_anew(
             assert cache.load(origins) == loaded
 
 
+@slow
 @given(data=st.data())
 def test_a_changed_byte_of_the_cache_changes_no_policy(cache: RuleCache, data: st.DataObject) -> None:
     """The files are read anew, and say what they said."""

@@ -599,7 +599,7 @@ def test_it_agrees_where_all_rules_answer_quickly(seed: int) -> None:
         _check(_quick_policy(chance), list(_pairs(chance, 20, names)))
 
 
-@settings(max_examples=max(10, settings().max_examples // 20))
+@settings(max_examples=max(5, settings().max_examples // 20))
 @given(policies=st.lists(_policies, min_size=2, max_size=3), seed=st.integers(0, 2**32))
 def test_so_it_does_while_another_thread_reloads(policies: list[AuthorizationPolicy], seed: int) -> None:
     """Whichever policy is in force at that moment, old or new or built again, its decision is its own."""
@@ -634,7 +634,7 @@ def test_so_it_does_while_another_thread_reloads(policies: list[AuthorizationPol
         sys.setswitchinterval(interval)
 
 
-@settings(max_examples=max(10, settings().max_examples // 10))
+@settings(max_examples=max(5, settings().max_examples // 10))
 @given(policy=_policies, seed=st.integers(0, 2**32))
 def test_many_at_once_are_the_same_decisions(policy: AuthorizationPolicy, seed: int) -> None:
     """In their order, with declarations and without."""
@@ -647,7 +647,7 @@ def test_many_at_once_are_the_same_decisions(policy: AuthorizationPolicy, seed: 
     ]
 
 
-@settings(max_examples=max(10, settings().max_examples // 10))
+@settings(max_examples=max(5, settings().max_examples // 10))
 @given(policy=_policies, seed=st.integers(0, 2**32))
 def test_a_name_that_was_forgotten_is_decided_the_same(policy: AuthorizationPolicy, seed: int) -> None:
     """When names are pushed out, declarations die, and their places in memory are taken again."""
@@ -661,7 +661,7 @@ def test_a_name_that_was_forgotten_is_decided_the_same(policy: AuthorizationPoli
     assert [policy.decide(*pair) for pair in reversed(pairs)] == before[::-1]
 
 
-@settings(max_examples=max(10, settings().max_examples // 10))
+@settings(max_examples=max(5, settings().max_examples // 10))
 @given(seed=st.integers(0, 2**32), drafts=st.lists(_configured(ConfiguredRule), max_size=6))
 def test_a_policy_goes_through_a_pickle_and_an_evolution(seed: int, drafts: list[_Draft]) -> None:
     """What was resolved before stays behind, and the decisions are the same."""

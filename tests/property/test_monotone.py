@@ -243,7 +243,7 @@ _specs_and_calls = st.sampled_from(_SPECS).flatmap(lambda spec: st.tuples(st.jus
 _junk = st.sampled_from((None, True, 7, "x", [], ["x"], [7], {}, {"x": "y"}))
 _ANYTHING = ConfiguredRule("anything", Verdict.ALLOW, 399, Scope((ToolSelector("*"),)))
 # A law of this weight is tried far more often in a run with `-m large`.
-_EXAMPLES = 100 if settings().max_examples == 100 else 100_000
+_EXAMPLES = 100_000 if settings().max_examples > 100 else settings().max_examples
 
 
 @settings(max_examples=_EXAMPLES)

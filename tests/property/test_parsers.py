@@ -57,7 +57,7 @@ def test_a_changed_seed_is_read(group: str, data: st.DataObject) -> None:
 
 
 @groups
-@settings(max_examples=max(10, settings().max_examples // 10))
+@settings(max_examples=max(5, settings().max_examples // 10))
 @given(data=st.data())
 def test_a_long_text_is_read_in_time(group: str, data: st.DataObject) -> None:
     """Nor do a few pieces that are repeated until the text is as long as a reader takes it."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permitry.config.load import Origin, RuleSet, load_rules
@@ -94,6 +94,8 @@ def _parts(text: str, size: int = 4) -> list[str]:
 PARTS = {f"{name}-{number}": part for name, text in TEXTS.items() for number, part in enumerate(_parts(text))}
 
 every_set = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+# With the small profile every fourth place is damaged.
+STEP = 1 if settings().max_examples > 100 else 4
 every_part = pytest.mark.parametrize("text", PARTS.values(), ids=PARTS)
 
 
@@ -363,7 +365,7 @@ def test_an_untrusted_file_changes_nothing_that_is_trusted(
 def test_an_effect_with_two_letters_swapped_is_never_another_effect(load: Load, text: str) -> None:
     """No slip of the pen in an effect goes by."""
     count = 0
-    for match in re.finditer(r'effect = "([a-z]+)"', text):
+    for match in [*re.finditer(r'effect = "([a-z]+)"', text)][::STEP]:
         for at in range(match.start(1), match.end(1) - 1):
             swapped = f"{text[:at]}{text[at + 1]}{text[at]}{text[at + 2 :]}"
             if swapped != text:
@@ -378,7 +380,7 @@ def test_a_line_that_stands_twice_is_never_ignored(load: Load, text: str) -> Non
     lines = text.split("\n")
     whole = load(text.encode())
     for at, line in enumerate(lines):
-        if line and not line.startswith("#"):
+        if at % STEP == 0 and line and not line.startswith("#"):
             loaded = load("\n".join([*lines[: at + 1], *lines[at:]]).encode())
             is_example = line.startswith("  ")
             assert loaded is None or (is_example and _effects(loaded) == _effects(whole))
@@ -399,7 +401,7 @@ def test_what_says_whom_a_rule_is_about_cannot_be_left_out(load: Load, text: str
     """
     places = [match.span() for match in _SAID.finditer(text)]
     assert len(places) > 3 * text.count("\n[[rule]]\n")
-    for start, end in places:
+    for start, end in places[::STEP]:
         left = text[:start] + text[end:]
         loaded = load(left.encode())
         assert loaded is None or _has_lost_half_a_scope(text, left)
