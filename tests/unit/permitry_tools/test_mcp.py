@@ -501,6 +501,7 @@ def files(tmp_path: Path) -> McpServer:
     return McpServer("files", program, [str(tmp_path)])
 
 
+@pytest.mark.large
 def test_the_official_server_for_files_works(files: McpServer, tmp_path: Path) -> None:
     """Registered, listed, filtered and called; a blocked tool changes nothing."""
     (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
