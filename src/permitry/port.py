@@ -17,6 +17,7 @@ from permitry.actions.shell.strict import Command, UnreadableError, read_strictl
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core._json import canonical_json, freeze_object
 from permitry.core.action import Access, Actions, Connect, Place, Word
+from permitry.core.braces import expand
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
@@ -39,12 +40,28 @@ from permitry.errors import (
     RegistryError,
     ToolError,
     UnavailableError,
+    count,
     told,
+)
+from permitry.files import (
+    CREATE,
+    DIRECTORY,
+    READ,
+    TEMPORARY,
+    mode_at,
+    open_regular,
+    opened,
+    replace_file,
+    write_new,
 )
 from permitry.rules.conditions.host import is_private
 
 __all__ = [
+    "CREATE",
+    "DIRECTORY",
     "LONGEST_PATCH",
+    "READ",
+    "TEMPORARY",
     "Access",
     "ArgumentRole",
     "Artifact",
@@ -83,24 +100,31 @@ __all__ = [
     "UnreadableError",
     "Word",
     "canonical_json",
+    "count",
     "current_cancellation",
+    "expand",
     "freeze_object",
     "is_private",
     "joined_ends",
     "kept",
     "load_plugins",
+    "mode_at",
     "not_kept",
+    "open_regular",
+    "opened",
     "paths_touched",
     "paths_written",
     "programs_in",
     "read_strictly",
     "read_url",
+    "replace_file",
     "report",
     "reporter_here",
     "told",
     "unfit",
     "validated",
     "with_check",
+    "write_new",
 ]
 
 

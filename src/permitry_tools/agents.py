@@ -7,7 +7,18 @@ from typing import Protocol, TypeAlias
 
 import attrs
 
-from permitry.port import Access, AuthContext, CallScope, ReadActions, ToolCall, ToolError, ToolEventKind, ToolRegistry, ToolResult, count, current_cancellation, paths_written, report
+from permitry.port import (
+    CallScope,
+    ToolCall,
+    ToolError,
+    ToolEventKind,
+    ToolRegistry,
+    ToolResult,
+    count,
+    current_cancellation,
+    paths_written,
+    report,
+)
 from permitry_tools.delegate import AgentTask
 
 __all__ = ["LoopRunner", "Think", "Turn", "WriteClaims"]

@@ -13,7 +13,16 @@ from typing import IO, Any, ClassVar, Self
 import attrs
 from pydantic import Field
 
-from permitry.port import CREATE, DIRECTORY, ToolError, ToolInvocation, ToolRegistry, open_regular, validated, with_check
+from permitry.port import (
+    CREATE,
+    DIRECTORY,
+    ToolError,
+    ToolInvocation,
+    ToolRegistry,
+    open_regular,
+    validated,
+    with_check,
+)
 from permitry_tools._reading import Asked, body_of, lines_of
 from permitry_tools._spec import READS, ROLES, Arguments, spec
 from permitry_tools.workspace import Workspace
