@@ -16,7 +16,7 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"name": "read_file", "arguments": {}}, "read_file requires path"),
     ({"name": "run_shell", "arguments": {}}, "run_shell requires command"),
     ({"name": "apply_patch", "arguments": {"patch": "garbage"}}, "The first line of the patch must be"),
-    ({"name": "exec_command", "arguments": {"command": "ls"}}, "`cmd` is missing; `command` is no argument"),
+    ({"name": "exec_command", "arguments": {"command": "ls"}}, "`cmd` is missing; `command` is not an argument"),
     ({"type": "local_shell_call", "call_id": "5", "action": {"type": "exec", "command": "ls"}}, "must be a list"),
     ({"type": "custom_tool_call", "call_id": "6", "name": "apply_patch"}, "has one text, `input`"),
     ({"type": "function_call", "call_id": "7", "name": "edit_file", "arguments": "{"}, "not valid JSON"),
