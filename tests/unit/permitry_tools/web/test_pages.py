@@ -115,6 +115,6 @@ def test_a_tag_that_never_ends_is_let_go() -> None:
 
 
 def _seconds(page: str) -> float:
-    before = time.perf_counter()
+    before = time.process_time()
     read_page("text/html", page.encode())
-    return time.perf_counter() - before
+    return time.process_time() - before
