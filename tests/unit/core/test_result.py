@@ -34,3 +34,9 @@ def test_a_longer_text_keeps_its_head_and_tail() -> None:
 def test_a_limit_of_nothing_keeps_nothing() -> None:
     """The marker alone is left, and no end of the text slips through."""
     assert clip("secret", 0) == "\n...[6 characters left out]...\n"
+
+
+def test_an_object_is_text_for_the_model_and_itself_for_the_host() -> None:
+    """Letters outside ASCII stay letters."""
+    result = ToolResult.of_object({"name": "Zoë"})
+    assert (result.ok, result.text, result.structured) == (True, '{"name": "Zoë"}', {"name": "Zoë"})
