@@ -9,6 +9,9 @@ from permitry.core._version import Version
 from permitry.core.decision import Decision, Phase, RuleFailure
 from permitry.core.rule import Question, Unsure
 
+# Looked up once: that takes longer than to compare them.
+_RESTRICTION, _PERMISSION = Phase.RESTRICTION, Phase.PERMISSION
+
 
 @attrs.frozen
 class Phases:
@@ -22,10 +25,15 @@ class Phases:
     @classmethod
     def of(cls, entries: Iterable[Entry], version: Version) -> "Phases":
         """Return entries, which come in their order, by phase."""
-        found: dict[Phase, list[Entry]] = {phase: [] for phase in Phase}
+        overrides: list[Entry] = []
+        restrictions: list[Entry] = []
+        permissions: list[Entry] = []
         for entry in entries:
-            found[entry.phase].append(entry)
-        return cls(found[Phase.OVERRIDE], found[Phase.RESTRICTION], found[Phase.PERMISSION], version)
+            phase = entry.phase
+            (permissions if phase is _PERMISSION else restrictions if phase is _RESTRICTION else overrides).append(
+                entry
+            )
+        return cls(overrides, restrictions, permissions, version)
 
 
 def decided(question: Question, phases: Phases) -> Decision:

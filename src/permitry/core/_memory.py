@@ -5,7 +5,7 @@ comes to a decision, that holds for every call of the tool in every context with
 answer False without more are left out, and the others are asked.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple, TypeAlias
 
 from permitry.core._entry import Entry
@@ -31,15 +31,22 @@ _FEW = 4
 """So few rules are asked one by one: to find them among themselves would take longer."""
 
 
+class _Left(NamedTuple):
+    """The rules that are left to ask: their numbers, and the rules themselves, in their order."""
+
+    numbers: frozenset[int]
+    phases: Phases
+
+
 class _Learned(NamedTuple):
     """The fields of contexts that made a difference so far, and what was learned for each of their values.
 
-    An outcome is the decision, or the numbers of the rules that are left to ask.
+    An outcome is the decision, or the rules that are left to ask.
     """
 
     fields: frozenset[str]
     key: Callable[[AuthContext], Hashable]
-    outcomes: dict[Hashable, Decision | frozenset[int]]
+    outcomes: dict[Hashable, Decision | _Left]
 
 
 class Memory:
@@ -96,7 +103,7 @@ class Memory:
             return outcome.verdict is Verdict.BLOCK
         # All that is not known is the call.
         question = self._question(self._call, context, spec, unread)
-        for number in sorted(outcome):
+        for number in sorted(outcome.numbers):
             entry = self._trial[number]
             if entry.phase is Phase.OVERRIDE and _could_match(entry, question) is not False:
                 return False
@@ -104,15 +111,15 @@ class Memory:
                 return True
         return False
 
-    def _learn(self, context: AuthContext, spec: ToolSpec | None) -> Decision | frozenset[int]:
+    def _learn(self, context: AuthContext, spec: ToolSpec | None) -> Decision | _Left:
         noted: set[str] = set()
         question = self._question(self._call, noting(context, self.name, noted), spec, unread)
-        outcome: Decision | frozenset[int]
+        outcome: Decision | _Left
         try:
             outcome = decided(question, self._phases(self._trial))
         except Unresolved:
             left = (number for number in self._contextual if _could_match(self._trial[number], question) is not False)
-            outcome = self._settled.union(left)
+            outcome = self._left(self._settled.union(left))
         fields, key, outcomes = self._learned
         if not noted <= fields or len(outcomes) >= MOST_CONTEXTS:
             # INVARIANT: a key may have too many fields, never too few. What was learned with fewer is forgotten.
@@ -122,21 +129,20 @@ class Memory:
         outcomes[key(context)] = outcome
         return outcome
 
-    def _asked(self, question: Question, numbers: frozenset[int]) -> Decision:
-        entries = self._entries
-        left: Collection[int] = numbers
-        if len(left) > _FEW:
-            left = self._found(question, numbers)
-        if len(left) == len(entries):
-            return decided(question, self._phases(entries))
-        return decided(question, self._phases([entries[number] for number in sorted(left)]))
+    def _asked(self, question: Question, left: _Left) -> Decision:
+        if len(left.numbers) > _FEW:
+            left = self._left(self._found(question, left.numbers))
+        return decided(question, left.phases)
 
-    def _found(self, question: Question, numbers: frozenset[int]) -> Collection[int]:
+    def _left(self, numbers: frozenset[int]) -> _Left:
+        return _Left(numbers, self._phases(self._entries[number] for number in sorted(numbers)))
+
+    def _found(self, question: Question, numbers: frozenset[int]) -> frozenset[int]:
         finder = self._finder
         if finder is None:
             self._finder = finder = Finder([entry.needs() for entry in self._entries])
         try:
-            return finder.find(question.facts) & numbers
+            return numbers.intersection(finder.find(question.facts))
         except Exception:  # noqa: BLE001 -- where facts cannot be worked out, every rule is asked, and its failure kept
             return numbers
 

@@ -38,7 +38,7 @@ class Index:
 
     __slots__ = (
         "_declared", "_earlier", "_entries", "_everyone", "_groups", "_kept", "_likely", "_named", "_names", "_phases",
-        "_reader", "_readings", "_specs", "most",
+        "_reader", "_readings", "_shown", "_specs", "most",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +61,7 @@ class Index:
         self._readings.close()
         # By identity of a declaration; each memory says for which one it is, and goes with it.
         self._specs: dict[object, Memory] = {}
+        self._shown: dict[int, tuple[Memory, ...]] = {}
         # By name: those declared in rule files, those asked about of late, and those before them.
         self._kept: dict[object, Memory] = {}
         self._named: dict[object, Memory] = {}
@@ -84,11 +85,27 @@ class Index:
 
     def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
         """Return whether every call that the tool takes is surely blocked in one of the contexts."""
-        for kind in spec.kinds:
-            found = self._by_spec(ToolCall(spec.name, kind=kind), spec)
-            if found is None or not any(found.blocks_all(context, spec) for context in contexts):
+        shown = self._shown.get(id(spec))
+        if shown is None or any(found.spec() is not spec for found in shown):
+            shown = self._show(spec)
+        if shown is None:
+            return not spec.kinds
+        for found in shown:
+            for context in contexts:
+                if found.blocks_all(context, spec):
+                    break
+            else:
                 return False
         return True
+
+    def _show(self, spec: ToolSpec) -> tuple[Memory, ...] | None:
+        """Return the memories of all kinds of calls that a tool takes; None for none, or one that is not known."""
+        found = [self._by_spec(ToolCall(spec.name, kind=kind), spec) for kind in spec.kinds]
+        memories = tuple(each for each in found if each is not None)
+        if not memories:
+            return None
+        self._shown[id(spec)] = memories
+        return memories
 
     # Keeping ------------------------------------------------------------------------------------------------------
 
@@ -118,7 +135,9 @@ class Index:
         key: object = id(spec) if _is_usual(call) else (id(spec), call.kind.value)
         found = self._specs.get(key)
         if found is None or found.spec() is not spec:
-            found = self._resolved(call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key)))
+            found = self._resolved(
+                call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key, self._shown, id(spec)))
+            )
             self._specs[key] = found
         return found
 
@@ -176,9 +195,16 @@ def _by_reading(declared: Mapping[str, ToolSpec]) -> dict[str, tuple[ToolSpec, .
     return found
 
 
-def _forget(specs: dict[object, Memory], key: object, _: "weakref.ref[ToolSpec]") -> None:
+def _forget(
+    specs: dict[object, Memory],
+    key: object,
+    shown: dict[int, tuple[Memory, ...]],
+    number: int,
+    _: "weakref.ref[ToolSpec]",
+) -> None:
     """Drop what was learned of a declaration that is gone."""
     specs.pop(key, None)
+    shown.pop(number, None)
 
 
 def _is_usual(call: ToolCall) -> bool:

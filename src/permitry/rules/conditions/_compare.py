@@ -21,6 +21,9 @@ __all__ = [
     "told_kind",
 ]
 
+_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array", type(None): "null"}
+"""By type: a frozen value holds no other types, and objects."""
+
 Truth: TypeAlias = bool | str
 """True, false, or why it cannot be said."""
 
@@ -55,10 +58,7 @@ def negated(truth: Truth) -> Truth:
 
 def kind_of(value: JsonValue) -> str:
     """Return the JSON type; `integer` for a number without a fraction."""
-    if value is None:
-        return "null"
-    names = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (tuple, "array"))
-    return next((name for kind, name in names if isinstance(value, kind)), "object")
+    return _KINDS.get(type(value), "object")
 
 
 def class_of(value: JsonValue) -> str:

@@ -162,7 +162,7 @@ def _dotted(path: tuple[str, ...]) -> str:
 def _found(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
     value: JsonValue = arguments
     for depth, name in enumerate(path):
-        if not isinstance(value, Mapping):
+        if type(value) is not MappingProxyType and not isinstance(value, Mapping):
             raise UnevaluableError(f"`{_dotted(path[:depth])}` is {told_kind(value)}, where an object is expected")
         if name not in value:
             return _Absent.ABSENT

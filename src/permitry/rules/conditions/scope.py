@@ -72,7 +72,10 @@ class Scope:
 
     def selects(self, question: Question, *, is_generous: bool) -> bool:
         """Return whether the call's tool is meant, whatever the conditions."""
-        return not self.selectors or any(each.selects(question, is_generous=is_generous) for each in self.selectors)
+        for each in self.selectors:
+            if each.selects(question, is_generous=is_generous):
+                return True
+        return not self.selectors
 
     def permits(self, question: Question, *, is_alone: bool = True) -> bool:
         """Return whether a permission with this scope permits the whole call.
