@@ -165,10 +165,11 @@ def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
         if _phase(rule) is Phase.OVERRIDE and _asked(rule, question, errors) is True:
             return Verdict.ALLOW, rule.id, Phase.OVERRIDE, len(errors)
     found = [(_restriction(rule, question, errors), rule.id) for rule in in_order if _phase(rule) is Phase.RESTRICTION]
-    for verdict in (Verdict.BLOCK, Verdict.CONFIRM):
+    # Of those that ask, one that is sure is named before one that is not.
+    for wanted in ((Verdict.BLOCK, True), (Verdict.CONFIRM, True), (Verdict.CONFIRM, False)):
         for each, rule_id in found:
-            if each is verdict:
-                return verdict, rule_id, Phase.RESTRICTION, len(errors)
+            if each == wanted:
+                return wanted[0], rule_id, Phase.RESTRICTION, len(errors)
     left = set(range(len(question.actions.certain)))
     for rule in in_order:
         if _phase(rule) is Phase.PERMISSION:
@@ -180,11 +181,12 @@ def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
     return Verdict.CONFIRM, None, Phase.DEFAULT, len(errors)
 
 
-def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> Verdict | None:
+def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Verdict, bool] | None:
+    """Return what a restriction decides, and whether it is sure; None where it does not apply."""
     answer = _asked(rule, question, errors)
     if isinstance(answer, Unsure):
-        return Verdict.CONFIRM
-    return None if answer is False else cast("FixedRule", rule).effect
+        return Verdict.CONFIRM, False
+    return None if answer is False else (cast("FixedRule", rule).effect, True)
 
 
 def _is_shared_out(question: Question) -> bool:
