@@ -9,7 +9,7 @@
     ├── UnevaluableError                    a condition of a rule that this call gives no answer to
     ├── RegistryError                       misuse of the tool registry
     │   ├── UnknownToolError (LookupError)  no tool of that name
-    │   └── ReplayError                     an authorization that was not minted here, or was already used
+    │   └── ReplayError                     an authorization that was not created here, or was already used
     ├── LedgerError                         an answer without a question: unknown or already used
     │   ├── LateAnswerError                 an answer past the deadline of its question
     │   └── FullLedgerError                 too many questions are open to ask one more
@@ -17,7 +17,7 @@
     ├── AdapterError                        a host or framework did something an adapter cannot carry
     ├── GoldenMismatchError                 a golden case that does not hold
     ├── CallBlockedError                    raise-style form of a BLOCK; carries the decision
-    └── ToolError                           a tool's failure, told to the model
+    └── ToolError                           a tool's failure, shown to the model
         ├── UnavailableError                what a tool needs is not there, whatever the call
         └── FatalToolError                  a tool's failure that ends the run
 
@@ -95,7 +95,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def told(thing: object, show: Callable[[object], str] = str) -> str:
+def safe_str(thing: object, show: Callable[[object], str] = str) -> str:
     """Return `show(thing)`, or its class where even that fails: what foreign code hands over may be anything."""
     try:
         return show(thing)
@@ -132,7 +132,7 @@ class UnknownToolError(RegistryError, LookupError):
 
 
 class ReplayError(RegistryError):
-    """An `AuthorizedCall` that was not minted for this registry, or was already used."""
+    """An `AuthorizedCall` that was not created for this registry, or was already used."""
 
 
 class LedgerError(PermitryError):

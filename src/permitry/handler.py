@@ -34,7 +34,7 @@ from permitry.errors import (
     ReplayError,
     UnavailableError,
     UnknownToolError,
-    told,
+    safe_str,
 )
 from permitry.outcome import Blocked, Cause, Pending, Ready
 from permitry.session import Session
@@ -61,10 +61,8 @@ class _RunRecord:
 class ToolHandler(TurnDiffs):
     """The facade in front of the tool registry: no call runs but through here.
 
-    Everything it is made of can be given; the defaults are the six built-in rules, an empty registry, nobody to
+    Everything it is made of can be given; the defaults are the six built-in rules, an empty registry, no human to
     ask, and a record in memory. Thread-safe.
-
-    Source: seed 003, "Refactored ToolHandler (Facade)".
     """
 
     session: Session = attrs.field(factory=Session)
@@ -144,7 +142,7 @@ class ToolHandler(TurnDiffs):
     # The way of a call ------------------------------------------------------------------------------------------
 
     def handle(self, call: ToolCall, scope: CallScope | None = None) -> ToolResult:
-        """Decide, ask if need be, run if permitted, and return what the model is to be told.
+        """Decide, ask if need be, run if permitted, and return what the model is shown.
 
         `scope` is the state of the caller, for call-time tools.
         """
@@ -184,7 +182,7 @@ class ToolHandler(TurnDiffs):
         try:
             response = self.channel.ask(pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
-            return self._unanswered(pending, f"{type(error).__name__}: {told(error)}")
+            return self._unanswered(pending, f"{type(error).__name__}: {safe_str(error)}")
         except BaseException as error:
             self._interrupted(pending, error)
             raise
@@ -200,7 +198,7 @@ class ToolHandler(TurnDiffs):
             else:
                 response = await in_thread(self.channel.ask, pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
-            return self._unanswered(pending, f"{type(error).__name__}: {told(error)}")
+            return self._unanswered(pending, f"{type(error).__name__}: {safe_str(error)}")
         except BaseException as error:
             self._interrupted(pending, error)
             raise
@@ -211,7 +209,7 @@ class ToolHandler(TurnDiffs):
 
         Edited arguments are decided again, and so is the call itself: a restriction that has come into force since
         the question was asked still blocks. An answer is about the tool that was there when the question was asked:
-        where it has declared itself anew since, the call is blocked, and the model told to make it again.
+        where its declaration has changed since, the call is blocked, and the model is asked to make it again.
 
         Raises: `LedgerError` when the id is unknown, already answered, or late; `TypeError` for anything that is no
         response.
@@ -231,7 +229,7 @@ class ToolHandler(TurnDiffs):
             return outcome
 
     def run(self, outcome: Ready | Blocked, scope: CallScope | None = None) -> ToolResult:
-        """Dispatch a `Ready`, or return what the model is told about a `Blocked`.
+        """Dispatch a `Ready`, or return what the model is shown about a `Blocked`.
 
         Raises: `FatalToolError` from the tool; what the recorder raises when the start (then nothing ran) or the end of
         a run could not be recorded.
@@ -280,7 +278,7 @@ class ToolHandler(TurnDiffs):
             cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
             return self._refused(call, misfit(call, found, decision), cause)
         details = decision_fields(decision)
-        details["arguments"], details["mode"], details["tool_digest"] = call.thawed(), context.mode, _digest(spec)
+        details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, _digest(spec)
         if not self._record("decided", call, details):
             return _not_recorded(call, decision)
         match decision.verdict:
@@ -353,18 +351,18 @@ class ToolHandler(TurnDiffs):
     ) -> Ready | Blocked:
         observer = _RunRecord(self.recorder)
         try:
-            minted = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the one minting place
+            created = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the one minting place
         except UnknownToolError:
             # The tool was exchanged between the decision and the authorization.
             return self._refused(call, changed_tool(call, decision), Cause.POLICY)
         # Noted when it may run, not when it does: of calls that are begun side by side each counts for the next.
-        self.session.note(call, self.policy.marks(call, context, spec))
-        return Ready(call, decision, minted)
+        self.session.note(call, self.policy.side_effects(call, context, spec))
+        return Ready(call, decision, created)
 
     def _refused(self, call: ToolCall, decision: Decision, cause: Cause) -> Blocked:
         """Block a call that no rule blocks, and record that."""
         digest = _digest(self.registry.get(call.tool))
-        fields = {**decision_fields(decision), "arguments": call.thawed(), "edited": False, "tool_digest": digest}
+        fields = {**decision_fields(decision), "arguments": call.to_dict(), "edited": False, "tool_digest": digest}
         if not self._record("decided", call, fields):
             return _not_recorded(call, decision)
         return self._blocked(call, decision, cause)
@@ -388,7 +386,7 @@ class ToolHandler(TurnDiffs):
             try:
                 call = self.registry.resolved(attrs.evolve(call, arguments=response.arguments))
             except Exception as error:  # noqa: BLE001 -- arguments from outside may fail in any way
-                result = ToolResult(False, f"The edited arguments cannot be used: {told(error)}.")
+                result = ToolResult(False, f"The edited arguments cannot be used: {safe_str(error)}.")
                 return Blocked(call, decision, result, Cause.BAD_EDIT)
         return self._decided_again(call, question, response)
 
@@ -403,7 +401,7 @@ class ToolHandler(TurnDiffs):
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if is_edited or decision is not question.decision:
-            told_of = {"arguments": call.thawed(), "edited": is_edited, "tool_digest": _digest(spec)}
+            told_of = {"arguments": call.to_dict(), "edited": is_edited, "tool_digest": _digest(spec)}
             if not self._record("decided", call, decision_fields(decision) | told_of):
                 return _not_recorded(call, decision)
         if decision.verdict is Verdict.BLOCK:
@@ -424,7 +422,7 @@ class ToolHandler(TurnDiffs):
             return self._unanswered(pending, None)
         if not isinstance(response, ToolConfirmationResponse):
             return self._unanswered(
-                pending, f"the channel answered {told(response, repr)}, not a ToolConfirmationResponse"
+                pending, f"the channel answered {safe_str(response, repr)}, not a ToolConfirmationResponse"
             )
         try:
             return self.resolve(pending.pending_id, response)

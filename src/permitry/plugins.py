@@ -1,12 +1,9 @@
-"""The two functions of a plugin registry: the tools there are for a request, and the one that a model asked for.
-
-Source: seed 004, "Registry".
-"""
+"""The two functions of a plugin registry: the tools there are for a request, and the one that a model asked for."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from permitry.core._json import thaw
+from permitry.core._json import mutable
 from permitry.core.call import ToolCall
 from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 from permitry.dispatch.schema import exported, is_exportable
@@ -40,7 +37,7 @@ async def execute_tool(
         return f"The call was not understood: {error}."
     scope = None if on_status is None else CallScope(on_event=_statuses(on_status, ctx.registry.on_event))
     result = await ctx.ahandle(call, scope)
-    return result.text if result.structured is None else dict(thaw(result.structured))
+    return result.text if result.structured is None else dict(mutable(result.structured))
 
 
 def _statuses(on_status: Callable[[str], object], others: EventSink | None) -> EventSink:

@@ -41,7 +41,7 @@ from permitry.errors import (
     ToolError,
     UnavailableError,
     count,
-    told,
+    safe_str,
 )
 from permitry.files import (
     CREATE,
@@ -120,7 +120,7 @@ __all__ = [
     "replace_file",
     "report",
     "reporter_here",
-    "told",
+    "safe_str",
     "unfit",
     "validated",
     "with_check",

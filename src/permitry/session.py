@@ -9,7 +9,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.history import Bounds, History, Log, Ran
-from permitry.core.policy import Marks
+from permitry.core.policy import SideEffects
 from permitry.core.template import Template
 
 __all__ = ["Session"]
@@ -20,7 +20,7 @@ class Session:
     """What changes while an agent works: modes, ignore list, template, labels, and what ran.
 
     A handler reads an `AuthContext` from it for every question, so a change counts from the next call on.
-    `messages` collects what the model must be told by the host (see `ToolHandler.process_confirmation`). `clock` gives
+    `messages` collects what the host must show the model (see `ToolHandler.process_confirmation`). `clock` gives
     seconds. The session of a sub-agent has the one of its parent: see `child`.
 
     Raises: `ValueError` for a `mode` as in `switch_mode`.
@@ -93,7 +93,7 @@ class Session:
         """The calls that were let run so far, those of the whole family of agents."""
         return self._log.history
 
-    def note(self, call: ToolCall, marks: Marks) -> None:
+    def note(self, call: ToolCall, marks: SideEffects) -> None:
         """Note that a call may run, and what that leaves."""
         tool = call.tool
         self.counts[tool] += 1

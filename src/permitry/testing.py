@@ -49,7 +49,7 @@ class AuthContextBuilder:
         return self._with(workspace=workspace)
 
     def unattended(self) -> "AuthContextBuilder":
-        """Say that nobody is there to answer."""
+        """Say that no human is there to answer."""
         return self._with(attended=False)
 
     def counting(self, **counts: int) -> "AuthContextBuilder":

@@ -103,10 +103,7 @@ toolset = ToolsetPlugin(register)
 
 
 def tool_families(workspace: Workspace, services: ToolServices) -> tuple[ToolFamily, ...]:
-    """Return the families of the shipped tools, for `Router.from_context`.
-
-    Source: seed 001, "Registry Wiring".
-    """
+    """Return the families of the shipped tools, for `Router.from_context`."""
     memory = ReadMemory()
 
     def read_and_edit(registry: ToolRegistry, _: AuthContext) -> None:

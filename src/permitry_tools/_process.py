@@ -312,7 +312,7 @@ Thing = TypeVar("Thing", bound=_Killable)
 class Kept(Generic[Thing]):
     """What lives on after the call that started it, by number from 1 on; all of it is killed at the end.
 
-    The end is `close`, or that of the program where nobody has closed. `full` is what the model is told when there are
+    The end is `close`, or that of the program where nobody has closed. `full` is what the model is shown when there are
     `most` already.
     """
 

@@ -122,8 +122,5 @@ def body_of(line: str) -> str:
 
 
 def line_hash(body: str) -> str:
-    """Return the four hexadecimal digits that stand for a line: the lower half of the CRC-32 of all of it.
-
-    Source: seed 000, "hashline_edit"; there two digits, of the line without its blanks.
-    """
+    """Return the four hexadecimal digits that stand for a line: the lower half of the CRC-32 of all of it."""
     return f"{zlib.crc32(body.encode(errors='surrogatepass')) & 0xFFFF:04x}"

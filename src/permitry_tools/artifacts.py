@@ -275,8 +275,6 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
     """Add the two tools to `registry`; without `store` they read what lies in the workspace.
 
     They show each agent what was kept for it, not what was kept for another.
-
-    Source: seed 000, "Tool Inventory".
     """
     kept = ArtifactStore(workspace.root / FOLDER) if store is None else store
 

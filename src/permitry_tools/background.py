@@ -31,10 +31,7 @@ class Job(Arguments):
 
 
 def register(registry: ToolRegistry, workspace: Workspace) -> None:
-    """Add the tools for jobs to `registry`; the jobs are of this registry, and are killed when it is closed.
-
-    Source: seed 000, "`run_shell_bg`", "`check_shell_bg`", "`kill_shell_bg`".
-    """
+    """Add the tools for jobs to `registry`; the jobs are of this registry, and are killed when it is closed."""
     jobs: Kept[ProcessGroup] = Kept(
         _MOST_JOBS, f"There are {_MOST_JOBS} background jobs; end one with kill_shell_bg, or check those that finished."
     )

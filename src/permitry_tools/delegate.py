@@ -16,7 +16,7 @@ from permitry.port import (
     ToolSpec,
     ToolTraits,
     UnavailableError,
-    told,
+    safe_str,
     unfit,
     with_check,
 )
@@ -151,10 +151,7 @@ class Subtask(Execute):
 
 
 def register(registry: ToolRegistry, runner: AgentRunner | None = None, settings: Delegation | None = None) -> None:
-    """Add `subtask` and `execute` to `registry`; without a runner they refuse.
-
-    Source: seed 000, "Why `subtask` and `execute` are outside the registry".
-    """
+    """Add `subtask` and `execute` to `registry`; without a runner they refuse."""
     desk = _Desk(registry, runner or NoRunner(), settings or Delegation())
     registry.register_call_time(
         _declared("subtask", "Have an agent like you work on a part of the task, and get its result.", Subtask, desk),
@@ -263,7 +260,7 @@ def _judged(judge: Callable[[AgentTask, str], object], task: AgentTask, result: 
     try:
         judgement = judge(task, result)
     except Exception as error:  # noqa: BLE001 -- a judge may fail in any way
-        return Judgement(is_pass=False, reason=f"The judge failed: {told(error)}")
+        return Judgement(is_pass=False, reason=f"The judge failed: {safe_str(error)}")
     if not isinstance(judgement, Judgement):
         return Judgement(is_pass=False, reason="The judge gave no judgement.")
     return judgement

@@ -26,10 +26,7 @@ class EditFile(Asked):
 
 
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
-    """Add `edit_file` to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
-
-    Source: seed 000, "Tool Inventory".
-    """
+    """Add `edit_file` to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
     known = ReadMemory() if memory is None else memory
 
     def edit_of(arguments: EditFile) -> FileEdit:

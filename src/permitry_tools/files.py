@@ -52,10 +52,7 @@ class WriteFile(Asked):
 
 
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
-    """Add the file tools to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
-
-    Source: seed 000, "Tool Inventory".
-    """
+    """Add the file tools to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
     known = ReadMemory() if memory is None else memory
 
     def list_files(arguments: ListFiles) -> tuple[bool, str]:

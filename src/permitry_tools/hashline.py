@@ -87,10 +87,7 @@ class HashlineEdit(Asked):
 
 
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
-    """Add `hashline_edit` to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
-
-    Source: seed 000, "Tool Inventory".
-    """
+    """Add `hashline_edit` to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
     known = ReadMemory() if memory is None else memory
 
     def edit_of(arguments: HashlineEdit) -> FileEdit:

@@ -37,10 +37,7 @@ class ReadImage(Arguments):
 
 
 def register(registry: ToolRegistry, workspace: Workspace) -> None:
-    """Add `view_image` and `read_image` to `registry`, confined to `workspace`. They differ in their errors only.
-
-    Source: seed 001, "handlers/view_image.rs"; the recorded tools of seed 000.
-    """
+    """Add `view_image` and `read_image` to `registry`, confined to `workspace`. They differ in their errors only."""
 
     def view_image(arguments: ViewImage) -> ToolResult:
         where = _located(workspace, arguments.path)

@@ -1,7 +1,7 @@
 """The tools of MCP servers, as tools of a registry.
 
-The official SDK speaks the protocol; the extra `permitry[mcp]` installs it, and it is loaded on first use. A server is
-a program of somebody else: it gets no environment but what is named, and no answer to what it asks by itself.
+The official SDK implements the protocol; the extra `permitry[mcp]` installs it, and it is loaded on first use. A
+server is a program of somebody else: it gets no environment but what is named, and no answer to what it asks by itself.
 """
 
 import asyncio
@@ -388,8 +388,6 @@ def register(registry: ToolRegistry, connection: McpConnection, *, replace: bool
     defines it as it does now; with `replace` tools that are registered already are taken as they are now.
 
     Raises: `RegistryError` when a name is taken, or the connection is not open, and then no tool is added.
-
-    Source: seed 001, "handlers/mcp.rs".
     """
     if not connection.is_open:
         raise RegistryError(f"the MCP server `{connection.server.name}` is not connected; open the connection first")

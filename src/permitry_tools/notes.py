@@ -16,10 +16,7 @@ class Think(Arguments):
 
 
 def register(registry: ToolRegistry, _workspace: Workspace) -> None:
-    """Add `think` to `registry`. It touches nothing, so it needs no workspace.
-
-    Source: seed 000, "Tool Inventory".
-    """
+    """Add `think` to `registry`. It touches nothing, so it needs no workspace."""
 
     def think(arguments: Think) -> tuple[bool, str]:
         return True, f"Thought noted: {arguments.note}"

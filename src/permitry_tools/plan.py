@@ -66,10 +66,7 @@ class Plan:
 
 
 def register(registry: ToolRegistry, plan: Plan | None = None) -> Plan:
-    """Add `update_plan` to `registry` and return the plan it keeps: `plan`, or a new one.
-
-    Source: seed 001, "handlers/plan.rs".
-    """
+    """Add `update_plan` to `registry` and return the plan it keeps: `plan`, or a new one."""
     kept = Plan() if plan is None else plan
 
     def update_plan(arguments: UpdatePlan) -> tuple[bool, str]:
@@ -92,10 +89,7 @@ class PresentPlan(Arguments):
 
 
 def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
-    """Add `present_plan` to `registry`, which is there in plan mode: with the approval of a human plan mode ends.
-
-    Source: seed 003, "PresentPlanRule".
-    """
+    """Add `present_plan` to `registry`, which is there in plan mode: with the approval of a human plan mode ends."""
 
     def present_plan(given: dict[str, Any], invocation: ToolInvocation) -> ToolResult:
         plan, session = validated(PresentPlan, given).plan, invocation.session

@@ -50,10 +50,7 @@ class RepoMap(Arguments):
 
 
 def register(registry: ToolRegistry, workspace: Workspace) -> None:
-    """Add `repo_map` to `registry`, confined to `workspace`.
-
-    Source: seed 000, "Tool Inventory".
-    """
+    """Add `repo_map` to `registry`, confined to `workspace`."""
 
     def repo_map(arguments: RepoMap) -> tuple[bool, str]:
         look = Look(workspace, arguments.glob)

@@ -35,10 +35,7 @@ class SearchFiles(Asked):
 
 
 def register(registry: ToolRegistry, workspace: Workspace) -> None:
-    """Add `search_files` to `registry`, confined to `workspace`.
-
-    Source: seed 000, "Tool Inventory".
-    """
+    """Add `search_files` to `registry`, confined to `workspace`."""
 
     def search_files(arguments: SearchFiles) -> tuple[bool, str]:
         look = Look(workspace, arguments.glob)

@@ -99,8 +99,6 @@ def register(
     """Add tools on sessions to `registry`, in each of `forms`; all have the same sessions, killed when it is closed.
 
     `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
-
-    Source: seed 001, "`handlers/unified_exec.rs`", "`handlers/exec_stream.rs`".
     """
     tools = _Sessions(workspace, memory)
     registry.closing(tools.kept.close)

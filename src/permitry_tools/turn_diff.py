@@ -35,7 +35,6 @@ class TurnDiffTracker:
     look (inode, size, times) is not read again.
 
     Raises: `FileNotFoundError` when the root does not exist.
-    Source: seed 001, "ToolInvocation".
     """
 
     root: Path = attrs.field(converter=_real)

@@ -18,7 +18,7 @@ from permitry import AuthorizationPolicy, Session, ToolCall, ToolHandler, ToolRe
 from permitry.core.action import Actions, Connect
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.policy import Marks
+from permitry.core.policy import SideEffects
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Conditions, Scope
@@ -113,7 +113,7 @@ def _decision(count: int) -> float:
     handler, policy, budgets = _handler(lambda _: "done"), _policy(), frozenset({"calls", "targets"})
     for at in range(count):
         # What the policy would say of the call, which takes longer.
-        handler.session.note(_call(at), Marks(rules=budgets, targets=frozenset({f"host:host-{at}"})))
+        handler.session.note(_call(at), SideEffects(rules=budgets, targets=frozenset({f"host:host-{at}"})))
     call, taken = _call(count), []
     # The first ones meet cold caches.
     for _ in range(4_000):

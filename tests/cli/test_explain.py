@@ -18,7 +18,7 @@ BUILT_IN = {"present-plan", "plan-mode", "read-only", "template", "yolo", "ignor
 
 
 def test_the_deciding_rule_is_told_with_its_line(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
-    """A human reads the verdict, the rule, its file and line, the reason, and what the model is told."""
+    """A human reads the verdict, the rule, its file and line, the reason, and what the model is shown."""
     code, out, err = cli(*EXPLAIN, "--call", asked("git_push"))
     lines = out.splitlines()
     assert (code, err) == (2, "")
@@ -55,7 +55,7 @@ def test_all_matches_and_near_misses_are_told(cli: Callable[..., Outcome], asked
 
 
 def test_an_allowed_call_tells_the_model_nothing(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
-    """When the call is allowed there is no line about what the model is told."""
+    """When the call is allowed there is no line about what the model is shown."""
     code, out, _ = cli(*EXPLAIN, "--call", asked("read_file"))
     assert code == 0
     assert "decided by  read-only  (permission, built-in)" in out

@@ -180,7 +180,7 @@ def test_edit_runs_what_was_edited(ask: Ask) -> None:
         return text.replace("a.txt", "b.txt")
 
     response, shown = ask("e\ny\n", edit)
-    assert handed == [json.dumps(CALL.thawed(), indent=2, ensure_ascii=False) + "\n"]
+    assert handed == [json.dumps(CALL.to_dict(), indent=2, ensure_ascii=False) + "\n"]
     assert response == ToolConfirmationResponse(approved=True, arguments={"path": "b.txt", "content": "äöü"})
     assert shown.endswith("  path: b.txt\n  content: äöü\nrun the call as edited? [y]es/[n]o, back to the first: ")
     assert shown.count(QUESTION) == 1

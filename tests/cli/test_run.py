@@ -21,7 +21,7 @@ Objects = Callable[[str], Lines]
 Recorded = Callable[[], Lines]
 Write = Callable[..., list[str]]
 
-ASKS = "needs the user's confirmation, and nobody gave one; it did not run."
+ASKS = "needs the user's confirmation, and got none; it did not run."
 
 
 def call(name: str, call_id: str | None = None, **arguments: object) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class _Terminal(io.StringIO):
 
 
 def test_on_a_terminal_it_is_in_colour_and_not_endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Added and removed lines can be told apart; of a long diff the beginning is shown."""
+    """Added and removed lines can be distinguished; of a long diff the beginning is shown."""
     monkeypatch.setenv("COLORTERM", "truecolor")
     terminal = _Terminal()
     diff(console_on(terminal), NEW + "-bar\n" + "+x\n" * 2000)

@@ -291,7 +291,7 @@ def _wanted(step: dict[str, Any], difference: Difference | None) -> str:
 
 @pytest.mark.skipif(not SCENARIOS, reason="the folder `shared` is not beside this checkout")
 def test_the_whole_recording_is_run() -> None:
-    """None is passed over in silence, and a difference nobody meets any more is taken off the list."""
+    """None is skipped in silence, and a difference nobody meets any more is taken off the list."""
     names = [name for scenario in SCENARIOS for name, _ in _steps(scenario)]
     assert (len(SCENARIOS), len(names), len(set(names))) == (29, 106, 106)
     assert set(DIFFERENCES) <= set(names)

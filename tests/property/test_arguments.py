@@ -53,7 +53,7 @@ def _reversed(value: object) -> object:
 def test_a_call_gives_back_what_it_was_given(arguments: dict[str, object]) -> None:
     """Frozen, thawed, and read from their canonical text, arguments are what they were, types included."""
     call = ToolCall("tool", arguments)
-    assert repr(call.thawed()) == repr(arguments)
+    assert repr(call.to_dict()) == repr(arguments)
     assert repr(_reversed(json.loads(call.canonical))) == repr(
         _reversed(json.loads(json.dumps(arguments, sort_keys=True)))
     )
@@ -71,8 +71,8 @@ def test_no_alias_reaches_a_call(arguments: dict[str, object]) -> None:
     untouched = copy.deepcopy(arguments)
     call = ToolCall("tool", arguments)
     _wreck(arguments)
-    _wreck(call.thawed())
-    assert repr(call.thawed()) == repr(untouched)
+    _wreck(call.to_dict())
+    assert repr(call.to_dict()) == repr(untouched)
     assert attrs.evolve(call).digest == call.digest == ToolCall("tool", untouched).digest
 
 

@@ -57,34 +57,34 @@ def test_unless_takes_back_what_it_is_about(
 ) -> None:
     """A rule with `unless` matches where it does without, and the conditions of `unless` do not all hold."""
     unless = attrs.evolve(rule, scope=attrs.evolve(rule.scope, unless=Conditions(plain)))
-    is_generous = rule.effect is Verdict.ALLOW
-    is_excepted = all(condition.holds(question, is_generous=is_generous) for condition in plain)
+    over_approximate = rule.effect is Verdict.ALLOW
+    is_excepted = all(condition.holds(question, over_approximate=over_approximate) for condition in plain)
     assert unless.matches(question) is (rule.matches(question) and not is_excepted)
 
 
-@given(selectors=_selectors, question=..., is_generous=st.booleans())
+@given(selectors=_selectors, question=..., over_approximate=st.booleans())
 def test_selectors_are_alternatives(
     selectors: tuple[ToolSelector, ...],
     question: Question,
-    is_generous: bool,  # noqa: FBT001 -- hypothesis passes by keyword
+    over_approximate: bool,  # noqa: FBT001 -- hypothesis passes by keyword
 ) -> None:
     """A rule selects a call when one of its selectors does; without selectors, always."""
-    alone = [Scope((selector,)).selects(question, is_generous=is_generous) for selector in selectors]
-    assert Scope(selectors).selects(question, is_generous=is_generous) is (any(alone) or not selectors)
+    alone = [Scope((selector,)).selects(question, over_approximate=over_approximate) for selector in selectors]
+    assert Scope(selectors).selects(question, over_approximate=over_approximate) is (any(alone) or not selectors)
 
 
 @given(rule=_rules, question=...)
 def test_a_near_miss_is_a_selected_call_that_does_not_match(rule: ConfiguredRule, question: Question) -> None:
     """A near miss is told exactly when only conditions stood in the way."""
-    is_selected = rule.scope.selects(question, is_generous=rule.effect is not Verdict.ALLOW)
+    is_selected = rule.scope.selects(question, over_approximate=rule.effect is not Verdict.ALLOW)
     assert (rule.near_miss(question) is not None) is (is_selected and not rule.matches(question))
 
 
 @given(question=...)
 def test_a_call_surely_either_reads_or_writes(question: Question) -> None:
     """`@reads` and `@writes` share out all calls of which it is asked what they surely are; no call is neither."""
-    for is_generous in (False, True):
+    for over_approximate in (False, True):
         reads, writes = (
-            ToolSelector(text).selects(question, is_generous=is_generous) for text in ("@reads", "@writes")
+            ToolSelector(text).selects(question, over_approximate=over_approximate) for text in ("@reads", "@writes")
         )
-        assert reads is not writes if not is_generous else reads or writes
+        assert reads is not writes if not over_approximate else reads or writes

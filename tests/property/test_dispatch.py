@@ -45,7 +45,7 @@ def test_every_start_has_one_end(runs: list[tuple[str, bool]]) -> None:
     events = [each["event"] for each in recorder.records if each["event"] != "decided"]
     assert events == ["started", "finished"] * len(runs)
     shared = registry._shared  # noqa: SLF001 -- a leak shows nowhere else
-    assert (shared.turns._queues, shared.flights._flying, shared.running) == ({}, {}, set())  # noqa: SLF001 -- as above
+    assert (shared.turns._queues, shared.single_flight._flying, shared.running) == ({}, {}, set())  # noqa: SLF001 -- as above
 
 
 @given(st.lists(st.one_of(st.booleans(), st.integers(0, 20)), max_size=40))

@@ -97,7 +97,7 @@ class _Asking:
                     answer = not left
                 if answer is True:
                     return Verdict.ALLOW, rule_id, Phase.PERMISSION, _reason(rule)
-        return Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks"
+        return Verdict.CONFIRM, None, Phase.DEFAULT, "no rule matched"
 
     def _restricted(self, rule_id: str, rule: AnyRule) -> tuple[Verdict, int, str, str] | None:
         answer = self._answer(rule_id, rule)
@@ -292,8 +292,8 @@ class _OddReadOnly(ReadOnlyToolRule):
 class _OddMode(ModeCondition):
     """A condition of which somebody changed the answer, and nothing else."""
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:
-        return not super().holds(question, is_generous=is_generous)
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+        return not super().holds(question, over_approximate=over_approximate)
 
 
 @attrs.frozen
@@ -303,7 +303,7 @@ class _OddCondition:
     answer: object
     is_pure: ClassVar[bool] = True
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- it answers as it does
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it answers as it does
         return cast("bool", _give(self.answer))
 
     def fact(self, _: Question) -> str:
@@ -314,8 +314,8 @@ class _OddCondition:
 class _OddSelector(ToolSelector):
     """A selector of which somebody changed the answer, and nothing else."""
 
-    def selects(self, question: Question, *, is_generous: bool) -> bool:
-        return not super().selects(question, is_generous=is_generous)
+    def selects(self, question: Question, *, over_approximate: bool) -> bool:
+        return not super().selects(question, over_approximate=over_approximate)
 
 
 # Random rules -----------------------------------------------------------------------------------------------------

@@ -153,4 +153,4 @@ def test_a_call_for_mcp_is_one_to_its_own_types(call: ToolCall) -> None:
     own = attrs.evolve(call, call_id="c1", server=_SERVER, kind=PayloadKind.MCP)
     message = call_message(own, "mcp")
     params = types.CallToolRequest.model_validate({key: message[key] for key in ("method", "params")}).params
-    assert (params.name, repr(params.arguments)) == (own.name, repr(own.thawed()))
+    assert (params.name, repr(params.arguments)) == (own.name, repr(own.to_dict()))

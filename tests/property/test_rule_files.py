@@ -154,10 +154,10 @@ def _says(rule: dict[str, Any], question: Question) -> bool:
             selectors[tool] if tool in selectors else fnmatch.fnmatchcase(question.call.tool, tool)
             for tool in rule.get("tools", ["*"])
         )
-        and all(_acts(kind, when[kind], question, is_generous=restricts) for kind in _KINDS if kind in when)
+        and all(_acts(kind, when[kind], question, over_approximate=restricts) for kind in _KINDS if kind in when)
         and not (
             unless
-            and all(_acts(kind, unless[kind], question, is_generous=not restricts) for kind in _KINDS & {*unless})
+            and all(_acts(kind, unless[kind], question, over_approximate=not restricts) for kind in _KINDS & {*unless})
         )
     )
 
@@ -166,15 +166,15 @@ def _list(value: Any) -> list[Any]:  # noqa: ANN401 -- what TOML holds
     return [value] if isinstance(value, str) else value
 
 
-def _acts(kind: str, patterns: Any, question: Question, *, is_generous: bool) -> bool:  # noqa: ANN401 -- what TOML holds
+def _acts(kind: str, patterns: Any, question: Question, *, over_approximate: bool) -> bool:  # noqa: ANN401 -- what TOML holds
     """Return whether a pattern fits what a call does; generously, in any case and wherever a program stands."""
     done = str(question.call.arguments.get(kind, ""))
-    return bool(done) and any(_KINDS_FIT[kind](pattern, done, is_generous) for pattern in _list(patterns))
+    return bool(done) and any(_KINDS_FIT[kind](pattern, done, over_approximate) for pattern in _list(patterns))
 
 
-def _fits_command(pattern: str, command: str, is_generous: bool) -> bool:  # noqa: FBT001 -- one of a pair of readers
+def _fits_command(pattern: str, command: str, over_approximate: bool) -> bool:  # noqa: FBT001 -- one of a pair of readers
     tokens, words = pattern.split(), command.split()
-    if is_generous:
+    if over_approximate:
         tokens[0], words[0] = tokens[0].rpartition("/")[2].lower(), words[0].lower()
     if tokens[-1] in ("*", "**"):
         tokens, words = tokens[:-1], words[: len(tokens) - 1]
@@ -187,10 +187,10 @@ def _fits_word(token: str, word: str) -> bool:
     return any(fnmatch.fnmatchcase(word, before + each + behind) for each in (inside.split(",") if brace else [""]))
 
 
-def _fits_path(pattern: str, path: str, is_generous: bool) -> bool:  # noqa: FBT001 -- one of a pair of readers
+def _fits_path(pattern: str, path: str, over_approximate: bool) -> bool:  # noqa: FBT001 -- one of a pair of readers
     head, _, rest = pattern.partition("/")
     whole = {"": f"/{rest}", "~": f"{HOME}/{rest}"}.get(head, f"{WORK}/{pattern}")
-    if is_generous:
+    if over_approximate:
         whole, path = whole.lower(), path.lower()
     return _fits_names([name for name in whole.split("/") if name not in ("", ".")], path.split("/")[1:])
 

@@ -1,7 +1,8 @@
 """The address a URL leads to, read as browsers read it.
 
-Readers of URLs disagree, so two things are told apart: what a browser would connect to, and whether the text is plain
-enough for every other reader to find the same. Only the latter can be permitted; the former is enough to restrict.
+Readers of URLs disagree, so two things are distinguished: what a browser would connect to, and whether the text is
+plain enough for every other reader to find the same. Only the latter can be permitted; the former is enough to
+restrict.
 """
 
 import ipaddress

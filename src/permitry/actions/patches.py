@@ -250,7 +250,7 @@ class _Diff:
     def _read_git(self, rest: str) -> None:
         self.git = tuple(dict.fromkeys(_git_names(rest)))
         if not self.git:
-            self.finds.doubts("the names of a `diff --git` line cannot be told apart")
+            self.finds.doubts("the names of a `diff --git` line cannot be distinguished")
         for path in self.git:
             self.finds.touch(Access.WRITE, path)
 
@@ -286,7 +286,7 @@ def _touch_pair(old: str, new: str, finds: _Finds) -> None:
 
 
 def _git_names(rest: str) -> Iterator[str]:
-    """Yield the two names of a `diff --git` line where they can be told apart."""
+    """Yield the two names of a `diff --git` line where they can be distinguished."""
     half = len(rest) // 2
     if rest.startswith("a/") and rest[half:].startswith(" b/") and rest[2:half] == rest[half + 3 :]:
         yield rest[2:half]

@@ -112,7 +112,7 @@ def _new_session() -> str:
 class JsonlRecorder:
     """Appends one JSON line per event to a file only its owner may read, and syncs it to the disk.
 
-    Opening creates missing folders. `clock` gives the text of the time; `session` stands in every line, because several
+    Opening creates missing folders. `clock` gives the text of the time; `session` is in every line, because several
     sessions may share a file, and their call ids repeat.
 
     Raises: `AuditError` when the file cannot be opened or written.
@@ -177,7 +177,7 @@ class JsonlRecorder:
             self._is_torn = False
 
     def _is_in_place(self) -> bool:
-        """Return whether the path still names the open file; what is written elsewhere nobody would find."""
+        """Return whether the path still names the open file; what is written elsewhere would not be found."""
         named, ours = os.stat(self.path), os.fstat(self._file)  # noqa: PTH116 -- pathlib costs more to import than this module
         return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
 

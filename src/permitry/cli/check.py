@@ -48,7 +48,7 @@ def answer_each(
     """Have every call of the options answered, and return what the process reports.
 
     `answer` gets the policy, the id, and the question; for a line that is no call it gets the decision to block it.
-    With a `tool` the policy has only the rules that can speak of its calls.
+    With a `tool` the policy has only the rules that can apply to its calls.
     """
     rules = rules_from(options, options.workspace, tool)
     policy = rules.policy()

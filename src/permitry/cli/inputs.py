@@ -66,7 +66,7 @@ def add_call_options(parser: argparse.ArgumentParser, *, has_command: bool = Fal
 def rules_from(options: argparse.Namespace, workspace: str = ".", tool: str | None = None) -> RuleSet:
     """Return the named rule sets, or those of the layers; notices go to standard error.
 
-    With a `tool`, only the rules that can speak of its calls.
+    With a `tool`, only the rules that can apply to its calls.
     """
     rules = RuleCache().load(origins_from(options, workspace), tool)
     tell(rules.notices)

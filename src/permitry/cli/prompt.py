@@ -137,10 +137,10 @@ class TerminalChannel:
         if answer is None or answer.strip().lower() not in ("y", "yes"):
             self._is_seen = render.request(self._console, request)
             return None
-        return ToolConfirmationResponse(approved=True, arguments=edited.thawed())
+        return ToolConfirmationResponse(approved=True, arguments=edited.to_dict())
 
     def _from_editor(self, request: ToolConfirmationRequest) -> ToolCall:
-        text = json.dumps(request.call.thawed(), indent=2, ensure_ascii=False)
+        text = json.dumps(request.call.to_dict(), indent=2, ensure_ascii=False)
         before = "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text) + "\n"
         return attrs.evolve(request.call, arguments=parse_json(self.edit(before)))
 

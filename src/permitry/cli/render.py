@@ -12,7 +12,7 @@ from rich.text import Text
 
 from permitry.cli.texts import one_line, shortened, visible
 from permitry.confirm.request import ToolConfirmationRequest
-from permitry.core._json import thaw
+from permitry.core._json import mutable
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.decision import ActionTrace, Explanation, RuleOutcome, RuleTrace, Verdict
 
@@ -68,7 +68,7 @@ def request(console: Console, asked: ToolConfirmationRequest, *, in_full: bool =
     console.print()
     console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), Text(f"  {one_line(asked.reason)}"), sep="")
     for name, value in asked.arguments.items():
-        text = value if isinstance(value, str) else json.dumps(thaw(value))
+        text = value if isinstance(value, str) else json.dumps(mutable(value))
         shown_text = _indented(text) if in_full else shortened(text, _LONGEST)
         is_whole = is_whole and (in_full or len(one_line(text)) <= _LONGEST)
         console.print(Text(f"  {one_line(name)}: {shown_text}"), soft_wrap=True)
@@ -101,7 +101,7 @@ def diff(console: Console, text: str) -> None:
 
 
 def explanation(console: Console, tool: str, told: Explanation) -> None:
-    """Print a decision in full: the deciding rule, what the model is told, all matches, all near misses."""
+    """Print a decision in full: the deciding rule, what the model is shown, all matches, all near misses."""
     decision = told.decision
     verdict = decision.verdict.value
     rule = decision.rule_id or "no rule"

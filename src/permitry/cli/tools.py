@@ -9,7 +9,7 @@ from permitry.cli.inputs import add_rules_option, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.diagnostics import nearest
-from permitry.core._json import thaw
+from permitry.core._json import mutable
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.schema import SCHEMA_SHAPES, exported, is_exportable
@@ -82,7 +82,7 @@ def _as_json(spec: ToolSpec, *, is_hidden: bool) -> dict[str, object]:
     return {
         "name": spec.name,
         "description": spec.description,
-        "parameters": thaw(spec.parameters),
+        "parameters": mutable(spec.parameters),
         "traits": {
             "read_only": traits.read_only,
             "destructive": traits.destructive,

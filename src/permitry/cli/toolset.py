@@ -20,7 +20,7 @@ from permitry.core.decision import Verdict
 from permitry.dispatch.discovery import PluginReloader, PluginReport, load_entry_points
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import PermitryError, told
+from permitry.errors import PermitryError, safe_str
 from permitry.handler import ToolHandler
 from permitry_tools import ToolServices, workspace_tools
 from permitry_tools.artifacts import ArtifactStore
@@ -137,9 +137,9 @@ class Toolset:
         try:
             response = self.judge.channel.ask(request)
         except Exception as failed:  # noqa: BLE001 -- a channel that fails is no answer
-            error = told(failed)
+            error = safe_str(failed)
         if response is not None and not isinstance(response, ToolConfirmationResponse):
-            response, error = None, f"the channel answered {told(response, repr)}"
+            response, error = None, f"the channel answered {safe_str(response, repr)}"
         answer = {"pending_id": None, "approved": response is not None and response.is_approval, "error": error}
         instructions = None if response is None else response.instructions
         edited = response is not None and response.arguments is not None

@@ -69,7 +69,7 @@ class RuleCache:
     def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
         """Return what rule files, and all they extend, say together, just as `load_rules` does.
 
-        With a `tool`, only the rules that can speak of its calls: start-up does not grow with all others.
+        With a `tool`, only the rules that can apply to its calls: start-up does not grow with all others.
 
         Raises: `ConfigError` with every problem of every file; then nothing is loaded, and nothing is kept.
         """

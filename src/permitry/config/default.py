@@ -19,8 +19,6 @@ def create_default_authorization_policy(
     """Return the policy of the six built-in rules, and of the `extra` ones given.
 
     `rest` is what else `AuthorizationPolicy` takes; without a `reader` it is the one for this machine.
-
-    Source: seed 003, "create_default_authorization_policy()".
     """
     return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": ReadActions(_home()), **rest})
 

@@ -1,4 +1,4 @@
-"""Problems of a rule file: found by path, told with a place, a caret and a way out."""
+"""Problems of a rule file: found by path, reported with a place, a caret and a way out."""
 
 import difflib
 import re
@@ -67,7 +67,7 @@ def syntax_problem(name: str, text: str, error: tomllib.TOMLDecodeError) -> Prob
         repeated = _REPEATED.match(shown)
         if repeated is not None:
             column, span = repeated.start(1) + 1, len(repeated[1])
-        told = told.format(repeated[1]) if repeated is not None else "a key stands twice"
+        told = told.format(repeated[1]) if repeated is not None else "a key occurs twice"
     return Problem(name, line, column, span, f"not valid TOML: {told}", hint, shown)
 
 
@@ -75,7 +75,7 @@ _TWICE = "a key or table may stand only once; each rule begins with its own `[[r
 # What tomllib says, what we say instead (None: the same; {}: the key or header of the line), and the way out.
 _SYNTAX = (
     ("Cannot overwrite", "`{}` stands twice", _TWICE),
-    ("Duplicate inline", "a key stands twice in an inline table", _TWICE),
+    ("Duplicate inline", "a key occurs twice in an inline table", _TWICE),
     ("Cannot declare", "`{}` is opened twice", _TWICE),
     ("Cannot mutate", "`{}` adds to a table that is already complete", _TWICE),
     ("Unescaped", None, "write a backslash twice, or put the text in single quotes"),

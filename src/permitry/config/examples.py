@@ -104,7 +104,7 @@ def _told(example: ExampleTable) -> str:
 
 def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
     """Return whether the rule matches the example (None: that is not certain), and if not, why."""
-    if example.tool is not None and not scope.selects(question, is_generous=table.effect != "allow"):
+    if example.tool is not None and not scope.selects(question, over_approximate=table.effect != "allow"):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
     scope = _asked(scope, example, question)
     try:
@@ -113,7 +113,7 @@ def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: S
         return table.effect != "allow", str(error)
     if isinstance(answer, Unsure):
         return None, f"it only may: {answer.reason}"
-    facts = ", ".join(scope.facts(question, is_generous=table.effect != "allow"))
+    facts = ", ".join(scope.facts(question, over_approximate=table.effect != "allow"))
     return answer, f"the example has {facts}" if facts else _NOTHING_FITS
 
 

@@ -47,7 +47,7 @@ def _origin_of(project: Path, trust: "TrustStore | None") -> Origin:
 
 
 def default_record() -> Path:
-    """Return where the record goes unless told otherwise: `audit.jsonl` in the user's state folder."""
+    """Return where the record goes unless set otherwise: `audit.jsonl` in the user's state folder."""
     return user_state() / "audit.jsonl"
 
 

@@ -31,7 +31,7 @@ _TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
 
 
 def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
-    """Return the rule set that plain data describes; with a `tool`, only the rules that can speak of its calls.
+    """Return the rule set that plain data describes; with a `tool`, only the rules that can apply to its calls.
 
     What such a part decides about a call of the tool is what the whole decides.
 
@@ -193,7 +193,7 @@ def _is_budget(value: object) -> bool:
 
 
 def _are_conditions(value: object) -> bool:
-    # One that is not known must not be passed over: a permission without its condition is wider.
+    # One that is not known must not be skipped: a permission without its condition is wider.
     return isinstance(value, dict) and all(name in _WHEN and _WHEN[name](each) for name, each in value.items())
 
 

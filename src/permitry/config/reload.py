@@ -12,7 +12,7 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.pin import file_digest
 from permitry.core.policy import AuthorizationPolicy
-from permitry.errors import ConfigError, Problem, told
+from permitry.errors import ConfigError, Problem, safe_str
 
 __all__ = ["Loaded", "PolicyReloader", "difference"]
 
@@ -102,7 +102,7 @@ class PolicyReloader:
 
     `origins` is asked again at every poll, so that layers written later are found:
     `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer does not go away: when its file is gone,
-    or any file has a mistake, the last good policy stays, and `problems` says why. `on_change` is told of each new
+    or any file has a mistake, the last good policy stays, and `problems` says why. `on_change` gets each new
     policy and of each new problem, in order; it must not raise.
 
     Raises: `ConfigError` when the first load fails: then there is no policy, and nothing is allowed.
@@ -239,5 +239,5 @@ def _as_config_error() -> Iterator[None]:
     except ConfigError:
         raise
     except Exception as error:
-        message = f"cannot be loaded: {type(error).__name__}: {told(error)}"
+        message = f"cannot be loaded: {type(error).__name__}: {safe_str(error)}"
         raise ConfigError([Problem("rules", 0, 0, 0, message, "check the files")]) from error

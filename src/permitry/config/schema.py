@@ -185,7 +185,7 @@ class RuleTable(_Table):
         description='Names, globs, "mcp:server/tool", @reads, @writes, @shell, @network, @agent. Left out: every tool.',
     )
     reason: _Text | None = Field(None, description="Why, for the operator.")
-    message: _Text | None = Field(None, description="What the model is told.")
+    message: _Text | None = Field(None, description="What the model is shown.")
     when: WhenTable | None = Field(None, description="Conditions beside the tool name.")
     unless: WhenTable | None = Field(None, description="Conditions under which the rule does not apply after all.")
     budget: BudgetTable | None = Field(None, description="How much is free before a restriction applies.")

@@ -12,7 +12,7 @@ __all__ = ["AsyncConfirmationChannel", "CallbackChannel", "ConfirmationChannel",
 
 
 class ConfirmationChannel(Protocol):
-    """A way to ask. An answer of None means that nobody answered."""
+    """A way to ask. An answer of None means that there was no answer."""
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the answer; may wait for as long as the human takes."""
@@ -30,7 +30,7 @@ class AsyncConfirmationChannel(ConfirmationChannel, Protocol):
 
 @attrs.frozen
 class UnattendedChannel:
-    """The channel of a session nobody watches: no question is ever answered."""
+    """The channel of a session without a human: no question is ever answered."""
 
     def ask(self, request: ToolConfirmationRequest) -> None:
         """Return None."""

@@ -1,4 +1,4 @@
-"""What the model is told when a call did not run."""
+"""What the model is shown when a call did not run."""
 
 import attrs
 
@@ -10,10 +10,7 @@ __all__ = ["ToolRejectionNotifier"]
 
 @attrs.frozen
 class ToolRejectionNotifier:
-    """Words for the model: a call did not run, what the user says about it, and how to go on.
-
-    Source: seed 003, "ToolRejectionNotifier".
-    """
+    """Words for the model: a call did not run, what the user says about it, and how to go on."""
 
     def rejected(self, tool: str, response: ToolConfirmationResponse) -> str:
         """Return the text for a call the user declined, with the user's guidance or without."""
@@ -28,8 +25,8 @@ class ToolRejectionNotifier:
         return f"The call of `{tool}` was blocked. {decision.message or 'It did not run.'}"
 
     def unanswered(self, tool: str) -> str:
-        """Return the text for a call that nobody confirmed in time."""
+        """Return the text for a call that was not confirmed in time."""
         return (
-            f"The call of `{tool}` needs the user's confirmation, and nobody gave one; it did not run.\n"
+            f"The call of `{tool}` needs the user's confirmation, and got none; it did not run.\n"
             "Go on without it, or stop and say what you need."
         )

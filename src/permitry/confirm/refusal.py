@@ -8,7 +8,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
-from permitry.errors import ToolError, UnavailableError, told
+from permitry.errors import ToolError, UnavailableError, safe_str
 
 __all__ = ["changed_tool", "misfit", "no_such_tool", "too_many_questions", "used_id"]
 
@@ -27,7 +27,7 @@ def misfit(call: ToolCall, found: ToolError, decision: Decision) -> Decision:
     reason = f"the arguments do not fit the tool `{call.tool}`"
     if isinstance(found, UnavailableError):
         reason = f"what the tool `{call.tool}` needs is not available here"
-    return _refused(decision, reason, told(found))
+    return _refused(decision, reason, safe_str(found))
 
 
 def changed_tool(call: ToolCall, decision: Decision) -> Decision:

@@ -57,10 +57,7 @@ def _no_preview(_: ToolCall) -> str | None:
 
 @attrs.frozen
 class ConfirmationRequestFactory:
-    """Turns a call and the decision to ask into a request.
-
-    Source: seed 003, "ConfirmationRequestFactory".
-    """
+    """Turns a call and the decision to ask into a request."""
 
     preview: Callable[[ToolCall], str | None] = _no_preview
 
@@ -85,7 +82,8 @@ def _path(call: ToolCall, spec: ToolSpec | None) -> str | None:
     declared = () if spec is None else tuple(name for name, role in (spec.roles or {}).items() if role in _PATH_ROLES)
     values = [call.arguments.get(name) for name in declared or _PATH_NAMES]
     paths = {value for value in values if isinstance(value, str)}
-    # Without a declaration, several candidates are none: an argument nobody reads must not stand for the one that is.
+    # Without a declaration, several candidates are none: an argument that is not read must not be taken for the one
+    # that is.
     return next(iter(paths)) if len(paths) == 1 else None
 
 

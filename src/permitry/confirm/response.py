@@ -18,8 +18,6 @@ class ToolConfirmationResponse:
     call is decided again.
 
     Raises: `TypeError` when a flag is not a bool.
-
-    Source: seed 003, "ToolRejectionNotifier" and "Confirmation processing".
     """
 
     approved: bool = attrs.field(validator=_is_bool)

@@ -24,7 +24,7 @@ from permitry.core.rule import (
     Unsure,
     phase_of,
 )
-from permitry.errors import RuleError, told
+from permitry.errors import RuleError, safe_str
 
 _DOUBT_MESSAGE = (
     "This call needs the user's confirmation before it runs: what it would do cannot be read with certainty. "
@@ -42,7 +42,7 @@ _ALLOW, _RESTRICTION = Verdict.ALLOW, Phase.RESTRICTION
 class Methods(NamedTuple):
     """What rules are asked, as functions of a rule and a question: one object for all rules of an ordinary class.
 
-    `covers` is there for what can be a permission that speaks about actions: it returns the indices of those it
+    `covers` is there for what can be a permission about actions: it returns the indices of those it
     permits. `selectors` and `needs` are there for a rule that says which tools and which facts it is about. `is_pure`:
     True, or a property of the rule that says so, if it answers by its question alone.
     """
@@ -184,7 +184,7 @@ class Entry:
             return None
         if answer is True or answer is False or isinstance(answer, Unsure):
             return answer
-        failures.append(RuleFailure(self.rule_id, f"answered {told(answer, repr)}, not True or False"))
+        failures.append(RuleFailure(self.rule_id, f"answered {safe_str(answer, repr)}, not True or False"))
         return None
 
     def decided(self, answer: bool | Unsure | None) -> Decision | None:  # noqa: FBT001 -- it is the answer that is judged
@@ -330,7 +330,8 @@ def _permission_entry(rule: AnyRule, version: Version, seen: set[str]) -> Entry:
     def matches(_: object, question: Question) -> bool:
         return rule.should_allow_without_confirmation(question.call.tool, question.context)
 
-    # INVARIANT: law 1. A two-method rule says only "allow", so whatever its priority it speaks after the restrictions.
+    # INVARIANT: law 1. A two-method rule says only "allow", so whatever its priority it is asked after the
+    # restrictions.
     methods, reason = Methods(matches, lambda _, __: None), f"{name} permits it"
     return Entry(rule, methods, rule_id, priority, Phase.PERMISSION, Verdict.ALLOW, reason, None, None, version)
 

@@ -15,7 +15,7 @@ _RESTRICTION, _PERMISSION = Phase.RESTRICTION, Phase.PERMISSION
 
 @attrs.frozen
 class Phases:
-    """The rules of a policy in their order; its version tells the decision when none of them speaks."""
+    """The rules of a policy in their order; its version has the decision when none of them matched."""
 
     overrides: Sequence[Entry]
     restrictions: Sequence[Entry]

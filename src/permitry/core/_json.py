@@ -80,15 +80,15 @@ def canonical_text(value: str | None) -> str:
     return "null" if value is None else json.encoder.encode_basestring_ascii(value)
 
 
-def thaw(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json
+def mutable(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json
     """Return a fresh, mutable copy of a frozen value: plain dicts and lists."""
     if type(value) in _PLAIN:
         return value
     if isinstance(value, tuple):
-        return [thaw(item) for item in value]
+        return [mutable(item) for item in value]
     # Nothing else is left. To ask `isinstance(value, Mapping)` takes longer than to copy a few arguments.
     frozen = cast("Mapping[str, JsonValue]", value)
-    return {key: item if type(item) in _PLAIN else thaw(item) for key, item in frozen.items()}
+    return {key: item if type(item) in _PLAIN else mutable(item) for key, item in frozen.items()}
 
 
 class _Freezer:

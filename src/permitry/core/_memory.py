@@ -169,7 +169,7 @@ def _surely_blocks(entry: Entry, question: Question) -> bool:
 
 
 def _could_match(entry: Entry, question: Question) -> bool | Unresolved:
-    """Return False for a rule that surely does not match, cover or fail; else True, or what kept it from telling."""
+    """Return False for a rule that surely does not match, cover or fail; else True, or what kept it from answering."""
     failures: list[RuleFailure] = []
     try:
         is_out = entry.answer(question, failures) is False and not entry.covered(question, failures)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
-from permitry.errors import UnevaluableError, told
+from permitry.errors import UnevaluableError, safe_str
 
 __all__ = ["CONFIRM_MESSAGE", "Version"]
 
@@ -53,10 +53,10 @@ class Version:
 
     @property
     def default(self) -> Decision:
-        """The decision when no rule speaks, made once."""
+        """The decision when no rule matched, made once."""
         decision = self.decisions.get(None)
         if decision is None:
-            told, text = "no rule speaks", self.text
+            told, text = "no rule matched", self.text
             made = Decision(Verdict.CONFIRM, None, Phase.DEFAULT, told, CONFIRM_MESSAGE, policy_version=text)
             decision = self.decisions.setdefault(None, made)
         return decision
@@ -65,7 +65,7 @@ class Version:
         """Return the record of a rule that failed with an exception; the same object for the same failure."""
         text = error.args[0] if type(error) is UnevaluableError and len(error.args) == 1 else None
         if type(text) is not str:
-            return RuleFailure(rule_id, f"{type(error).__name__}: {told(error)}")
+            return RuleFailure(rule_id, f"{type(error).__name__}: {safe_str(error)}")
         kept = self._failures.get((rule_id, text))
         if kept is not None:
             return kept

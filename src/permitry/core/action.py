@@ -1,4 +1,4 @@
-"""What a call would do to the world, told before it runs: the actions rules judge.
+"""What a call would do to the world, known before it runs: the actions rules judge.
 
 The readers in `permitry.actions` make them; this file only says what they are. Certain actions are what the call does
 when it runs; possible ones are what it does as well, found by a reader that permits nothing; guesses are what it might

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, canonical_text, freeze_object, parse_json, thaw
+from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, canonical_text, freeze_object, mutable, parse_json
 from permitry.core.names import readings
 from permitry.errors import CallError
 
@@ -70,7 +70,7 @@ def _server_and_name(name: str) -> tuple[str | None, str]:
 class ToolCall:
     """A tool call as a model made it; immutable all the way down.
 
-    `arguments` is a read-only JSON object; `thawed()` gives a tool its own copy. `call_id` is the provider's id,
+    `arguments` is a read-only JSON object; `to_dict()` gives a tool its own copy. `call_id` is the provider's id,
     or None. `server` names the MCP server of the tool; the name `mcp:server/tool` means the same. `repaired` says that
     the text of the call had to be repaired before it could be read; it is no part of the digest.
 
@@ -146,9 +146,9 @@ class ToolCall:
         object.__setattr__(made, "call_id", call_id)
         return made
 
-    def thawed(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return a fresh, mutable copy of the arguments."""
-        copy: dict[str, Any] = thaw(self.arguments)
+        copy: dict[str, Any] = mutable(self.arguments)
         return copy
 
     def __eq__(self, other: object) -> bool:
@@ -161,7 +161,7 @@ class ToolCall:
 
     def __reduce__(self) -> tuple[Any, ...]:
         rest = {name: getattr(self, name) for name in ("call_id", "kind", "server", "origin", "repaired")}
-        return functools.partial(ToolCall, self.name, self.thawed(), **rest), ()
+        return functools.partial(ToolCall, self.name, self.to_dict(), **rest), ()
 
     @property
     def _identity(self) -> tuple[Any, ...]:

@@ -56,8 +56,6 @@ class AuthState(Protocol):
 
     A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `now` and
     `parent`, as a `Session` has them. What is not there has the value it has in a bare `AuthContext`.
-
-    Source: seed 003, "AuthContext (Immutable Context)".
     """
 
     @property
@@ -92,8 +90,6 @@ class AuthContext:
 
     Raises: `TypeError` when a field is of a wrong type, such as a flag that is not a bool or a list that is one string:
     a truthy mistake must not widen access; `ValueError` for more than 32 agents that started each other.
-
-    Source: seed 003, "AuthContext (Immutable Context)".
     """
 
     is_plan_mode: bool = False
@@ -166,8 +162,6 @@ class AuthContext:
 
         Raises: `TypeError` for a state without one of the four fields, and as the class does; `AttributeError` where
         the state itself raises it: what is there and cannot be read is not taken for absent.
-
-        Source: seed 003, "Created from StateManager via `from_state()` factory method".
         """
         full: Any = state
         try:

@@ -1,4 +1,4 @@
-"""What a policy answers: verdicts, decisions, and decisions told in full."""
+"""What a policy answers: verdicts, decisions, and decisions explained in full."""
 
 import enum
 import functools
@@ -110,7 +110,7 @@ class ActionTrace:
 
 @attrs.frozen
 class Explanation:
-    """A decision told in full: every rule looked at, in the order of evaluation, and every action of the call.
+    """A decision explained in full: every rule looked at, in the order of evaluation, and every action of the call.
 
     `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
     """

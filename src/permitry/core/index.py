@@ -216,7 +216,7 @@ def _may_select(selector: Selector, question: Question) -> bool:
     if question.likely:
         return True
     try:
-        return selector.selects(question, is_generous=True) is not False
+        return selector.selects(question, over_approximate=True) is not False
     except (Exception, Unresolved):  # noqa: BLE001 -- the rule itself is asked, and its failure kept
         return True
 

@@ -1,4 +1,4 @@
-"""The policy: a frozen set of rules and the one order in which they speak.
+"""The policy: a frozen set of rules and the one order in which they are asked.
 
 ::
 
@@ -7,7 +7,7 @@
     phase 2  permissions   priority 200-399  first match             -> ALLOW
     nothing matched                                                  -> CONFIRM
 
-A permission that speaks about actions may cover only some of a call's: several together permit it when they cover all.
+A permission about actions may cover only some of a call's: several together permit it when they cover all.
 """
 
 import functools
@@ -29,9 +29,9 @@ from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, Ve
 from permitry.core.index import Index
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec
-from permitry.errors import RuleError, told
+from permitry.errors import RuleError, safe_str
 
-__all__ = ["AuthorizationPolicy", "Flow", "Marks", "Specs"]
+__all__ = ["AuthorizationPolicy", "Flow", "SideEffects", "Specs"]
 
 _BANDS = (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
 
@@ -71,7 +71,7 @@ class Specs(Protocol):
 
 
 @attrs.frozen
-class Marks:
+class SideEffects:
     """What one call leaves behind: labels, the ids of the rules whose budget it counts against, and its targets."""
 
     labels: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ class Marks:
     targets: frozenset[str] = frozenset()
 
 
-_NO_MARKS = Marks()
+_NO_SIDE_EFFECTS = SideEffects()
 
 
 def _read_only(value: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
@@ -109,8 +109,6 @@ class AuthorizationPolicy:
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, for a duplicate id, and for a rule that
     relies on a label or a budget that no flow keeps.
-
-    Source: seed 003, "AuthorizationPolicy (Strategy Orchestrator)".
     """
 
     rules: tuple[AnyRule, ...] = attrs.field(default=(), converter=_tuple_of_rules)
@@ -158,8 +156,8 @@ class AuthorizationPolicy:
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
         """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
 
-        `spec` is the tool's declaration, when somebody the operator trusts makes one. For a sub-agent the strictest
-        of the decisions in its own context and in those above it counts.
+        `spec` is the tool's declaration, when a source that the operator trusts makes one. For a sub-agent the
+        strictest of the decisions in its own context and in those above it counts.
         """
         if context.parent is None:
             return self._index.decide(call, context, spec)
@@ -186,16 +184,16 @@ class AuthorizationPolicy:
         rules = tuple(entry.trace(question, decision.rule_id) for entry in entries)
         return Explanation(decision, rules, tuple(self._each_action(question)), question.context.agent)
 
-    def marks(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Marks:
-        """Return what the call leaves behind when it runs; what cannot be told counts as left."""
+    def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
+        """Return what the call leaves behind when it runs; what is not known counts as left."""
         if not self.flows:
-            return _NO_MARKS
+            return _NO_SIDE_EFFECTS
         # A budget of an agent above is spent by its sub-agents as well.
         questions = [self.question(call, each, spec) for each in context.lineage()]
         left = [flow for flow in self.flows if any(_leaves(flow, question) for question in questions)]
         counted = frozenset(flow.id for flow in left if flow.counts)
         labels = frozenset(flow.label for flow in left if flow.label is not None)
-        return Marks(labels, counted, questions[0].targets if counted else frozenset())
+        return SideEffects(labels, counted, questions[0].targets if counted else frozenset())
 
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""
@@ -210,10 +208,7 @@ class AuthorizationPolicy:
         return not self._index.blocks_all(spec, (context,) if context.parent is None else tuple(context.lineage()))
 
     def should_confirm(self, tool_name: str, context: AuthContext) -> bool:
-        """Return whether the bare tool may not run unasked: True for CONFIRM and for BLOCK.
-
-        Source: seed 003, "Critical Design Decision: Plan Mode Overrides".
-        """
+        """Return whether the bare tool may not run unasked: True for CONFIRM and for BLOCK."""
         return self.decide(ToolCall(tool_name), context).verdict is not Verdict.ALLOW
 
     def is_tool_blocked(self, tool_name: str, context: AuthContext) -> bool:
@@ -267,7 +262,7 @@ def _check_kept(rules: Iterable[AnyRule], flows: Iterable[Flow]) -> None:
     counted = {flow.id for flow in flows if flow.counts}
     for rule in rules:
         needed = getattr(rule, "relies_on", None)
-        if not isinstance(needed, Marks):
+        if not isinstance(needed, SideEffects):
             continue
         lost = [f"the budget of `{each}`" for each in sorted(needed.rules - counted)]
         lost += [f"the label `{each}`" for each in sorted(needed.labels - labels)]
@@ -286,7 +281,7 @@ def _leaves(flow: Flow, question: Question) -> bool:
 
 
 def _digest(rules: Iterable[AnyRule], flows: Iterable[Flow], declared: Mapping[str, ToolSpec]) -> str:
-    # A decision needs it, and never raises: a rule that cannot be shown is told by its class.
-    texts = [told(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
+    # A decision needs it, and never raises: a rule that cannot be shown is described by its class.
+    texts = [safe_str(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
     texts += [f"{name} {declared[name].digest}" for name in sorted(declared)]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

@@ -36,8 +36,6 @@ class ToolResult:
 
     `structured` is the same outcome as a JSON object, for hosts that pass one on. `ends_session` tells the loop that
     the user wants no further calls.
-
-    Source: seed 001, "ToolOutput".
     """
 
     ok: bool = attrs.field(validator=_is_bool)

@@ -13,7 +13,7 @@ from permitry.core.facts import Facts
 from permitry.core.pattern import Pattern
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import well_known
-from permitry.errors import told
+from permitry.errors import safe_str
 
 __all__ = [
     "AnyRule",
@@ -32,10 +32,7 @@ _PAST_THE_LAST = 400
 
 
 def phase_of(priority: int) -> Phase | None:
-    """Return the phase whose band holds `priority`, or None outside 0 to 399.
-
-    Source: seed 003, "Priority Ranges".
-    """
+    """Return the phase whose band holds `priority`, or None outside 0 to 399."""
     if not 0 <= priority < _PAST_THE_LAST:
         return None
     if priority < _FIRST_RESTRICTION:
@@ -76,12 +73,12 @@ class Question:
     def actions(self) -> Actions:
         """What the call would do."""
         if self.reader is None:
-            return _untold("nobody here reads what a call would do")
+            return _untold("nothing here reads what a call would do")
         try:
             actions: object = self.reader(self.call, self.context, self.tool)
         except Exception as error:  # noqa: BLE001 -- law 2: a reader that fails leaves everything unknown
-            return _untold(f"what the call would do cannot be read: {type(error).__name__}: {told(error)}")
-        return actions if isinstance(actions, Actions) else _untold("what the call would do was not told")
+            return _untold(f"what the call would do cannot be read: {type(error).__name__}: {safe_str(error)}")
+        return actions if isinstance(actions, Actions) else _untold("the reader gave no actions")
 
     @functools.cached_property
     def is_read_only(self) -> bool:
@@ -145,8 +142,8 @@ class Selector(Protocol):
         """The pattern of names, when the name alone says whether a tool is meant."""
         ...
 
-    def selects(self, question: Question, *, is_generous: bool) -> bool:
-        """Return whether the call's tool is meant; where that is not known, what `is_generous` says."""
+    def selects(self, question: Question, *, over_approximate: bool) -> bool:
+        """Return whether the call's tool is meant; where that is not known, what `over_approximate` says."""
         ...
 
 
@@ -174,12 +171,12 @@ class AuthorizationRule(Protocol):
 
     @property
     def message(self) -> str | None:
-        """What the model is told; None for a default text."""
+        """What the model is shown; None for a default text."""
         ...
 
     @property
     def source(self) -> str | None:
-        """Where the rule stands, as `file:line`."""
+        """Where the rule is defined, as `file:line`."""
         ...
 
     def priority(self) -> int:
@@ -211,10 +208,7 @@ class AuthorizationRule(Protocol):
 
 @runtime_checkable
 class PermissionRule(Protocol):
-    """The rule of the seed: two methods, and it can only permit.
-
-    Source: seed 003, "AuthorizationRule (Protocol)".
-    """
+    """The rule of the seed: two methods, and it can only permit."""
 
     def priority(self) -> int:
         """Return the place in the order; lower numbers are asked first."""

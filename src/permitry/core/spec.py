@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from permitry.core._json import JsonValue, canonical_json, freeze_object, thaw
+from permitry.core._json import JsonValue, canonical_json, freeze_object, mutable
 from permitry.core.call import PayloadKind, check_tool_name
 from permitry.errors import CallError
 
@@ -150,7 +150,7 @@ class ToolSpec:
     tool takes function calls, and one of a server the calls of that server.
 
     A key of `roles` names an argument, `items[].path` those inside lists, `path|file_path` either; one that
-    ends in `?` may be left out. None: nobody said what the arguments are; empty: none of them touches anything.
+    ends in `?` may be left out. None: it is not declared what the arguments are; empty: none of them touches anything.
     A role or kind may be given by its word (`"read_path"`, `"custom"`). `grammar` is what the text of custom calls is
     written in, in the language of Lark; it is for providers, and calls are not checked against it.
 
@@ -212,5 +212,5 @@ class ToolSpec:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(ToolSpec)}
-        thawed = {"parameters": thaw(self.parameters), "roles": None if self.roles is None else dict(self.roles)}
+        thawed = {"parameters": mutable(self.parameters), "roles": None if self.roles is None else dict(self.roles)}
         return functools.partial(ToolSpec, **{**fields, **thawed}), ()

@@ -29,8 +29,6 @@ class Template:
     `allowed_tools` holds names or globs; None and empty both allow nothing. `extends` are whole templates, so a
     cycle cannot be built. While an `exclusive` template is active, every other tool is blocked: by the rule
     `exclusive-template`, which a rule file with such a template brings along.
-
-    Source: seed 003, "TemplateAllowedToolsRule" and "Template Inheritance".
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Tools that agents have in common, and what their names and arguments mean when no declaration speaks for them."""
+"""Tools that agents have in common, and what their names and arguments mean without a declaration."""
 
 from collections.abc import Iterator, Mapping
 
@@ -24,7 +24,7 @@ HARMLESS_ARGUMENTS = frozenset(
         "run_in_background", "timeout", "timeout_ms", "timeout_sec", "timeout_seconds", "yield_time_ms",
     }
 )  # fmt: skip
-"""Arguments that, beside a command, change nothing about what it does."""
+"""Arguments that, next to a command, change nothing about what it does."""
 
 _SHELL = {
     "workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER,
@@ -67,7 +67,7 @@ _LOCAL_SHELL = ToolSpec(
 )
 
 DEFAULT_READ_ONLY_TOOLS = frozenset(name for name, spec in WELL_KNOWN.items() if spec.only_reads)
-"""Function tools that count as read-only when no `ToolSpec` speaks for them."""
+"""Function tools that count as read-only without a `ToolSpec`."""
 
 
 def well_known(call: ToolCall) -> ToolSpec | None:

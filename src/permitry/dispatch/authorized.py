@@ -21,7 +21,7 @@ class RunObserver(Protocol):
 
 
 class AuthorizedCall:
-    """A call that may run once: minted by a `ToolHandler`, redeemed by the registry it was minted for.
+    """A call that may run once: created by a `ToolHandler`, redeemed by the registry it was created for.
 
     It cannot be built, copied or pickled. What runs is what was authorized: the registry keeps the call itself and
     looks it up by this object's identity, so nothing written onto the object matters.
@@ -30,7 +30,7 @@ class AuthorizedCall:
     __slots__ = ("__weakref__",)
 
     def __init__(self) -> None:
-        raise TypeError("an AuthorizedCall is minted by a ToolHandler, never built")
+        raise TypeError("an AuthorizedCall is created by a ToolHandler, never built")
 
     def __copy__(self) -> NoReturn:
         raise TypeError("an AuthorizedCall cannot be copied")

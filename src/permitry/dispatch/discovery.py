@@ -2,8 +2,6 @@
 
 A plugin folder is code. Whoever loads one hands over the bytes that were looked at and trusted (`PluginFolder`), and
 those very bytes are what runs.
-
-Source: seed 004, "Plugin Interface" and "Registry".
 """
 
 import contextlib
@@ -31,7 +29,7 @@ from permitry.dispatch.events import ToolEventKind, report
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ContextHandler, ToolRegistry
 from permitry.dispatch.scope import CallScope, ToolInvocation
-from permitry.errors import PermitryError, RegistryError, UnknownToolError, told
+from permitry.errors import PermitryError, RegistryError, UnknownToolError, safe_str
 
 __all__ = [
     "ENTRY_POINTS",
@@ -65,8 +63,6 @@ class ToolContext:
     user, which becomes an event of the kind `STATUS`. `scope` is the state of the caller and `session` its session: an
     agent that a plugin starts works under `session.child(name)`. When `enabled` is asked there is no call yet, and so
     neither of them.
-
-    Source: seed 004, "ToolContext".
     """
 
     auth: AuthContext = attrs.field(factory=AuthContext)
@@ -91,8 +87,6 @@ class ToolPlugin:
     takes the arguments, as far as they fit `required`, `additionalProperties` and the types that the `parameters` of
     the definition give them, and a `ToolContext`. It may be async, and returns `(ok, text)`, text, a JSON object, or a
     `ToolResult`. `enabled` says for each request whether the tool is offered, and may be called, at all.
-
-    Source: seed 004, "Plugin Interface".
     """
 
     definition: Mapping[str, Any]
@@ -289,7 +283,7 @@ def _registered(
             raise
         except BaseException as error:  # noqa: BLE001 -- a plugin may fail in any way, and stops no other
             is_known = isinstance(error, PermitryError)
-            reason = told(error) if is_known else f"{type(error).__name__}: {told(error)}"
+            reason = safe_str(error) if is_known else f"{type(error).__name__}: {safe_str(error)}"
             trace = None if is_known else "".join(traceback.format_exception(error))
             failed.append(FailedPlugin(source, " ".join(reason.split()), trace))
             _LOG.warning("Failed to load %s: %s", source, failed[-1].reason)
@@ -329,7 +323,7 @@ def _register(
             return plugin.enabled(ToolContext(context, services))
         except Exception as error:
             _LOG.getChild("enabled").warning(
-                "`enabled` of the tool %s failed: %s: %s", spec.name, type(error).__name__, told(error)
+                "`enabled` of the tool %s failed: %s: %s", spec.name, type(error).__name__, safe_str(error)
             )
             raise
 

@@ -14,8 +14,8 @@ from permitry.core.result import ToolResult
 
 __all__ = [
     "Bucket",
-    "Flights",
     "RateLimit",
+    "SingleFlight",
     "ToolLimits",
     "Turn",
     "Turns",
@@ -183,13 +183,13 @@ _LEADS: contextvars.ContextVar[bool] = contextvars.ContextVar("permitry_leads", 
 
 
 @attrs.define(eq=False)
-class Flights:
+class SingleFlight:
     """Calls that are the same and run at the same time: the first one runs, the others get its result."""
 
     _flying: "dict[Hashable, concurrent.futures.Future[ToolResult | None]]" = attrs.field(factory=dict, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def board(self, key: Hashable) -> "tuple[bool, concurrent.futures.Future[ToolResult | None]]":
+    def join_run(self, key: Hashable) -> "tuple[bool, concurrent.futures.Future[ToolResult | None]]":
         """Return whether this call is the first one, and the future of the result; None means: run by yourself."""
         with self._lock:
             flying = self._flying.get(key)
@@ -198,7 +198,7 @@ class Flights:
             flying = self._flying[key] = concurrent.futures.Future()
             return True, flying
 
-    def land(self, key: Hashable, result: ToolResult | None) -> None:
+    def complete(self, key: Hashable, result: ToolResult | None) -> None:
         """Give the result to all that wait for it."""
         with self._lock:
             flying = self._flying.pop(key)

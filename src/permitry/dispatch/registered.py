@@ -13,7 +13,7 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import Canonical, Check, fitting_arguments
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
-from permitry.dispatch.limits import Bucket, Flights, ToolLimits, Turns
+from permitry.dispatch.limits import Bucket, SingleFlight, ToolLimits, Turns
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import ToolError
@@ -80,7 +80,7 @@ class RegisteredTool:
         if self.canonical is None:
             return call
         try:
-            return attrs.evolve(call, arguments=self.canonical(call.thawed()))
+            return attrs.evolve(call, arguments=self.canonical(call.to_dict()))
         except Exception:  # noqa: BLE001 -- what has no such form is refused as a misfit
             return call
 
@@ -100,7 +100,7 @@ class RegisteredTool:
             return wrong
         try:
             if self.check is not None:
-                self.check(call.thawed())
+                self.check(call.to_dict())
             elif call.kind in _BY_SCHEMA and self.spec.parameters:
                 fitting_arguments(call.arguments, self.spec.parameters)
         except ToolError as error:
@@ -113,7 +113,7 @@ class RegisteredTool:
 def _misform(call: ToolCall, canonical: Canonical) -> ToolError | None:
     """Return the error for arguments that are not in the form that rules see; None where they are."""
     try:
-        is_in_form = canonical(call.thawed()) == call.thawed()
+        is_in_form = canonical(call.to_dict()) == call.to_dict()
     except Exception as error:  # noqa: BLE001 -- arguments of no form may fail in any way
         return error if isinstance(error, ToolError) else ToolError(_NO_FORM)
     return None if is_in_form else ToolError(_NO_FORM)
@@ -157,7 +157,7 @@ class Shared:
     """What the runs of one registry share."""
 
     turns: Turns = attrs.field(factory=Turns)
-    flights: Flights = attrs.field(factory=Flights)
+    single_flight: SingleFlight = attrs.field(factory=SingleFlight)
     running: set[Started] = attrs.field(factory=set)
     telemetry: ToolTelemetry | None = None
     artifacts: ArtifactKeeper | None = None

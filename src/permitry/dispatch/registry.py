@@ -23,7 +23,7 @@ from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, 
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
-from permitry.errors import RegistryError, ReplayError, ToolError, UnknownToolError, told
+from permitry.errors import RegistryError, ReplayError, ToolError, UnknownToolError, safe_str
 
 __all__ = ["CallTimeHandler", "ContextHandler", "Handler", "ToolFilter", "ToolRegistry", "is_async"]
 
@@ -64,8 +64,6 @@ class ToolRegistry:
     Tools that need the state of the caller are registered as call-time tools: `dispatch` hands them a `CallScope`.
     `telemetry` counts every run; `artifacts` keeps output that is too long for the model. `on_event` takes what running
     tools report, unless the caller's `CallScope` has an `on_event` of its own.
-
-    Source: seed 000, "Handler signature"; seed 001, "ToolRegistry".
     """
 
     telemetry: ToolTelemetry | None = attrs.field(default=None, kw_only=True)
@@ -75,7 +73,7 @@ class ToolRegistry:
     _aliases: dict[str, str] = attrs.field(factory=dict, init=False)
     # Which tools a provider calls so, whose own name is another one.
     _wires: dict[str, tuple[str, ...]] = attrs.field(factory=dict, init=False, repr=False)
-    # INVARIANT: an entry is here exactly while its AuthorizedCall has been minted, not yet redeemed, and not dropped.
+    # INVARIANT: an entry is here exactly while its AuthorizedCall has been created, not yet redeemed, and not dropped.
     _outstanding: dict[int, Authorization] = attrs.field(factory=dict, init=False, repr=False)
     _shared: Shared = attrs.field(factory=Shared, init=False, repr=False)
     _closing: list[Callable[[], None]] = attrs.field(factory=list, init=False, repr=False)
@@ -122,8 +120,6 @@ class ToolRegistry:
         `scope.session` is the session in which the call was authorized.
 
         Raises: `RegistryError` when the name is taken.
-
-        Source: seed 000, "Explicit dispatch for call-time-dependent tools".
         """
 
         def call(arguments: dict[str, Any], run: Started) -> Any:  # noqa: ANN401 -- what it returns is checked later
@@ -278,9 +274,9 @@ class ToolRegistry:
         if entry is None or entry.preview is None:
             return None
         try:
-            return entry.preview(call.thawed())
+            return entry.preview(call.to_dict())
         except Exception as error:  # noqa: BLE001 -- a preview that fails must not keep the question from the human
-            return f"(no preview: {' '.join(told(error).split())})"
+            return f"(no preview: {' '.join(safe_str(error).split())})"
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
@@ -296,7 +292,7 @@ class ToolRegistry:
     def dispatch(self, authorized: AuthorizedCall, scope: CallScope | None = None) -> ToolResult:
         """Run an authorized call and return its result. A crash becomes a result; its traceback goes to the record.
 
-        Raises: `ReplayError` for an object not minted here or already used; `FatalToolError` from the tool, and when
+        Raises: `ReplayError` for an object not created here or already used; `FatalToolError` from the tool, and when
         the tool takes no calls of this kind.
         """
         return self._run(authorized, scope).run()

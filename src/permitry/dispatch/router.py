@@ -21,10 +21,7 @@ ToolFamily: TypeAlias = Callable[[ToolRegistry, AuthContext], None]
 
 @attrs.frozen
 class Router:
-    """The tools of one context: what the model is shown, and what answers when it calls.
-
-    Source: seed 001, "Registry Wiring" and "Router::from_turn_context".
-    """
+    """The tools of one context: what the model is shown, and what answers when it calls."""
 
     registry: ToolRegistry
     context: AuthContext
@@ -83,8 +80,6 @@ class Router:
 
         Raises: `ToolError` for a tool nobody has here, and for a payload that is no call; `FatalToolError` when the
         tool takes no calls of this kind.
-
-        Source: seed 001, "Convert `ResponseItem` into a `ToolCall`".
         """
         try:
             bare = ToolCall(name, call_id=call_id, origin=origin)

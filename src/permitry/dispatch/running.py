@@ -31,7 +31,7 @@ from permitry.dispatch.waiting import (
     start,
     waited_for,
 )
-from permitry.errors import FatalToolError, ToolError, told
+from permitry.errors import FatalToolError, ToolError, safe_str
 
 __all__ = ["Run"]
 
@@ -91,7 +91,7 @@ class Run:
         return attrs.evolve(scope, session=self.authorization.session) if isinstance(scope, CallScope) else None
 
     def run(self) -> ToolResult:
-        """Run the tool and return what the model is told.
+        """Run the tool and return what the model is shown.
 
         Raises: `FatalToolError` from the tool; what the observer raises.
         """
@@ -196,12 +196,12 @@ class Run:
         if turn is not None and self._work is None:
             turn.turns.leave(turn)
         if self._leads is not None:
-            self.shared.flights.land(self._leads, self.result if error is None else None)
+            self.shared.single_flight.complete(self._leads, self.result if error is None else None)
         if self._outer is not None:
             self._outer.__exit__(None, None, None)
 
     def _judge(self, error: BaseException) -> None:
-        """Say what the outcome is, and what the model is told of an error."""
+        """Say what the outcome is, and what the model is shown of an error."""
         name = self.tool.spec.name
         match error:
             case _StoppedError():
@@ -209,9 +209,9 @@ class Run:
             case ToolError():
                 is_fatal, is_refused = isinstance(error, FatalToolError), isinstance(error, _RefusedError)
                 self.outcome = Outcome.FATAL if is_fatal else Outcome.REFUSED if is_refused else Outcome.FAILED
-                text = told(error)
+                text = safe_str(error)
             case Exception():
-                self.outcome, self._trace = Outcome.CRASHED, told(error, _traced)
+                self.outcome, self._trace = Outcome.CRASHED, safe_str(error, _traced)
                 text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
             case _:
                 # A thread cannot be stopped: what was interrupted may still be at work.
@@ -240,7 +240,7 @@ class Run:
     def _check(self) -> None:
         # Whoever decided the call has asked this before: what comes here with a misfit came another way.
         if not has_kind(self.call, self.tool.kinds):
-            raise FatalToolError(told(self.tool.misfit(self.call)))
+            raise FatalToolError(safe_str(self.tool.misfit(self.call)))
         if self._is_stopped:
             raise self._over()
         bucket = self.tool.bucket
@@ -291,14 +291,14 @@ class Run:
             f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was told to stop; {effects}.",
         )
 
-    def _board(self) -> "concurrent.futures.Future[ToolResult | None] | None":
+    def _joined(self) -> "concurrent.futures.Future[ToolResult | None] | None":
         """Return the flight of a call that is the same and runs already; None: this is the first one."""
         # A call that another one waits for must not wait in its turn.
         if leads():
             return None
         # What is the same call to another tool of that name, as after a reload, is not the same.
         key = (id(self.tool), self.call.digest)
-        is_first, flight = self.shared.flights.board(key)
+        is_first, flight = self.shared.single_flight.join_run(key)
         if is_first:
             self._leads = key
             return None
@@ -307,7 +307,7 @@ class Run:
     # On a thread ----------------------------------------------------------------------------------------------------
 
     def _flown(self) -> ToolResult:
-        while (flight := self._board()) is not None:
+        while (flight := self._joined()) is not None:
             self._wait(flight, self.tool.limits.wait)
             self._check_stopped()
             if not flight.done():
@@ -362,7 +362,7 @@ class Run:
         return result
 
     def _called(self) -> object:
-        outcome = self.tool.call(self.call.thawed(), self)
+        outcome = self.tool.call(self.call.to_dict(), self)
         if type(outcome) in _ANSWERS or not inspect.isawaitable(outcome):
             return outcome
         return waited_for(outcome, self.cancellation)
@@ -383,7 +383,7 @@ class Run:
     # On an event loop -----------------------------------------------------------------------------------------------
 
     async def _aflown(self) -> ToolResult:
-        while (flight := self._board()) is not None:
+        while (flight := self._joined()) is not None:
             await self._await(flight, self.tool.limits.wait)
             self._check_stopped()
             if not flight.done():
@@ -428,7 +428,7 @@ class Run:
         return _checked(work.result())
 
     async def _acalled(self) -> object:
-        return await cast("Awaitable[object]", self.tool.call(self.call.thawed(), self))
+        return await cast("Awaitable[object]", self.tool.call(self.call.to_dict(), self))
 
     async def _await(self, work: Work, seconds: float | None) -> None:
         """Do what `_wait` does."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
-from permitry.core._json import thaw
+from permitry.core._json import mutable
 from permitry.core.call import PayloadKind
 from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
@@ -308,7 +308,7 @@ def exported(spec: ToolSpec, shape: str, *, strict: bool = False, free_form: boo
     is_free = free_form and PayloadKind.CUSTOM in spec.kinds and shape in _FREE_FORMS
     if is_free or not spec.kinds & {PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC}:
         return _own_kind(spec, shape)
-    parameters: dict[str, Any] = thaw(spec.parameters) or {"type": "object", "properties": {}}
+    parameters: dict[str, Any] = mutable(spec.parameters) or {"type": "object", "properties": {}}
     if strict:
         try:
             parameters = strict_schema(parameters)

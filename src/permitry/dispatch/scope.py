@@ -39,8 +39,6 @@ class CallScope:
     `session` is the session of the caller: an agent started here works under `scope.session.child(name)`, and so is
     never allowed more than who started it. A tool gets the one in which its call was authorized, whatever the host has
     put there.
-
-    Source: seed 000, "Why `subtask` and `execute` are outside the registry".
     """
 
     depth: int = 0

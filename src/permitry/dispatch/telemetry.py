@@ -40,7 +40,7 @@ class ToolRun:
 
 
 class ToolTelemetry(Protocol):
-    """A sink for runs. It is called after the run is on record; what it raises is passed over."""
+    """A sink for runs. It is called after the run is on record; what it raises is skipped."""
 
     def ran(self, run: ToolRun) -> None:
         """Take note of one run."""
@@ -82,10 +82,7 @@ class ToolTotals:
 
 @attrs.define
 class ToolMetrics:
-    """Keeps the sums of every tool in memory. Thread-safe.
-
-    Source: seed 001, "Follow-ups: structured telemetry (counts, durations)".
-    """
+    """Keeps the sums of every tool in memory. Thread-safe."""
 
     _totals: dict[str, ToolTotals] = attrs.field(factory=dict, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)

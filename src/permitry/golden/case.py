@@ -56,7 +56,7 @@ class Then(_Part):
     """What follows from the answer."""
 
     runs: bool
-    told: str | None = Field(description="What the model is told when the call does not run.")
+    told: str | None = Field(description="What the model is shown when the call does not run.")
     tool_ignore_list: list[str] = Field(description="The ignore list afterwards.")
 
 

@@ -67,8 +67,6 @@ def result_message(result: ToolResult, call: ToolCall, shape: str) -> dict[str, 
     """Return the message of `shape` that gives `result` back for `call`; what the shape cannot carry is named in it.
 
     Raises: `CallError` for an unknown shape, and for a call without the id that the shape needs.
-
-    Source: seed 001, "Helper constructors convert to `ResponseInputItem` in one place".
     """
     return _named(shape).result_message(result, call)
 

@@ -34,7 +34,7 @@ def call_message(call: ToolCall) -> dict[str, Any]:
     Raises: `CallError` for a call without an id, and for one of free text or a local shell.
     """
     name, call_id = function_name(call, _ORIGIN), needed_id(call, _ORIGIN)
-    block = {"type": "tool_use", "id": call_id, "name": name, "input": call.thawed()}
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": call.to_dict()}
     return {"role": "assistant", "content": [block]}
 
 

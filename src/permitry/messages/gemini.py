@@ -51,7 +51,7 @@ def call_message(call: ToolCall) -> dict[str, Any]:
 
     Raises: `CallError` for a call of free text or a local shell.
     """
-    function = {"name": function_name(call, _ORIGIN), "args": call.thawed()}
+    function = {"name": function_name(call, _ORIGIN), "args": call.to_dict()}
     named = function if call.call_id is None else {"id": call.call_id, **function}
     return {"role": "model", "parts": [{"functionCall": named}]}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 
-from permitry.core._json import thaw
+from permitry.core._json import mutable
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
@@ -56,7 +56,7 @@ def call_message(call: ToolCall) -> dict[str, Any]:
     """
     if call.kind is not PayloadKind.MCP or call.server is None:
         raise CallError(f"the shape `{_ORIGIN}` carries calls of tools of MCP servers; `{call.tool}` names none")
-    call_id, params = needed_id(call, _ORIGIN), {"name": call.name, "arguments": call.thawed()}
+    call_id, params = needed_id(call, _ORIGIN), {"name": call.name, "arguments": call.to_dict()}
     return {"jsonrpc": _VERSION, "id": call_id, "method": "tools/call", "params": params}
 
 
@@ -90,7 +90,7 @@ def _reply(call_id: str | int) -> Reply:
     def reply(result: ToolResult) -> dict[str, Any]:
         outcome: dict[str, Any] = {"content": _content(result), "isError": not result.ok}
         if result.structured is not None:
-            outcome["structuredContent"] = thaw(result.structured)
+            outcome["structuredContent"] = mutable(result.structured)
         return {"jsonrpc": _VERSION, "id": call_id, "result": outcome}
 
     return reply

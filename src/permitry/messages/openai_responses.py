@@ -46,7 +46,7 @@ def call_message(call: ToolCall) -> dict[str, Any]:
         case PayloadKind.LOCAL_SHELL:
             if call.tool != _SHELL:
                 raise CallError(f"a local shell call is named `{_SHELL}`, not `{call.tool}`")
-            return {**item, "action": call.thawed(), "status": "completed"}
+            return {**item, "action": call.to_dict(), "status": "completed"}
         case _:
             return {**item, "name": function_name(call, _ORIGIN), "arguments": json_text(call)}
 

@@ -33,7 +33,7 @@ def free_text(call: ToolCall, shape: str) -> tuple[str, str]:
 
     Raises: `CallError` when its arguments are not `{"input": text}` and nothing else.
     """
-    match call.thawed():
+    match call.to_dict():
         case {"input": str() as text, **rest} if not rest:
             return _tool(call), text
     raise CallError(f'the shape `{shape}` cannot carry a custom call whose arguments are not {{"input": text}}')
@@ -51,7 +51,7 @@ def needed_id(call: ToolCall, shape: str) -> str:
 
 def json_text(call: ToolCall) -> str:
     """Return the arguments as JSON text, in the order the model wrote them."""
-    return json.dumps(call.thawed(), ensure_ascii=False, allow_nan=False)
+    return json.dumps(call.to_dict(), ensure_ascii=False, allow_nan=False)
 
 
 def divided(result: ToolResult, is_carried: Callable[[str], bool]) -> tuple[str, tuple[MediaPart, ...]]:

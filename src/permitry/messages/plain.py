@@ -25,7 +25,7 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
 def call_message(call: ToolCall) -> dict[str, Any]:
     """Return the plain object of `call`; it carries every call."""
     message: dict[str, Any] = {} if call.call_id is None else {"id": call.call_id}
-    message |= {"name": call.name, "arguments": call.thawed()}
+    message |= {"name": call.name, "arguments": call.to_dict()}
     if call.server is not None:
         message["server"] = call.server
     if call.kind is not PayloadKind.FUNCTION:

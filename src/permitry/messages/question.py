@@ -52,7 +52,7 @@ def read_question(line: object, templates: Mapping[str, Template], workspace: st
 
     `workspace` is the one of a context that names none.
 
-    Keys of other programs are passed over, but one that looks like a misspelling of ours is refused.
+    Keys of other programs are skipped, but one that looks like a misspelling of ours is refused.
 
     Raises: `CallError`.
     """

@@ -3,8 +3,6 @@
 `parse_text` takes a whole text, `TextCallStream` its pieces; both give the same. Nothing is evaluated, nothing
 recurses, and the time grows with the length of the text. What is not a call beyond doubt stays text, with a note where
 it looked like one.
-
-Source: seed 004, "Text-Format Tool Call Parsing".
 """
 
 import difflib
@@ -334,7 +332,7 @@ class _Walk:
 
 
 def _unquoted(scan: Scan, start: int, block: Block | None) -> Block | None:
-    """Return the block, unless it stands in backticks or in code: who writes so speaks about it.
+    """Return the block, unless it stands in backticks or in code: that is writing about it.
 
     Raises: `BrokenError` for calls; a mark that opens thinking is text then.
     """

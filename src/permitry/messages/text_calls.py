@@ -21,8 +21,6 @@ def text_calls(message: object, tools: Iterable[ToolSpec] = ()) -> list[Incoming
 
     What the model wrote inside its thinking is no call, and what anybody else wrote is none either. A call that cannot
     be read is left out here: `text_calls_and_broken` has it.
-
-    Source: seed 004, "Text-Format Tool Call Parsing".
     """
     return text_calls_and_broken(message, tools)[0]
 

@@ -6,7 +6,7 @@ import attrs
 
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
-from permitry.core.policy import Marks
+from permitry.core.policy import SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope
@@ -14,7 +14,7 @@ from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["ConfiguredRule"]
 
-_NOTHING = Marks()
+_NOTHING = SideEffects()
 # One of another class may count in its own way.
 _BUDGETS = (Budget, NoneType)
 
@@ -38,11 +38,11 @@ class ConfiguredRule:
     labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, repr=False, eq=False)
 
     @property
-    def relies_on(self) -> Marks:
+    def relies_on(self) -> SideEffects:
         """What some flow of the policy has to keep, so that the rule means what its file says."""
         if self.budget is None and not self.labels:
             return _NOTHING
-        return Marks(self.labels, frozenset() if self.budget is None else frozenset({self.budget.rule_id}))
+        return SideEffects(self.labels, frozenset() if self.budget is None else frozenset({self.budget.rule_id}))
 
     def priority(self) -> int:
         """Return the priority of the file, or the default of the effect."""
@@ -85,10 +85,10 @@ class ConfiguredRule:
 
     def near_miss(self, question: Question) -> str | None:
         """Return what kept the rule from matching, when the tool was the right one."""
-        is_generous = self.effect is not Verdict.ALLOW
-        if not self.scope.selects(question, is_generous=is_generous):
+        over_approximate = self.effect is not Verdict.ALLOW
+        if not self.scope.selects(question, over_approximate=over_approximate):
             return None
-        return ", ".join(self.scope.facts(question, is_generous=is_generous)) or self._budget_fact()
+        return ", ".join(self.scope.facts(question, over_approximate=over_approximate)) or self._budget_fact()
 
     def _is_spent(self, question: Question) -> bool:
         return self.budget is not None and self.budget.is_spent(question)

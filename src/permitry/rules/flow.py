@@ -23,7 +23,7 @@ class FlowRule:
     source: str | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
 
     def matches(self, question: Question) -> bool | Unsure:
-        """Return whether the call leaves a mark; asked generously, as for a restriction.
+        """Return whether the call leaves a mark; over-approximated, as for a restriction.
 
         Raises: `UnevaluableError` when the call gives a condition no answer.
         """

@@ -14,8 +14,6 @@ class ToolIgnoreListRule(BuiltInRule):
     """Lets the tools run for which the user said "do not ask again".
 
     Phase: permission, priority 310. The list holds names as rules see them, `mcp:server/tool` for server tools.
-
-    Source: seed 003, "ToolIgnoreListRule".
     """
 
     id: ClassVar[str] = "ignore-list"

@@ -15,8 +15,6 @@ class PlanModeBlockingRule(BuiltInRule):
     """Blocks every call that is not known to be read-only while a plan is being written.
 
     Phase: restriction, priority 100. Nothing in a later phase can undo it. An unknown tool counts as writing.
-
-    Source: seed 003, "Plan Mode Overrides".
     """
 
     id: ClassVar[str] = "plan-mode"

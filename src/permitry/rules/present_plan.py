@@ -14,8 +14,6 @@ class PresentPlanRule(BuiltInRule):
     """Lets the agent present its plan in every mode.
 
     Phase: override, priority 0. Holds for the agent's own `present_plan`, never for a server's tool of that name.
-
-    Source: seed 003, "PresentPlanRule".
     """
 
     id: ClassVar[str] = "present-plan"

@@ -16,10 +16,8 @@ class ReadOnlyToolRule(BuiltInRule):
     """Lets every call run that is known to be read-only.
 
     Phase: permission, priority 200. The tool's traits say so; without a spec, a short list of names does. A command is
-    read-only when everything it runs only reads; of other commands it covers the parts that do. It does not speak for a
-    tool that goes where an argument says: whoever writes the address can send out with it what was read before.
-
-    Source: seed 003, "ReadOnlyToolRule".
+    read-only when everything it runs only reads; of other commands it covers the parts that do. It does not apply to a
+    tool that goes where an argument says: the author of the address can send out with it what was read before.
     """
 
     id: ClassVar[str] = "read-only"
@@ -50,7 +48,7 @@ class ReadOnlyToolRule(BuiltInRule):
             return None
         if question.spec is not None:
             return "the tool's own traits, which do not say read_only"
-        return f"kind = {question.call.kind.value}; the name alone speaks only for function tools"
+        return f"kind = {question.call.kind.value}; the name alone counts only for function tools"
 
 
 def _only_reads(action: Action) -> bool:

@@ -14,8 +14,6 @@ class TemplateAllowedToolsRule(BuiltInRule):
     """Lets the tools of the active template run.
 
     Phase: permission, priority 210. A template without tools allows nothing.
-
-    Source: seed 003, "TemplateAllowedToolsRule".
     """
 
     id: ClassVar[str] = "template"

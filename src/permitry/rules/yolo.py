@@ -14,8 +14,6 @@ class YoloModeRule(BuiltInRule):
     """Lets every call run that no restriction holds back, while YOLO mode is on.
 
     Phase: permission, priority 300. Plan mode and every other restriction come before it.
-
-    Source: seed 003, "YoloModeRule".
     """
 
     id: ClassVar[str] = "yolo"

@@ -17,8 +17,6 @@ def register(registry: ToolRegistry, corpus: Corpus, **services: object) -> Plug
 
     Which of them can be called changes with the corpus: without a document, none. `web_search` is among them only with
     a service `web_search`: the name stays free for the tool of `permitry_tools.web`.
-
-    Source: seed 004, "Tool Files".
     """
     folder = PluginFolder.read(PLUGINS)
     if SEARCH not in services:

@@ -82,7 +82,7 @@ def search(
 def formatted(passages: list[Passage]) -> str:
     """Return passages as text for a model: a numbered heading that says where each is from, and its content.
 
-    The lines of the content are indented, the headings are not: a document cannot speak for another one.
+    The lines of the content are indented, the headings are not: a document cannot pass for another one.
     """
     blocks = []
     for number, each in enumerate(passages, 1):

@@ -15,10 +15,7 @@ SEARCH = "web_search"
 
 @attrs.frozen
 class Corpus:
-    """The documents, whether a model may write SQL about them, and who runs an agent that reads them, if anybody.
-
-    Source: seed 004, "ToolContext".
-    """
+    """The documents, whether a model may write SQL about them, and who runs an agent that reads them, if anybody."""
 
     store: CorpusStore
     sql_tool_enabled: bool = attrs.field(default=True, kw_only=True)

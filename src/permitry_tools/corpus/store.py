@@ -36,8 +36,8 @@ _SCHEMA = (
     """CREATE TABLE documents (
         document_id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL UNIQUE, title TEXT NOT NULL, date TEXT,
         size INTEGER NOT NULL, media TEXT NOT NULL, chunks INTEGER NOT NULL, sha256 TEXT NOT NULL)""",
-    """CREATE TABLE tags (
-        document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, tag TEXT NOT NULL,
+    """CREATE TABLE
+        tags ( document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, tag TEXT NOT NULL,
         PRIMARY KEY (document_id, tag)) WITHOUT ROWID""",
     """CREATE TABLE chunks (
         chunk_id INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -45,9 +45,9 @@ _SCHEMA = (
     "CREATE VIRTUAL TABLE words USING fts5 (title, content, tokenize = 'porter unicode61 remove_diacritics 2')",
     """CREATE TABLE entities (
         entity_id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL, kind TEXT NOT NULL)""",
-    """CREATE TABLE mentions (
-        entity_id INTEGER NOT NULL REFERENCES entities, chunk_id INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
-        PRIMARY KEY (entity_id, chunk_id)) WITHOUT ROWID""",
+    """CREATE
+        TABLE mentions ( entity_id INTEGER NOT NULL REFERENCES entities, chunk_id INTEGER NOT NULL REFERENCES chunks ON
+        DELETE CASCADE, PRIMARY KEY (entity_id, chunk_id)) WITHOUT ROWID""",
     "CREATE INDEX mentions_of_chunk ON mentions (chunk_id, entity_id)",
     """CREATE VIEW relations AS
         SELECT a.entity_id AS entity_a, b.entity_id AS entity_b, a.chunk_id AS chunk_id

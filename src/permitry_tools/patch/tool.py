@@ -72,7 +72,7 @@ class Patching:
             raise ToolError(f"apply_patch verification failed: {error}") from error
 
     def made(self, verified: Verified) -> str:
-        """Make all changes and return what the model is told.
+        """Make all changes and return what the model is shown.
 
         Raises: `ToolError` when one cannot be made. Then nothing was changed, unless the message says so.
         """
@@ -98,10 +98,7 @@ def register(
     *,
     endings: LineEndings = LineEndings.KEEP,
 ) -> None:
-    """Add `apply_patch` to `registry`, confined to `workspace`; `memory` holds what the model knows of files.
-
-    Source: seed 001, "handlers/apply_patch.rs"; shared facts on apply_patch.
-    """
+    """Add `apply_patch` to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
     patching = Patching(workspace, memory, endings=endings)
 
     def apply(arguments: ApplyPatch) -> tuple[bool, str]:
@@ -135,7 +132,7 @@ def _check_patch(arguments: dict[str, Any]) -> None:
 def apply_patch(
     workspace: Workspace, patch: str, *, folder: str | None = None, endings: LineEndings = LineEndings.KEEP
 ) -> str:
-    """Apply a patch and return what the model is told; the relative paths in it start from `folder`, or the root.
+    """Apply a patch and return what the model is shown; the relative paths in it start from `folder`, or the root.
 
     Raises: `ToolError` when it does not fit, or cannot be made. Then nothing was changed, unless the message says so.
     """

@@ -17,7 +17,7 @@ __all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check"]
 
 
 def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
-    """Apply the patch that is all `command` does, and return what the model is told; None leaves it to the shell.
+    """Apply the patch that is all `command` does, and return what the model is shown; None leaves it to the shell.
 
     Left is every other command, and one that would touch a file of which the policy was not told; nothing has changed
     then. `folder` is where the command would start: a real, absolute path in the workspace.

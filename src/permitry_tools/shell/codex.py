@@ -73,8 +73,6 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
     `login` has no role: what a profile does is nobody's to judge, so a call with it is asked about.
     `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
-
-    Source: seed 001, "Unify handling for function calls, custom calls, and local shell calls".
     """
     default = default_shell()
     patching = Patching(workspace, memory)

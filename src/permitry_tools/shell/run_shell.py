@@ -34,8 +34,6 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     """Add `run_shell` to `registry`. It starts in the workspace; the command itself can reach what the user can.
 
     `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
-
-    Source: seed 000, "`run_shell`".
     """
     shell = default_shell()
     repeats = _Repeats()

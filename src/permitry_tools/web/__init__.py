@@ -61,8 +61,6 @@ def register(
     `may_connect` says whether a redirect to an address may be followed: True, or False, or a reason why not. Without
     it only redirects within one origin are. `search` is asked instead of the service that `settings` name; `resolver`
     finds the addresses of hosts.
-
-    Source: seed 000, "Tool Inventory".
     """
     chosen = WebSettings() if settings is None else settings
     has_service = search is not None or chosen.search_endpoint is not None

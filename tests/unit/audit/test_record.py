@@ -334,7 +334,7 @@ def test_a_record_in_memory_has_a_bound_in_bytes() -> None:
         recorder = MemoryRecorder(limit, size=30_000)
         for number in range(20):
             call = ToolCall("write", {"text": "x" * 10_000 if number % 2 else "x"}, call_id=str(number))
-            recorder.record("decided", call, arguments=call.thawed())
+            recorder.record("decided", call, arguments=call.to_dict())
             if number == 3:
                 recorder.reloaded(added={}, problems=[])
         assert [each["call_id"] for each in recorder.records][-3:] == ["17", "18", "19"]
@@ -346,7 +346,7 @@ def test_one_record_that_is_larger_than_all_is_not_kept() -> None:
     """And the next one is kept as ever."""
     recorder = MemoryRecorder(size=5_000)
     large = ToolCall("write", {"text": "x" * 10_000})
-    recorder.record("decided", large, arguments=large.thawed())
+    recorder.record("decided", large, arguments=large.to_dict())
     recorder.record("decided", ToolCall("look"), arguments={})
     assert [each["tool"] for each in recorder.records] == ["look"]
 

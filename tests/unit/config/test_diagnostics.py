@@ -119,7 +119,7 @@ def test_what_stands_twice_and_cannot_be_read_is_not_named() -> None:
     """A quote within a key is too much for the carets: they stay where the parser stopped."""
     text = '"a\\"b" = 1\n"a\\"b" = 2\n'
     problem = syntax_problem("rules.toml", text, _syntax_error(text))
-    assert problem[1:5] == (2, 11, 1, "not valid TOML: a key stands twice")
+    assert problem[1:5] == (2, 11, 1, "not valid TOML: a key occurs twice")
 
 
 def test_a_syntax_problem_shows_no_line_end_of_windows() -> None:

@@ -124,7 +124,7 @@ def test_the_nearest_project_file_is_the_one(house: House) -> None:
 
 
 def test_a_folder_in_place_of_the_users_file_is_a_problem(house: House) -> None:
-    """What stands where rules are kept, and is none, is not passed over."""
+    """What stands where rules are kept, and is none, is not skipped."""
     house.user.mkdir(parents=True)
     assert _problems(house) == [(str(house.user), f"`{house.user}` is a folder")]
 

@@ -507,7 +507,7 @@ def test_a_label_reaches_the_session_and_the_next_rule(write: Write) -> None:
     reads = '[[rule]]\nid = "web"\ntaint = "web"\ntools = ["fetch_url"]'
     asks = '[[rule]]\nid = "mail"\neffect = "block"\ntools = ["mail"]\nwhen.label = "web"'
     policy = load_rules([write("a.toml", _file(reads, asks))]).policy()
-    marks = policy.marks(ToolCall("fetch_url", {"url": "https://a"}), AuthContext())
+    marks = policy.side_effects(ToolCall("fetch_url", {"url": "https://a"}), AuthContext())
     before, after = (policy.decide(ToolCall("mail"), AuthContext(labels=labels)) for labels in ((), marks.labels))
     assert (before.verdict, after.verdict) == (Verdict.CONFIRM, Verdict.BLOCK)
 

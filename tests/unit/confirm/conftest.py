@@ -14,8 +14,8 @@ def call() -> ToolCall:
 
 @pytest.fixture
 def unruled() -> Decision:
-    """Return the decision to ask because no rule speaks."""
-    return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule speaks")
+    """Return the decision to ask because no rule matched."""
+    return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule matched")
 
 
 @pytest.fixture

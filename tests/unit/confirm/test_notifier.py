@@ -1,4 +1,4 @@
-"""What the model is told when a call did not run."""
+"""What the model is shown when a call did not run."""
 
 import pytest
 

@@ -18,8 +18,8 @@ from permitry.core._json import (
     canonical_json,
     canonical_text,
     freeze_object,
+    mutable,
     parse_json,
-    thaw,
 )
 from permitry.errors import CallError
 
@@ -182,7 +182,7 @@ def test_text_beyond_the_first_plane_is_text() -> None:
 def test_the_deepest_level_is_kept(kind: type) -> None:
     """The arguments are the first of 64 levels; a scalar within is no level."""
     frozen = freeze_object({"a": _nested(MAX_DEPTH - 1, kind)})
-    assert thaw(frozen) == {"a": _nested(MAX_DEPTH - 1, kind)}
+    assert mutable(frozen) == {"a": _nested(MAX_DEPTH - 1, kind)}
 
 
 @pytest.mark.parametrize("kind", [dict, list])
@@ -221,7 +221,7 @@ def test_small_things_count_too(monkeypatch: pytest.MonkeyPatch, item: object, s
 def test_a_shared_value_is_kept_in_both_places() -> None:
     """Sharing as such is no fault."""
     shared = ["x"]
-    assert thaw(freeze_object({"a": shared, "b": shared})) == {"a": ["x"], "b": ["x"]}
+    assert mutable(freeze_object({"a": shared, "b": shared})) == {"a": ["x"], "b": ["x"]}
 
 
 @pytest.mark.parametrize("value", [{"a": "x" * MAX_BYTES}, {"x" * MAX_BYTES: 1}])
@@ -280,7 +280,7 @@ def test_keys_sort_by_code_point() -> None:
 def test_a_thawed_value_is_plain_and_fresh() -> None:
     """Thawing twice gives two copies of dicts and lists."""
     frozen = freeze_object({"a": [{"b": 1}]})
-    first, second = thaw(frozen), thaw(frozen)
+    first, second = mutable(frozen), mutable(frozen)
     first["a"][0]["b"] = 2
     assert type(first) is dict
     assert second == {"a": [{"b": 1}]}

@@ -209,8 +209,8 @@ def test_the_object_given_is_no_way_in() -> None:
 def test_a_thawed_copy_is_no_way_in() -> None:
     """A tool may do what it likes with its copy."""
     call = ToolCall("rm", {"paths": ["a"]})
-    call.thawed()["paths"].append("/")
-    assert call.thawed() == {"paths": ["a"]}
+    call.to_dict()["paths"].append("/")
+    assert call.to_dict() == {"paths": ["a"]}
 
 
 def test_a_changed_call_is_checked_again() -> None:

@@ -47,12 +47,12 @@ class _Name:
     def pattern(self) -> Pattern | None:
         return None if self.text.startswith("@") else Pattern(self.text)
 
-    def selects(self, question: Question, *, is_generous: bool) -> bool:
+    def selects(self, question: Question, *, over_approximate: bool) -> bool:
         if self.text == "@fails":
             raise ValueError("on purpose")
         if self.text == "@arguments":
             return bool(question.call.arguments)
-        return is_generous if self.text == "@generous" else question.call.tool == "never"
+        return over_approximate if self.text == "@generous" else question.call.tool == "never"
 
 
 class _Every(Pattern):
@@ -68,8 +68,8 @@ class _Word(str):
     __slots__ = ()
     pattern = None
 
-    def selects(self, _: Question, *, is_generous: bool) -> bool:
-        return is_generous
+    def selects(self, _: Question, *, over_approximate: bool) -> bool:
+        return over_approximate
 
 
 class _Subtle:
@@ -734,9 +734,9 @@ def test_an_argument_is_judged_the_same_quickly(table: Any, holds: Any, not_so: 
 class _OddMode(ModeCondition):
     """A condition of which only the answer was changed."""
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return the opposite."""
-        return not super().holds(question, is_generous=is_generous)
+        return not super().holds(question, over_approximate=over_approximate)
 
 
 @attrs.frozen
@@ -745,7 +745,7 @@ class _Failing:
 
     is_pure: ClassVar[bool] = True
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- it only fails
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it only fails
         """Raise."""
         raise ValueError("on purpose")
 
@@ -771,7 +771,7 @@ def test_an_exception_of_a_restriction_is_judged_after_its_conditions() -> None:
 class _OddSelector(ToolSelector):
     """A selector of which only the answer was changed."""
 
-    def selects(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- it always selects
+    def selects(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it always selects
         """Return True."""
         return True
 
@@ -884,9 +884,9 @@ class _FailingByCall(_Failing):
 
     is_pure: ClassVar[bool] = True
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Raise."""
-        return bool(question.call.arguments) and super().holds(question, is_generous=is_generous)
+        return bool(question.call.arguments) and super().holds(question, over_approximate=over_approximate)
 
 
 @pytest.mark.parametrize("unless", [Conditions(), Conditions(commands=(ArgvPattern("git log"),))])

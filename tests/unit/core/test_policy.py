@@ -13,7 +13,7 @@ from permitry.core.action import Actions
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleOutcome, Verdict
-from permitry.core.policy import AuthorizationPolicy, Marks
+from permitry.core.policy import AuthorizationPolicy, SideEffects
 from permitry.core.rule import AnyRule, Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError, RuleError
@@ -126,10 +126,10 @@ def test_rules_may_come_from_any_iterable() -> None:
 
 
 def test_no_rule_means_confirm() -> None:
-    """An empty policy asks about everything, and says that no rule speaks."""
+    """An empty policy asks about everything, and says that no rule matched."""
     decision = _decide()
     assert (decision.verdict, decision.rule_id, decision.phase) == (CONFIRM, None, Phase.DEFAULT)
-    assert (decision.reason, decision.errors, decision.source) == ("no rule speaks", (), None)
+    assert (decision.reason, decision.errors, decision.source) == ("no rule matched", (), None)
 
 
 def test_an_override_comes_before_a_block() -> None:
@@ -498,7 +498,7 @@ def test_no_field_of_a_policy_can_be_set(field: str) -> None:
 class _Relying(_Rule):
     """A rule that relies on a budget and a label."""
 
-    relies_on = Marks(frozenset({"web"}), frozenset({"few"}))
+    relies_on = SideEffects(frozenset({"web"}), frozenset({"few"}))
 
 
 @attrs.frozen
@@ -519,7 +519,7 @@ def test_a_policy_with_more_rules_keeps_all_else() -> None:
     before = AuthorizationPolicy([_Relying("few", BLOCK, 150)], reader=reader, declared=declared, flows=[_Flow()])
     after = before.with_rules(_Rule("new", BLOCK, 120))
     assert (after.reader, after.declared, after.flows) == (before.reader, before.declared, before.flows)
-    assert after.marks(ToolCall("x"), AuthContext()) == before.marks(ToolCall("x"), AuthContext())
+    assert after.side_effects(ToolCall("x"), AuthContext()) == before.side_effects(ToolCall("x"), AuthContext())
     assert (after.decide(ToolCall("x"), AuthContext()).rule_id, len(before.rules)) == ("new", 1)
 
 

@@ -11,7 +11,7 @@ from permitry.core.action import Access, Action, Actions, Connect, Delegate, Pla
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleOutcome, Verdict
-from permitry.core.policy import AuthorizationPolicy, Marks
+from permitry.core.policy import AuthorizationPolicy, SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 
@@ -229,7 +229,7 @@ def test_a_reader_that_breaks_permits_nothing_and_breaks_nothing() -> None:
     policy = AuthorizationPolicy([_covering("a", 0, 1), _Rule("b")], reader=_broken, flows=(_Flow("f"),))
     assert policy.decide(CALL, AuthContext()).verdict is CONFIRM
     assert policy.explain(CALL, AuthContext()).decision == policy.decide(CALL, AuthContext())
-    assert policy.marks(CALL, AuthContext()).rules == {"f"}
+    assert policy.side_effects(CALL, AuthContext()).rules == {"f"}
 
 
 # Each action alone ------------------------------------------------------------------------------------------------
@@ -327,15 +327,17 @@ def test_doubt_and_failure_count_as_left(answer: object) -> None:
     """Law 2: only a sure no leaves nothing behind."""
     flows = (_Flow("a", "web", counts=False, answer=answer), _Flow("b", answer=answer), _Flow("c", "no", answer=False))
     policy = AuthorizationPolicy(flows=flows, reader=_reader(Connect("h", host="h")))
-    assert policy.marks(CALL, AuthContext()) == Marks(frozenset({"web"}), frozenset({"b"}), frozenset({"host:h"}))
+    assert policy.side_effects(CALL, AuthContext()) == SideEffects(
+        frozenset({"web"}), frozenset({"b"}), frozenset({"host:h"})
+    )
 
 
 def test_a_call_without_targets_is_its_own() -> None:
     """A budget of targets counts what touches nothing by the very call; without a budget nothing is counted."""
     counting = AuthorizationPolicy(flows=(_Flow("a"),), reader=_reader())
-    assert counting.marks(CALL, AuthContext()).targets == {f"call:{CALL.digest}"}
+    assert counting.side_effects(CALL, AuthContext()).targets == {f"call:{CALL.digest}"}
     labelling = AuthorizationPolicy(flows=(_Flow("a", "web", counts=False),), reader=_reader())
-    assert labelling.marks(CALL, AuthContext()).targets == frozenset()
+    assert labelling.side_effects(CALL, AuthContext()).targets == frozenset()
 
 
 def test_a_rule_file_completes_what_a_spec_leaves_open() -> None:

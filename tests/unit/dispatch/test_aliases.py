@@ -123,9 +123,9 @@ def test_arguments_come_in_the_form_of_the_tool_under_every_name() -> None:
     registry.register(ToolSpec("mcp:s/say"), handler)
     registry.alias("speak", of="mcp:s/say")
     for name in ("mcp:s/say", "speak", "mcp__s__say"):
-        assert registry.resolved(ToolCall(name, {"words": ["a"]})).thawed() == {"word": "a"}
-    assert registry.resolved(ToolCall("speak", {"word": "a"})).thawed() == {"word": "a"}
-    assert registry.resolved(ToolCall("speak", {"other": "a"})).thawed() == {"other": "a"}
+        assert registry.resolved(ToolCall(name, {"words": ["a"]})).to_dict() == {"word": "a"}
+    assert registry.resolved(ToolCall("speak", {"word": "a"})).to_dict() == {"word": "a"}
+    assert registry.resolved(ToolCall("speak", {"other": "a"})).to_dict() == {"other": "a"}
 
 
 def _form_of_say(given: dict[str, Any]) -> dict[str, Any]:

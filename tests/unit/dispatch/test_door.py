@@ -1,4 +1,4 @@
-"""The one door: nothing runs without an `AuthorizedCall` that a handler minted, and each runs once."""
+"""The one door: nothing runs without an `AuthorizedCall` that a handler created, and each runs once."""
 
 import contextlib
 import copy
@@ -57,7 +57,7 @@ def _in_disguise() -> object:
 
 def test_it_cannot_be_built() -> None:
     """The class refuses to make one."""
-    with pytest.raises(TypeError, match="minted by a ToolHandler, never built"):
+    with pytest.raises(TypeError, match="created by a ToolHandler, never built"):
         AuthorizedCall()
 
 

@@ -1,4 +1,4 @@
-"""How often a tool may run: a token bucket, and what the model is told when it is empty."""
+"""How often a tool may run: a token bucket, and what the model is shown when it is empty."""
 
 from collections.abc import Callable
 

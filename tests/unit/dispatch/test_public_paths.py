@@ -58,7 +58,7 @@ def _use(attribute: object) -> None:
 
 
 @pytest.fixture
-def minted(monkeypatch: pytest.MonkeyPatch) -> list[ToolCall]:
+def created(monkeypatch: pytest.MonkeyPatch) -> list[ToolCall]:
     """Return the calls that are authorized from now on, in order."""
     calls: list[ToolCall] = []
     authorize = ToolRegistry._authorize  # noqa: SLF001 -- the one minting place is what is watched
@@ -72,16 +72,16 @@ def minted(monkeypatch: pytest.MonkeyPatch) -> list[ToolCall]:
 
 
 @pytest.fixture
-def minting(minted: list[ToolCall]) -> Callable[[object], set[str]]:
+def minting(created: list[ToolCall]) -> Callable[[object], set[str]]:
     """Return a function that uses everything public of an object and names what authorized a call."""
 
     def names(thing: object) -> set[str]:
         found = set()
         for name in dir(thing):
-            before = len(minted)
+            before = len(created)
             if not name.startswith("_"):
                 _use(getattr(thing, name))
-            if len(minted) > before:
+            if len(created) > before:
                 found.add(name)
         return found
 

@@ -101,7 +101,7 @@ def test_a_preview_is_made_from_a_copy_of_the_arguments(registry: ToolRegistry) 
     call = ToolCall("write", {"lines": ["a"]})
     registry.register(ToolSpec("write"), _work, preview=lambda given: f"+{given['lines'].pop()}")
     assert registry.preview(call) == "+a"
-    assert call.thawed() == {"lines": ["a"]}
+    assert call.to_dict() == {"lines": ["a"]}
 
 
 def test_a_preview_that_fails_says_so(registry: ToolRegistry) -> None:

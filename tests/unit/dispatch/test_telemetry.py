@@ -75,7 +75,7 @@ def test_sums_add_up() -> None:
 
 @pytest.mark.parametrize("error", [ValueError(), RecursionError()])
 def test_a_sink_that_fails_disturbs_no_run(registry: ToolRegistry, handler: ToolHandler, error: Exception) -> None:
-    """What it raises is passed over."""
+    """What it raises is skipped."""
 
     class Broken:
         def ran(self, run: ToolRun) -> None:

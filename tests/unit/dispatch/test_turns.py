@@ -250,7 +250,7 @@ def test_a_record_that_fails_keeps_no_turn(registry: ToolRegistry, event: str) -
     fine = ToolHandler(Session(yolo_mode=True), registry=registry)
     assert fine.handle(ToolCall("tool")).ok
     assert registry._shared.turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
-    assert registry._shared.flights._flying == {}  # noqa: SLF001 -- as above
+    assert registry._shared.single_flight._flying == {}  # noqa: SLF001 -- as above
 
 
 def test_a_thread_that_cannot_be_started_keeps_no_turn(

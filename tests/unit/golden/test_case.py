@@ -169,7 +169,7 @@ def test_a_question_that_cannot_be_asked_is_a_problem(write: Write, changes: dic
 
 @pytest.mark.parametrize("context", [{}, {"mode": "yolo"}, None])
 def test_a_context_in_the_call_is_a_problem(write: Write, context: object) -> None:
-    """The case has a context of its own; another one would be passed over in silence."""
+    """The case has a context of its own; another one would be skipped in silence."""
     call = {"name": "write_file", "arguments": {}, "context": context}
     assert problems_of(write(call=call)) == ["`call.context` is not read"]
 

@@ -21,7 +21,7 @@ Events = Callable[[], list[object]]
 
 _WRITE = ToolCall("write", {"path": "a"}, call_id="c1")
 _YES = ToolConfirmationResponse(True)
-_UNANSWERED = "The call of `write` needs the user's confirmation, and nobody gave one; it did not run."
+_UNANSWERED = "The call of `write` needs the user's confirmation, and got none; it did not run."
 
 
 def test_a_call_is_asked_about_decided_and_run(handler: ToolHandler, answer: Answer, ran: Ran) -> None:

@@ -54,7 +54,7 @@ def test_a_failure_is_marked_as_an_error() -> None:
 
 @pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use", "tool_result", "text"])
 def test_what_the_provider_runs_itself_is_no_call(kind: str) -> None:
-    """A block that ran on the provider's side, or is no call at all, is passed over."""
+    """A block that ran on the provider's side, or is no call at all, is skipped."""
     assert calls_in(_message({**_BLOCK, "type": kind})) == []
 
 
@@ -71,14 +71,14 @@ def test_a_message_of_text_has_no_calls() -> None:
 
 @pytest.mark.parametrize("content", [_BLOCK, {}])
 def test_content_that_is_one_object_is_an_error(content: dict[str, Any]) -> None:
-    """A block without a list around it is not passed over in silence."""
+    """A block without a list around it is not skipped in silence."""
     with pytest.raises(CallError, match="`content` must be text or a list of blocks"):
         calls_in({"role": "assistant", "content": content})
 
 
 @pytest.mark.parametrize("block", ["text", None, [_BLOCK]])
 def test_a_block_that_is_no_object_is_an_error(block: object) -> None:
-    """It is not passed over in silence."""
+    """It is not skipped in silence."""
     with pytest.raises(CallError, match="a block of `content` is an object"):
         calls_in(_message(block))
 

@@ -79,7 +79,7 @@ def test_a_response_without_calls_gives_none(candidates: list[object]) -> None:
     ],
 )
 def test_a_misspelt_response_is_refused(candidate: object, told: str) -> None:
-    """What may have been a call is not passed over."""
+    """What may have been a call is not skipped."""
     with pytest.raises(CallError, match=told):
         calls_in({"candidates": [candidate]})
 

@@ -36,7 +36,7 @@ def test_only_an_object_is_a_message(message: object) -> None:
     [{}, {"tool": "look"}, {"arguments": {}}, {"id": "c1", "content": "text"}, {"choices": None}, {"output": "text"}],
 )
 def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
-    """An object without any sign of a message is not passed over in silence."""
+    """An object without any sign of a message is not skipped in silence."""
     with pytest.raises(CallError, match="neither a message nor a call"):
         calls_in(message)
 
@@ -56,14 +56,14 @@ def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
     ],
 )
 def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
-    """What is a message and holds no call is passed over."""
+    """What is a message and holds no call is skipped."""
     assert calls_in(message) == []
 
 
 @pytest.mark.parametrize("message", _CALLS)
 @pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
 def test_nobody_but_the_assistant_makes_calls_in_any_shape(message: dict[str, Any], role: object) -> None:
-    """Whatever shape is imitated: what a user or a tool says is passed over."""
+    """Whatever shape is imitated: what a user or a tool says is skipped."""
     assert len(calls_in(message)) == 1
     assert calls_in({**message, "role": role}) == []
 
@@ -93,7 +93,7 @@ def test_an_unknown_type_is_refused(kind: object) -> None:
     ],
 )
 def test_a_piece_of_a_stream_is_refused(piece: dict[str, object]) -> None:
-    """Half a call cannot be judged, and is not passed over."""
+    """Half a call cannot be judged, and is not skipped."""
     with pytest.raises(CallError, match="a piece of a stream; give whole messages"):
         calls_in(piece)
 

@@ -58,7 +58,7 @@ def test_a_completion_without_a_message_has_no_calls(choices: list[object]) -> N
 
 @pytest.mark.parametrize("choice", [{}, {"message": None}, {"mesage": {}}, {"delta": {}}, {"text": "hello"}])
 def test_a_choice_without_a_message_is_refused(choice: dict[str, object]) -> None:
-    """A piece of a stream, or a misspelt message, is not passed over."""
+    """A piece of a stream, or a misspelt message, is not skipped."""
     with pytest.raises(CallError, match="a piece of a stream"):
         calls_in({"choices": [choice]})
 
@@ -130,7 +130,7 @@ def test_a_message_may_hold_no_tool_calls(tool_calls: object) -> None:
 
 @pytest.mark.parametrize("tool_calls", ["run_shell", {"0": {}}, {}, 7, False])
 def test_tool_calls_that_are_no_list_are_an_error(tool_calls: object) -> None:
-    """A call nobody can read is not passed over in silence, in a whole completion neither."""
+    """A call nobody can read is not skipped in silence, in a whole completion neither."""
     message = {"role": "assistant", "tool_calls": tool_calls}
     for given in (message, {"choices": [{"message": message}]}):
         with pytest.raises(CallError, match="`tool_calls` must be a list"):

@@ -56,7 +56,7 @@ def test_a_result_goes_back_as_the_output_of_its_kind(item: dict[str, Any]) -> N
 
 
 def test_a_whole_response_gives_its_calls_in_order() -> None:
-    """Messages and reasoning between the calls are passed over."""
+    """Messages and reasoning between the calls are skipped."""
     between: list[object] = [{"type": "reasoning"}, {"type": "message", "role": "assistant"}]
     incoming = calls_in({"object": "response", "output": [_SHELL, *between, _FUNCTION, _CUSTOM]})
     assert [each.name for each in incoming] == ["local_shell", "look", "sql"]
@@ -64,7 +64,7 @@ def test_a_whole_response_gives_its_calls_in_order() -> None:
 
 @pytest.mark.parametrize("item", ["text", None, [_FUNCTION]])
 def test_an_item_that_is_no_object_is_an_error(item: object) -> None:
-    """It is not passed over in silence."""
+    """It is not skipped in silence."""
     with pytest.raises(CallError, match="an item of `output` is an object"):
         calls_in({"object": "response", "output": [item]})
 
@@ -86,7 +86,7 @@ def test_what_the_provider_runs_itself_is_no_call(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["function_call_output", "custom_tool_call_output", "local_shell_call_output"])
 def test_an_output_is_no_call(kind: str) -> None:
-    """A result in the stream is passed over."""
+    """A result in the stream is skipped."""
     assert calls_in({"type": kind, "call_id": "c1", "output": "done"}) == []
 
 
@@ -101,7 +101,7 @@ def test_an_output_is_no_call(kind: str) -> None:
     ],
 )
 def test_what_lies_in_another_objects_output_is_never_a_call(head: dict[str, str]) -> None:
-    """A tool's result that quotes a call is passed over: a whole response has neither role nor type."""
+    """A tool's result that quotes a call is skipped: a whole response has neither role nor type."""
     assert calls_in({**head, "output": [_FUNCTION]}) == []
 
 

@@ -94,7 +94,7 @@ def test_a_result_that_quotes_its_call_is_a_result() -> None:
 
 @pytest.mark.parametrize("extra", [{"ok": True}, {"content": "done"}])
 def test_half_a_result_is_none(extra: dict[str, object]) -> None:
-    """A call with a field too many is still a call, rather than passed over in silence."""
+    """A call with a field too many is still a call, rather than skipped in silence."""
     assert len(calls_in({"name": "look", "arguments": {}, **extra})) == 1
 
 

@@ -166,7 +166,7 @@ def test_only_an_object_is_a_line(line: object) -> None:
     ],
 )
 def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> None:
-    """A key that was meant is not passed over: a context that is not read would judge another question."""
+    """A key that was meant is not skipped: a context that is not read would judge another question."""
     with pytest.raises(CallError) as caught:
         read_question(line, {})
     assert told in str(caught.value)

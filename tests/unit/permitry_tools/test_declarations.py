@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from permitry.config.default import create_default_authorization_policy
-from permitry.core._json import thaw
+from permitry.core._json import mutable
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -84,7 +84,7 @@ def specs(tmp_path_factory: pytest.TempPathFactory) -> list[ToolSpec]:
 
 def properties(spec: ToolSpec) -> Mapping[str, Any]:
     """Return the schemas of a tool's arguments by name."""
-    found: Mapping[str, Any] = thaw(spec.parameters).get("properties", {})
+    found: Mapping[str, Any] = mutable(spec.parameters).get("properties", {})
     return found
 
 
@@ -125,7 +125,7 @@ def of_itself(spec: ToolSpec) -> Iterator[str]:
 
 def of_its_arguments(spec: ToolSpec) -> Iterator[str]:
     """Yield what is missing about its arguments."""
-    schema, roles = thaw(spec.parameters), roles_by_name(spec)
+    schema, roles = mutable(spec.parameters), roles_by_name(spec)
     if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
         yield "its schema is not an object with known keys only"
     known = HARMLESS_ARGUMENTS.union(*HARMLESS.values(), DOUBTED if spec.is_shell else ())
@@ -197,5 +197,5 @@ def test_what_only_reads_runs_and_the_rest_asks(specs: list[ToolSpec]) -> None:
 def example(spec: ToolSpec) -> dict[str, Any]:
     """Return arguments for a call, each that is required with the simplest value of its kind."""
     simple: Mapping[str, Any] = {"string": "a", "integer": 1, "array": ["make"], "boolean": True, "number": 1}
-    required = thaw(spec.parameters).get("required", ())
+    required = mutable(spec.parameters).get("required", ())
     return {name: simple.get(each.get("type"), "a") for name, each in properties(spec).items() if name in required}

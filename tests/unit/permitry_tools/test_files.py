@@ -77,7 +77,7 @@ def test_without_a_pattern_all_files_are_listed(use: Use) -> None:
 def test_a_long_list_is_cut_with_a_marker(
     root: Path, use: Use, monkeypatch: pytest.MonkeyPatch, count: int, last: str
 ) -> None:
-    """The rest is counted, not passed over in silence."""
+    """The rest is counted, not skipped in silence."""
     monkeypatch.setattr(files, "_MOST_FILES", 3)
     for number in range(count):
         (root / f"{number}.txt").touch()

@@ -60,7 +60,7 @@ def test_an_approval_ends_plan_mode(present: Present, session: Session, shown: l
     result = present(ToolConfirmationResponse(approved=True))
     assert result == ToolResult(True, "The user approved the plan. Plan mode is over; carry it out.")
     assert (session.mode, session.yolo_mode) == ("default", False)
-    assert [call.thawed() for call in shown] == [{"plan": "1. write"}]
+    assert [call.to_dict() for call in shown] == [{"plan": "1. write"}]
 
 
 @pytest.mark.parametrize(
@@ -179,4 +179,4 @@ def test_an_agent_hands_its_plan_to_who_started_it(session: Session, shown: list
     assert (session.is_plan_mode, shown) == (True, [])
     plan = ToolCall("present_plan", {"plan": answer})
     assert ToolHandler(session, registry=registry).handle(plan).ok
-    assert (session.is_plan_mode, [call.thawed() for call in shown]) == (False, [plan.thawed()])
+    assert (session.is_plan_mode, [call.to_dict() for call in shown]) == (False, [plan.to_dict()])

@@ -38,7 +38,7 @@ def test_checked_arguments_reach_the_tool() -> None:
     ],
 )
 def test_the_model_is_told_what_does_not_fit(arguments: dict[str, object], told: str) -> None:
-    """Arguments are strict: nothing is converted, nothing is passed over."""
+    """Arguments are strict: nothing is converted, nothing is skipped."""
     for use in (_GREETS, _SHOWS):
         with pytest.raises(ToolError) as caught:
             use(arguments)

@@ -476,7 +476,7 @@ def test_a_program_of_the_workspace_is_not_git(
 def test_git_is_looked_for_behind_the_workspace(
     root: Path, tmp_path: Path, begun: Begun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder of the workspace that comes first in the search path, as with a virtual environment, is passed over."""
+    """A folder of the workspace that comes first in the search path, as with a virtual environment, is skipped."""
     program(root / "bin", f"touch {tmp_path}/was-run")
     monkeypatch.setenv("PATH", f"{root}/bin:work/bin:{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)

@@ -224,7 +224,7 @@ def remove(path: Path) -> None:
 
 
 def perform(root: Path, kind: str, name: str, value: object) -> None:
-    """Change something; what does not fit is passed over."""
+    """Change something; what does not fit is skipped."""
     path = root / name
     if any((root / each).is_symlink() or (root / each).is_file() for each in Path(name).parents if each.name):
         return

@@ -109,7 +109,7 @@ def test_rules_see_what_is_started_and_what_is_typed(
 ) -> None:
     """Just as those of the other form: a command that starts, input that is typed."""
     assert _verdict(handler, **arguments) == (verdict, rule)
-    canonical = handler.registry.resolved(ToolCall("unified_exec", arguments)).thawed()
+    canonical = handler.registry.resolved(ToolCall("unified_exec", arguments)).to_dict()
     tool = "exec_command" if canonical.pop("action") == "start" else "write_stdin"
     other = handler.decide(ToolCall(tool, canonical))
     assert (other.verdict, other.rule_id) == (verdict, rule)
@@ -160,7 +160,7 @@ def test_a_human_sees_and_edits_the_form_that_is_judged(handler: ToolHandler) ->
 
     handler.channel = CallbackChannel(answer({"input": ["echo", "edited"], "tty": False}))
     assert handler.handle(ToolCall("unified_exec", {"input": ["make"]})).text.endswith("Output:\nedited\n")
-    assert asked[0].call.thawed() == {"action": "start", "cmd": "make", "tty": True}
+    assert asked[0].call.to_dict() == {"action": "start", "cmd": "make", "tty": True}
     handler.channel = CallbackChannel(answer({"input": "git push origin", "tty": False}))
     assert "blocked" in handler.handle(ToolCall("unified_exec", {"input": ["make"]})).text
 

@@ -5,7 +5,7 @@ import pytest
 from permitry.core.action import Actions, Connect, Run, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.policy import AuthorizationPolicy, Marks
+from permitry.core.policy import AuthorizationPolicy, SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.arguments import argument_condition
@@ -44,7 +44,7 @@ def test_what_cannot_be_evaluated_is_an_error_that_leaves_a_mark() -> None:
     flow = FlowRule("big", Scope(when=Conditions((argument_condition("size", {"ge": 9}),))), "big")
     with pytest.raises(UnevaluableError):
         flow.matches(_question())
-    assert AuthorizationPolicy(flows=(flow,)).marks(ToolCall("bash"), AuthContext()).labels == {"big"}
+    assert AuthorizationPolicy(flows=(flow,)).side_effects(ToolCall("bash"), AuthContext()).labels == {"big"}
 
 
 def test_a_flow_labels_and_counts_as_it_says() -> None:
@@ -52,5 +52,5 @@ def test_a_flow_labels_and_counts_as_it_says() -> None:
     flows = (FlowRule("a", CURL, "web"), FlowRule("b", CURL, counts=True), FlowRule("c", CURL, "net", counts=True))
     actions = Actions((*RUNS.certain, Connect("h", host="h")))
     policy = AuthorizationPolicy(flows=flows, reader=lambda *_: actions)
-    marks = policy.marks(_question().call, AuthContext())
-    assert marks == Marks(frozenset({"web", "net"}), frozenset({"b", "c"}), frozenset({"host:h"}))
+    marks = policy.side_effects(_question().call, AuthContext())
+    assert marks == SideEffects(frozenset({"web", "net"}), frozenset({"b", "c"}), frozenset({"host:h"}))

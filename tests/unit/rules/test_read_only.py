@@ -73,13 +73,13 @@ def test_it_is_a_permission_of_priority_200() -> None:
     ("call", "spec", "near_miss"),
     [
         (ToolCall("write_file"), None, None),
-        (ToolCall("bash"), None, "nobody here reads what a call would do"),
+        (ToolCall("bash"), None, "nothing here reads what a call would do"),
         (ToolCall("read_file"), ToolSpec("read_file"), "the tool's own traits, which do not say read_only"),
-        (ToolCall("mcp:a/grep"), None, "kind = mcp; the name alone speaks only for function tools"),
+        (ToolCall("mcp:a/grep"), None, "kind = mcp; the name alone counts only for function tools"),
         (
             ToolCall("grep", kind=PayloadKind.CUSTOM),
             None,
-            "kind = custom; the name alone speaks only for function tools",
+            "kind = custom; the name alone counts only for function tools",
         ),
     ],
 )

@@ -240,7 +240,7 @@ def _descends(words: Sequence[Word]) -> bool:
     try:
         return _found(words)[1].descends
     except RefusedError:
-        # Which of its sub-commands it is cannot be told.
+        # Which of its sub-commands it is is not known.
         return any(each.descends for each in catalogue().get(words[0].text, Entry()).commands.values())
 
 

@@ -1,7 +1,8 @@
 """The words of one simple command, read leniently: whatever stands there, some words come out.
 
 Where the strict reader refuses, this one marks the word as open and goes on. It looks at one command, from its first
-character to the operator that ends it; where substitutions end is told by whoever knows the structure around it.
+character to the operator that ends it; where substitutions end is known to the caller, who knows the structure around
+it.
 
 Source: bash(1), "QUOTING", "REDIRECTION", "Brace Expansion".
 """

@@ -84,7 +84,7 @@ def selects_tool(selector: ToolSelector, name: str, specs: Specs) -> bool:
     spec = specs.get(name)
     if spec is None or (spec.is_shell and selector.text not in ("@shell", name)):
         return False
-    return selector.selects(Question(ToolCall(name), AuthContext(), spec), is_generous=False)
+    return selector.selects(Question(ToolCall(name), AuthContext(), spec), over_approximate=False)
 
 
 def covers_pattern(outer: Pattern, inner: str) -> bool:

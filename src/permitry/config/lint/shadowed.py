@@ -12,7 +12,7 @@ __all__ = ["findings", "shadow_of"]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the rules that never decide, because another one always speaks in their place."""
+    """Yield the rules that never decide, because another one always decides in their place."""
     for rule in (*subject.permissions, *subject.restrictions):
         shadow = shadow_of(rule, subject)
         if shadow is not None:
@@ -26,7 +26,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def shadow_of(rule: ConfiguredRule, subject: Subject) -> ConfiguredRule | None:
-    """Return a rule that always speaks in place of `rule`, or None."""
+    """Return a rule that always decides in place of `rule`, or None."""
     others = _before(rule, subject)
     return next(
         (other for other in others if selects_all(other.scope.selectors, rule.scope.selectors, subject.specs)), None

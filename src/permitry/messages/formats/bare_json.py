@@ -3,8 +3,6 @@
 Nothing marks them, so they must be beyond doubt: a string for the name, an object for the arguments, no key a call
 does not have, every value of a run of values a call, and, when tools are given, a declared name. In a fence of another
 language than JSON they are code.
-
-Source: seed 004, "Text-Format Tool Call Parsing", format 3.
 """
 
 import re

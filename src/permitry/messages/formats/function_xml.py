@@ -3,8 +3,6 @@
 `function_xml` is Qwen3-Coder's, with or without `<tool_call>` around it, `seed_oss` has `<seed:tool_call>` around it,
 `function_tag_json` is Llama 3.1's. A parameter's value ends at the first `</parameter>` after which the next parameter
 or the end of the call follows, so the closing tag itself may stand in a value.
-
-Source: seed 004, "Text-Format Tool Call Parsing", format 1.
 """
 
 import re

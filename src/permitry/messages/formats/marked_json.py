@@ -2,8 +2,6 @@
 
 A block holds one object, several after one another, or a list. Its closing mark may be missing only where the text
 ends: the JSON is complete then. What stands in a JSON string is text, whatever mark it looks like.
-
-Source: seed 004, "Text-Format Tool Call Parsing", format 2.
 """
 
 import re

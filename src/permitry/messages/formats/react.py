@@ -267,7 +267,7 @@ _NAME: Final = re.compile(r"[\w.-]*+")
 
 
 def _functionary(scan: Scan, start: int, pos: int) -> Block | None:
-    """Return the block of `>>>NAME`, a line break and JSON; to `all` the model speaks text."""
+    """Return the block of `>>>NAME`, a line break and JSON; to `all` the model writes text."""
     end = scan.run(_NAME, pos)
     name = scan.text[pos:end]
     if not name or not scan.at("\n", end):

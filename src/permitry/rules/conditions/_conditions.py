@@ -28,7 +28,7 @@ _PATTERNS = (ArgvPattern, PathPattern, HostPattern)
 class Condition(Protocol):
     """A condition on the call and its context, as opposed to one on the actions of the call."""
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether it holds.
 
         Raises: `UnevaluableError` when the call gives no answer.
@@ -128,7 +128,7 @@ class Conditions:
         patterns: tuple[ArgvPattern | PathPattern | HostPattern, ...] = (*self.commands, *self.paths, *self.hosts)
         return Finder([[each.needs] if type(each) in _PATTERNS and each.needs else [] for each in patterns])
 
-    def plain_hold(self, question: Question, *, is_generous: bool) -> bool:
+    def plain_hold(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether every plain condition holds; one that does not hold outweighs one that fails.
 
         Raises: what the first of those that fail raises; `UnevaluableError` where the call gives no answer.
@@ -136,7 +136,7 @@ class Conditions:
         trouble: Exception | None = None
         for condition in self.plain:
             try:
-                if not condition.holds(question, is_generous=is_generous):
+                if not condition.holds(question, over_approximate=over_approximate):
                     return False
             except Exception as error:  # noqa: BLE001 -- it is raised below, unless it makes no difference
                 trouble = trouble or error
@@ -144,11 +144,11 @@ class Conditions:
             raise trouble
         return True
 
-    def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
+    def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
         """Yield what is the case instead of each plain condition that does not hold."""
         for condition in self.plain:
             try:
-                if not condition.holds(question, is_generous=is_generous):
+                if not condition.holds(question, over_approximate=over_approximate):
                     yield condition.fact(question)
             except UnevaluableError as error:
                 yield str(error)

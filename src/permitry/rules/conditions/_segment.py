@@ -18,7 +18,7 @@ __all__ = ["Segment", "align"]
 
 
 _SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
-_MOST_PAIRS = 250_000  # beyond any name a disk can hold; whoever writes more is taken to overlap
+_MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is taken to overlap
 
 
 @attrs.frozen
@@ -176,5 +176,5 @@ def _units(segment: Segment) -> Sequence[Unit | None]:
 def _meet(left: Unit, right: Unit) -> bool:
     if isinstance(left, str):
         return is_one(right, left)
-    # Two sets: some character may be in both, and nobody loses by a question too many.
+    # Two sets: some character may be in both, and one question too many costs little.
     return not isinstance(right, str) or right in left

@@ -19,7 +19,7 @@ class AgentCondition:
         """Whether it answers by the question alone: a pattern of another class may not."""
         return all(type(each) is Pattern for each in self.agents)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the name is always known
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the name is always known
         """Return whether the calling agent is meant."""
         return any(agent.matches(question.context.agent) for agent in self.agents)
 

@@ -94,10 +94,10 @@ class ArgumentCondition:
     path: tuple[str, ...]
     test: ArgumentTest
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- a test has one answer, or none
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a test has one answer, or none
         """Return whether the argument of the call passes the test.
 
-        Raises: `UnevaluableError` when it is missing, or of a type the test does not speak of.
+        Raises: `UnevaluableError` when it is missing, or of a type the test is not about.
         """
         return self.passes(question.call.arguments)
 

@@ -18,7 +18,7 @@ class DigestCondition:
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the digest is always known
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the digest is always known
         """Return whether the call is one of those listed."""
         return question.call.digest in self.digests
 

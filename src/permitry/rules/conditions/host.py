@@ -120,7 +120,7 @@ def _port(text: str, port: str) -> int:
 
 def _host(text: str, host: str, normalise: Callable[[str], str | None]) -> str:
     if "@" in text:
-        raise RuleError(f"the host pattern `{text}` has user information; write only what stands behind the `@`")
+        raise RuleError(f"the host pattern `{text}` has user information; write only what follows the `@`")
     if host == "*":
         return host
     rest = host.removeprefix("*.")

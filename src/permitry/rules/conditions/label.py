@@ -18,7 +18,7 @@ class LabelCondition:
 
     labels: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the labels are always known
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the labels are always known
         """Return whether the session carries one of the labels."""
         return not question.context.labels.isdisjoint(self.labels)
 

@@ -21,10 +21,10 @@ class ModeCondition:
 
     modes: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether one of the modes is in force."""
         context = question.context
-        in_force = context.modes if is_generous else {context.mode}
+        in_force = context.modes if over_approximate else {context.mode}
         return not in_force.isdisjoint(self.modes)
 
     def fact(self, question: Question) -> str:

@@ -1,4 +1,4 @@
-"""The condition `path`: patterns of places, sure for a permission and generous for a restriction."""
+"""The condition `path`: patterns of places, exact for a permission, over-approximate for a restriction."""
 
 import functools
 import itertools
@@ -176,7 +176,7 @@ def _check(text: str) -> None:
         ),
         (
             any("**" in name and name != "**" for name in text.split("/")),
-            f"the path pattern `{text}` holds `**` beside other letters; for folders write it alone: `src/**/*.py`",
+            f"the path pattern `{text}` holds `**` next to other letters; for folders write it alone: `src/**/*.py`",
         ),
         (
             _has_braces(text),

@@ -17,7 +17,7 @@ class RepairedCondition:
 
     is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the call always says so
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the call always says so
         """Return whether the call was repaired, or was not, as the rule wants it."""
         return question.call.repaired is self.is_repaired
 

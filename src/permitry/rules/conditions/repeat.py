@@ -19,7 +19,7 @@ class RepeatCondition:
 
     times: int
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
         """Return whether the call repeats itself often enough.
 
         Raises: `UnevaluableError` when the session has forgotten too much to tell.

@@ -1,7 +1,7 @@
 """What a rule is about: the tools it selects, and its conditions in `when` and `unless`.
 
-A condition is asked in one of two ways. *Surely*: for what permits, and for what takes a restriction back.
-*Generously*: for what restricts, and for what takes a permission back. Where the truth is not known, the first says no
+A condition is asked in one of two ways. *Must*: for what permits, and for what takes a restriction back.
+*May*: for what restricts, and for what takes a permission back. Where the truth is not known, the first says no
 and the second says yes or `Unsure`; a condition that cannot be evaluated at all raises, and law 2 says what that means.
 """
 
@@ -70,10 +70,10 @@ class Scope:
         """Return sets of facts, one of each of which is met before it can permit, cover, restrict or fail."""
         return tuple(self.when.needs(is_permission=is_permission))
 
-    def selects(self, question: Question, *, is_generous: bool) -> bool:
+    def selects(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether the call's tool is meant, whatever the conditions."""
         for each in self.selectors:
-            if each.selects(question, is_generous=is_generous):
+            if each.selects(question, over_approximate=over_approximate):
                 return True
         return not self.selectors
 
@@ -121,11 +121,11 @@ class Scope:
         return answer
 
     def _restricts(self, question: Question) -> bool | Unsure:
-        if not self.selects(question, is_generous=True):
+        if not self.selects(question, over_approximate=True):
             return False
         trouble: Exception | None = None
         try:
-            if not self.when.plain_hold(question, is_generous=True):
+            if not self.when.plain_hold(question, over_approximate=True):
                 return False
         except Exception as error:  # noqa: BLE001 -- as above
             trouble = error
@@ -140,17 +140,21 @@ class Scope:
             raise trouble
         return answer
 
-    def facts(self, question: Question, *, is_generous: bool) -> Iterator[str]:
+    def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
         """Yield what keeps the conditions from holding, for a human."""
-        yield from self.when.facts(question, is_generous=is_generous)
+        yield from self.when.facts(question, over_approximate=over_approximate)
         unless = self.unless
-        if unless is not None and not unless.are_about_actions and not any(unless.facts(question, is_generous=False)):
+        if (
+            unless is not None
+            and not unless.are_about_actions
+            and not any(unless.facts(question, over_approximate=False))
+        ):
             yield "`unless` holds"
         if self.when.are_about_actions and question.tool is not None and question.tool.roles:
-            yield from self._uncovered(question, is_generous=is_generous)
+            yield from self._uncovered(question, over_approximate=over_approximate)
 
-    def _uncovered(self, question: Question, *, is_generous: bool) -> Iterator[str]:
-        if is_generous:
+    def _uncovered(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
+        if over_approximate:
             return
         covered = self.covers(question)
         for i, action in enumerate(question.actions.certain):
@@ -160,14 +164,16 @@ class Scope:
     # Permissions ---------------------------------------------------------------------------------------------------
 
     def _applies_surely(self, question: Question) -> bool:
-        if not self.selects(question, is_generous=False) or not self.when.plain_hold(question, is_generous=False):
+        if not self.selects(question, over_approximate=False) or not self.when.plain_hold(
+            question, over_approximate=False
+        ):
             return False
         return not self._is_excepted(question)
 
     def _is_excepted(self, question: Question) -> bool:
         """Return whether `unless` may take the permission back from the whole call."""
         unless = self.unless
-        if unless is None or (unless.plain and not unless.plain_hold(question, is_generous=True)):
+        if unless is None or (unless.plain and not unless.plain_hold(question, over_approximate=True)):
             return False
         if not unless.are_about_actions:
             return True
@@ -185,7 +191,7 @@ class Scope:
     def _excepts(self, part: Part, question: Question) -> bool:
         """Return whether `unless` may take the permission back from one part of the call."""
         unless = self.unless
-        if unless is None or not unless.are_about_actions or not unless.plain_hold(question, is_generous=True):
+        if unless is None or not unless.are_about_actions or not unless.plain_hold(question, over_approximate=True):
             return False
         run = part.subject
         # What a program touches besides what it names may be what the exception is about.
@@ -210,7 +216,7 @@ class Scope:
 
     def _plain_unless_holds(self, question: Question) -> bool:
         try:
-            return self.unless is not None and self.unless.plain_hold(question, is_generous=False)
+            return self.unless is not None and self.unless.plain_hold(question, over_approximate=False)
         except UnevaluableError:
             # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
             return False

@@ -20,19 +20,19 @@ def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
 class ServerCondition:
     """Holds when the tool belongs to an MCP server whose name fits one of the patterns.
 
-    Asked generously, it looks at every server that the name of the tool may name.
+    Over-approximating, it looks at every server that the name of the tool may name.
     """
 
     is_pure: ClassVar[bool] = True
 
     servers: tuple[NamePattern, ...] = attrs.field(converter=_name_patterns)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether the call goes to one of the servers; a tool of the agent itself goes to none."""
         call = question.call
         if call.server is not None and any(pattern.matches(call.server) for pattern in self.servers):
             return True
-        if not is_generous:
+        if not over_approximate:
             return False
         found = servers(call.tool, call.server)
         return any(pattern.may_mean(found) for pattern in self.servers)

@@ -18,7 +18,7 @@ class TemplateCondition:
 
     templates: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- the template is always known
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the template is always known
         """Return whether one of the templates is in force."""
         template = question.context.active_template
         return template is not None and not template.names().isdisjoint(self.templates)

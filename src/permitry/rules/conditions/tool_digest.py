@@ -19,10 +19,10 @@ class ToolDigestCondition:
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, is_generous: bool) -> bool:  # noqa: ARG002 -- a digest is known or is not
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a digest is known or is not
         """Return whether the digest of the tool's own declaration begins with one of those listed.
 
-        Raises: `UnevaluableError` when no registry declares the tool; a rule file does not speak for the tool itself.
+        Raises: `UnevaluableError` when no registry declares the tool; a rule file does not declare the tool itself.
         """
         return _digest(question).startswith(self.digests)
 

@@ -41,23 +41,23 @@ class ToolSelector:
         """The pattern of names; None for a trait selector."""
         return None if self.text.startswith("@") else self._pattern
 
-    def selects(self, question: Question, *, is_generous: bool) -> bool:
+    def selects(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether the call's tool is meant."""
         match self.text:
             case "@reads":
-                return question.is_read_only or (is_generous and _may_read(question))
+                return question.is_read_only or (over_approximate and _may_read(question))
             case "@writes":
                 return not question.is_read_only
             case "@shell":
                 return question.tool is not None and question.tool.is_shell
             case "@network":
-                return _trait(_reaches_out(question), is_generous=is_generous)
+                return _trait(_reaches_out(question), over_approximate=over_approximate)
             case "@agent":
                 spawns = None if question.tool is None else question.tool.traits.spawns_agent
-                return _trait(spawns, is_generous=is_generous)
+                return _trait(spawns, over_approximate=over_approximate)
             case _:
                 call = question.call
-                return self._pattern.matches(call.tool) or (is_generous and self._pattern.may_mean(call.readings))
+                return self._pattern.matches(call.tool) or (over_approximate and self._pattern.may_mean(call.readings))
 
 
 def _may_read(question: Question) -> bool:
@@ -65,8 +65,8 @@ def _may_read(question: Question) -> bool:
     return question.tool is not None and question.tool.is_shell and question.actions.unknown is not None
 
 
-def _trait(value: bool | None, *, is_generous: bool) -> bool:  # noqa: FBT001 -- it is the value that is judged
-    return is_generous if value is None else value
+def _trait(value: bool | None, *, over_approximate: bool) -> bool:  # noqa: FBT001 -- it is the value that is judged
+    return over_approximate if value is None else value
 
 
 def _reaches_out(question: Question) -> bool | None:

@@ -88,7 +88,7 @@ def test_after_a_fence_of_code_calls_count_again(calls: Calls) -> None:
 
 
 def test_an_undeclared_tool_is_data(parsed: Parsed) -> None:
-    """With tools given, unmarked JSON must name one of them; a note says what was passed over."""
+    """With tools given, unmarked JSON must name one of them; a note says what was skipped."""
     result = parsed(CALL, {"g": {}})
     assert (result.calls, result.content) == ((), CALL)
     assert "no tool `f` is declared" in result.diagnostics[0].message

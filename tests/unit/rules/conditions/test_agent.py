@@ -13,7 +13,7 @@ def _question(agent: str) -> Question:
     return Question(ToolCall("bash"), AuthContext(agent=agent))
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("patterns", "agent", "holds"),
     [
@@ -26,18 +26,18 @@ def _question(agent: str) -> Question:
     ],
 )
 def test_one_pattern_must_fit_the_whole_name(
-    *, patterns: tuple[str, ...], agent: str, holds: bool, is_generous: bool
+    *, patterns: tuple[str, ...], agent: str, holds: bool, over_approximate: bool
 ) -> None:
     """The name is always known, so a restriction sees no more than a permission."""
     condition = AgentCondition(tuple(map(Pattern, patterns)))
-    assert condition.holds(_question(agent), is_generous=is_generous) is holds
+    assert condition.holds(_question(agent), over_approximate=over_approximate) is holds
 
 
 def test_a_child_goes_by_its_own_name() -> None:
     """The agents above it are asked in their own contexts."""
     context = AuthContext(agent="main").child("low")
     condition = AgentCondition((Pattern("main"),))
-    assert not condition.holds(Question(ToolCall("bash"), context), is_generous=True)
+    assert not condition.holds(Question(ToolCall("bash"), context), over_approximate=True)
 
 
 def test_its_fact_is_the_agent_that_calls() -> None:

@@ -11,7 +11,7 @@ from permitry.rules.conditions.digest import DigestCondition
 CALL = ToolCall("bash", {"command": "ls"})
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("call", "holds"),
     [
@@ -21,10 +21,10 @@ CALL = ToolCall("bash", {"command": "ls"})
         (ToolCall("mcp:x/bash", {"command": "ls"}), False),
     ],
 )
-def test_it_holds_for_the_very_call(*, call: ToolCall, holds: bool, is_generous: bool) -> None:
+def test_it_holds_for_the_very_call(*, call: ToolCall, holds: bool, over_approximate: bool) -> None:
     """Tool, server and arguments count to the letter, the id of the call does not."""
     condition = DigestCondition(("0" * 64, CALL.digest))
-    assert condition.holds(Question(call, AuthContext()), is_generous=is_generous) is holds
+    assert condition.holds(Question(call, AuthContext()), over_approximate=over_approximate) is holds
 
 
 def test_its_fact_is_the_beginning_of_the_digest() -> None:

@@ -13,7 +13,7 @@ def _question(*labels: str) -> Question:
     return Question(ToolCall("bash"), AuthContext(labels=labels))
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("wanted", "labels", "holds"),
     [
@@ -26,10 +26,10 @@ def _question(*labels: str) -> Question:
     ],
 )
 def test_it_holds_while_the_session_carries_one_of_the_labels(
-    *, wanted: tuple[str, ...], labels: tuple[str, ...], holds: bool, is_generous: bool
+    *, wanted: tuple[str, ...], labels: tuple[str, ...], holds: bool, over_approximate: bool
 ) -> None:
     """Labels are words, not patterns, and one is enough."""
-    assert LabelCondition(wanted).holds(_question(*labels), is_generous=is_generous) is holds
+    assert LabelCondition(wanted).holds(_question(*labels), over_approximate=over_approximate) is holds
 
 
 @pytest.mark.parametrize(("labels", "fact"), [((), "labels = none"), (("web", "mail"), "labels = mail, web")])

@@ -34,8 +34,8 @@ def test_a_permission_goes_by_the_name_and_a_restriction_by_all_that_is_true(
 ) -> None:
     """One mode can hide another from its name, but not from a restriction."""
     condition, question = ModeCondition(modes), _question(**context)
-    assert condition.holds(question, is_generous=False) is surely
-    assert condition.holds(question, is_generous=True) is generously
+    assert condition.holds(question, over_approximate=False) is surely
+    assert condition.holds(question, over_approximate=True) is generously
 
 
 def test_its_fact_is_the_mode_in_force() -> None:

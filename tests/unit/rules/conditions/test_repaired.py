@@ -14,13 +14,13 @@ def _question(*, repaired: bool) -> Question:
     return Question(ToolCall("bash", {"command": "ls"}, repaired=repaired), AuthContext())
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize("repaired", [False, True])
 @pytest.mark.parametrize("wanted", [False, True])
-def test_it_holds_for_the_one_or_for_the_other(*, repaired: bool, wanted: bool, is_generous: bool) -> None:
+def test_it_holds_for_the_one_or_for_the_other(*, repaired: bool, wanted: bool, over_approximate: bool) -> None:
     """A call always says whether it was repaired."""
     condition = RepairedCondition(wanted)
-    assert condition.holds(_question(repaired=repaired), is_generous=is_generous) is (repaired is wanted)
+    assert condition.holds(_question(repaired=repaired), over_approximate=over_approximate) is (repaired is wanted)
 
 
 @pytest.mark.parametrize(("repaired", "fact"), [(True, "repaired = true"), (False, "repaired = false")])

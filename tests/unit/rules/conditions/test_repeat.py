@@ -22,14 +22,14 @@ def _question(*ran: ToolCall) -> Question:
     return Question(CALL, AuthContext(history=history))
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("ran", "holds"),
     [((), False), ((CALL,), False), ((CALL, CALL), True), ((CALL, OTHER, CALL), True), ((OTHER,) * 5, False)],
 )
-def test_it_holds_from_the_third_time_on(*, ran: tuple[ToolCall, ...], holds: bool, is_generous: bool) -> None:
+def test_it_holds_from_the_third_time_on(*, ran: tuple[ToolCall, ...], holds: bool, over_approximate: bool) -> None:
     """The call that is asked about counts, what ran between does not."""
-    assert RepeatCondition(3).holds(_question(*ran), is_generous=is_generous) is holds
+    assert RepeatCondition(3).holds(_question(*ran), over_approximate=over_approximate) is holds
 
 
 def test_its_fact_is_how_often_the_call_would_have_run() -> None:
@@ -44,7 +44,7 @@ def test_a_count_that_is_not_known_any_more_is_a_failure() -> None:
         log.add(Ran(float(at), call.tool, "main", call.digest))
     question = Question(CALL, AuthContext(history=log.history))
     with pytest.raises(UnevaluableError, match="so many calls"):
-        RepeatCondition(2).holds(question, is_generous=True)
+        RepeatCondition(2).holds(question, over_approximate=True)
     for effect, priority, verdict in ((Verdict.BLOCK, 150, Verdict.BLOCK), (Verdict.ALLOW, 250, Verdict.CONFIRM)):
         scope = Scope((ToolSelector("bash"),), Conditions((RepeatCondition(2),)))
         policy = AuthorizationPolicy([ConfiguredRule("again", effect, priority, scope)])

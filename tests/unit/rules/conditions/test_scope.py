@@ -43,8 +43,8 @@ class _Given:
     generously: bool | None
     is_about_call: bool = False
 
-    def holds(self, _: Question, *, is_generous: bool) -> bool:
-        answer = self.generously if is_generous else self.surely
+    def holds(self, _: Question, *, over_approximate: bool) -> bool:
+        answer = self.generously if over_approximate else self.surely
         if answer is None:
             raise UnevaluableError("no answer")
         return answer
@@ -123,8 +123,8 @@ def test_one_of_the_selectors_is_enough(*, selectors: tuple[str, ...], surely: b
     """None at all means every tool."""
     scope = Scope(tuple(map(ToolSelector, selectors)))
     question = _question(RM, doubt="it removes")
-    assert scope.selects(question, is_generous=False) is scope.permits(question) is surely
-    assert scope.selects(question, is_generous=True) is scope.restricts(question) is generously
+    assert scope.selects(question, over_approximate=False) is scope.permits(question) is surely
+    assert scope.selects(question, over_approximate=True) is scope.restricts(question) is generously
 
 
 def test_a_tool_of_which_nothing_is_known_is_restricted_and_not_permitted() -> None:
@@ -595,15 +595,15 @@ def test_a_plain_exception_lifts_a_restriction_over_actions() -> None:
 # Near misses ------------------------------------------------------------------------------------------------------
 
 
-def _facts(scope: Scope, question: Question, *, is_generous: bool = False) -> list[str]:
-    return list(scope.facts(question, is_generous=is_generous))
+def _facts(scope: Scope, question: Question, *, over_approximate: bool = False) -> list[str]:
+    return list(scope.facts(question, over_approximate=over_approximate))
 
 
 def test_the_facts_are_the_conditions_that_do_not_hold() -> None:
     """Each with what is the case instead, or why it cannot be evaluated."""
     scope = Scope(when=_conditions(plain=(YES, NO, MAYBE, FAILS)))
     assert _facts(scope, _question()) == ["it is otherwise", "it is otherwise", "no answer"]
-    assert _facts(scope, _question(), is_generous=True) == ["it is otherwise", "no answer"]
+    assert _facts(scope, _question(), over_approximate=True) == ["it is otherwise", "no answer"]
 
 
 @pytest.mark.parametrize(("unless", "facts"), [(YES, ["`unless` holds"]), (NO, [])])
@@ -619,7 +619,7 @@ def test_every_action_that_is_not_covered_is_a_fact() -> None:
     certain = (RM, LS, _run("mv a b", "it moves"), Delegate("x"), UNREADABLE)
     told = ["`mv a b` is not covered", "`delegate to x` is not covered", "`$x` is not covered"]
     assert _facts(scope, _question(*certain)) == told
-    assert _facts(scope, _question(*certain), is_generous=True) == []
+    assert _facts(scope, _question(*certain), over_approximate=True) == []
 
 
 def test_outside_a_shell_reading_is_a_fact_too() -> None:

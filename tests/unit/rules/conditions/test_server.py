@@ -13,7 +13,7 @@ def _question(tool: str) -> Question:
     return Question(ToolCall(tool), AuthContext())
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("patterns", "tool", "holds"),
     [
@@ -27,18 +27,18 @@ def _question(tool: str) -> Question:
     ],
 )
 def test_one_pattern_must_fit_the_server(
-    *, patterns: tuple[str, ...], tool: str, holds: bool, is_generous: bool
+    *, patterns: tuple[str, ...], tool: str, holds: bool, over_approximate: bool
 ) -> None:
     """A tool of the agent itself belongs to no server, whatever the pattern."""
     condition = ServerCondition(tuple(map(Pattern, patterns)))
-    assert condition.holds(_question(tool), is_generous=is_generous) is holds
+    assert condition.holds(_question(tool), over_approximate=over_approximate) is holds
 
 
 @pytest.mark.parametrize("tool", ["mcp__docs__search", "docs.search", "mcp:DOCS/search", "Mcp_docs_search", "docs:x"])
 def test_a_server_that_a_name_may_mean_is_met_by_restrictions(tool: str) -> None:
     """A permission, and what lifts a restriction, needs the very server."""
     condition = ServerCondition((Pattern("docs"),))
-    assert [condition.holds(_question(tool), is_generous=each) for each in (True, False)] == [True, False]
+    assert [condition.holds(_question(tool), over_approximate=each) for each in (True, False)] == [True, False]
 
 
 @pytest.mark.parametrize(("tool", "fact"), [("search", "no server"), ("mcp:docs/search", "server = docs")])

@@ -17,7 +17,7 @@ def _question(template: Template | None) -> Question:
     return Question(ToolCall("bash"), AuthContext(active_template=template))
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("names", "template", "holds"),
     [
@@ -31,10 +31,10 @@ def _question(template: Template | None) -> Question:
     ],
 )
 def test_it_holds_while_the_template_or_one_that_extends_it_is_active(
-    *, names: tuple[str, ...], template: Template | None, holds: bool, is_generous: bool
+    *, names: tuple[str, ...], template: Template | None, holds: bool, over_approximate: bool
 ) -> None:
     """Names are no patterns, and what extends a template is one."""
-    assert TemplateCondition(names).holds(_question(template), is_generous=is_generous) is holds
+    assert TemplateCondition(names).holds(_question(template), over_approximate=over_approximate) is holds
 
 
 @pytest.mark.parametrize(("template", "fact"), [(None, "no active template"), (EDITOR, "template = editor")])

@@ -24,7 +24,7 @@ def _question(spec: ToolSpec | None = SPEC) -> Question:
     return Question(CALL, AuthContext(), spec)
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
+@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("digests", "holds"),
     [
@@ -38,10 +38,10 @@ def _question(spec: ToolSpec | None = SPEC) -> Question:
     ],
 )
 def test_it_holds_for_the_declaration_that_is_listed(
-    *, digests: tuple[str, ...], holds: bool, is_generous: bool
+    *, digests: tuple[str, ...], holds: bool, over_approximate: bool
 ) -> None:
     """By its whole digest, or by the beginning of it."""
-    assert ToolDigestCondition(digests).holds(_question(), is_generous=is_generous) is holds
+    assert ToolDigestCondition(digests).holds(_question(), over_approximate=over_approximate) is holds
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,19 @@ def test_it_holds_for_the_declaration_that_is_listed(
 )
 def test_a_tool_that_declares_itself_otherwise_is_another_tool(changed: ToolSpec) -> None:
     """Whatever a model is told about the tool, and whatever it is judged by, is pinned."""
-    assert not PINNED.holds(_question(changed), is_generous=False)
+    assert not PINNED.holds(_question(changed), over_approximate=False)
 
 
 def test_limits_are_not_pinned() -> None:
     """How long a tool may take says nothing about what it does."""
-    assert PINNED.holds(_question(attrs.evolve(SPEC, timeout=1.0, output_limit=10)), is_generous=False)
+    assert PINNED.holds(_question(attrs.evolve(SPEC, timeout=1.0, output_limit=10)), over_approximate=False)
 
 
-@pytest.mark.parametrize("is_generous", [False, True])
-def test_a_tool_that_nobody_declares_gives_no_answer(*, is_generous: bool) -> None:
+@pytest.mark.parametrize("over_approximate", [False, True])
+def test_a_tool_that_nobody_declares_gives_no_answer(*, over_approximate: bool) -> None:
     """Law 2 says what that means to a permission and to a restriction."""
     with pytest.raises(UnevaluableError, match="no registry declares the tool"):
-        PINNED.holds(_question(None), is_generous=is_generous)
+        PINNED.holds(_question(None), over_approximate=over_approximate)
 
 
 def test_its_fact_is_the_beginning_of_the_digest() -> None:

@@ -25,7 +25,7 @@ def _question(tool: str | ToolCall, traits: ToolTraits | None = None, actions: A
 def _both(selector: str, question: Question) -> tuple[bool, bool]:
     """Return what a permission and what a restriction selects."""
     selects = ToolSelector(selector).selects
-    return selects(question, is_generous=False), selects(question, is_generous=True)
+    return selects(question, over_approximate=False), selects(question, over_approximate=True)
 
 
 @pytest.mark.parametrize(
