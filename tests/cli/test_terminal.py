@@ -127,7 +127,7 @@ def test_a_wrong_letter_is_asked_again(talk: Talk, workspace: Path) -> None:
 def test_the_end_of_input_is_no_answer(talk: Talk, objects: Objects, workspace: Path) -> None:
     """Who closes the keyboard's input has not answered, and the call does not run."""
     _, out, _, _ = talk((QUESTION, "\x04"), calls=[WRITE])
-    assert "nobody gave one; it did not run" in objects(out)[0]["content"]
+    assert "got none; it did not run" in objects(out)[0]["content"]
     assert list(workspace.iterdir()) == []
 
 

@@ -45,7 +45,7 @@ def test_an_unanswered_question_is_told_as_such() -> None:
     """Nobody having answered is another thing than a no."""
     told = ToolRejectionNotifier().unanswered("write_file")
     assert "`write_file`" in told
-    assert "nobody gave one; it did not run" in told
+    assert "got none; it did not run" in told
 
 
 @pytest.mark.parametrize(

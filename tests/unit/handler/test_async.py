@@ -87,7 +87,7 @@ def test_another_channel_is_asked_in_a_thread(handler: ToolHandler) -> None:
 def test_anything_but_an_answer_is_none(handler: ToolHandler, ran: Ran, given: object) -> None:
     """An async channel has no other rights."""
     handler.channel = _AsyncChannel(given)
-    assert "nobody gave one" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert "and got none" in asyncio.run(handler.ahandle(_WRITE)).text
     assert ran == []
 
 
@@ -95,7 +95,7 @@ def test_anything_but_an_answer_is_none(handler: ToolHandler, ran: Ran, given: o
 def test_nor_is_it_one_from_a_thread(handler: ToolHandler, answer: Answer, ran: Ran, given: object) -> None:
     """A sync channel asked in a thread fails in the same way."""
     answer(given)
-    assert "nobody gave one" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert "and got none" in asyncio.run(handler.ahandle(_WRITE)).text
     assert ran == []
 
 
@@ -110,7 +110,7 @@ def test_a_channel_that_only_claims_to_be_async_is_no_answer(handler: ToolHandle
             return _YES
 
     handler.channel = Channel()
-    assert "nobody gave one" in asyncio.run(handler.ahandle(_WRITE)).text
+    assert "and got none" in asyncio.run(handler.ahandle(_WRITE)).text
     assert ran == []
 
 
@@ -196,7 +196,7 @@ def test_the_steps_can_be_taken_one_by_one(handler: ToolHandler, answer: Answer)
     assert asyncio.run(steps()) == "write is done"
 
 
-@pytest.mark.parametrize(("where", "told"), [("tool", "crashed (RuntimeError)"), ("channel", "nobody gave one")])
+@pytest.mark.parametrize(("where", "told"), [("tool", "crashed (RuntimeError)"), ("channel", "and got none")])
 def test_the_end_of_an_iterator_is_a_failure_like_any_other(
     handler: ToolHandler, registry: ToolRegistry, where: str, told: str
 ) -> None:

@@ -136,5 +136,5 @@ def test_a_tool_may_use_the_handler(handler: ToolHandler, registry: ToolRegistry
 
     handler.session.tool_ignore_list.append("outer")
     registry.register(ToolSpec("outer"), outer)
-    assert "nobody gave one" in handler.handle(ToolCall("outer")).text
+    assert "and got none" in handler.handle(ToolCall("outer")).text
     assert [name for name, _ in ran] == ["look"]

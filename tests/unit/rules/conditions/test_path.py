@@ -410,7 +410,7 @@ def test_a_glob_too_long_to_compare_fires() -> None:
 @pytest.mark.parametrize("pattern", ["src/**.py", "**.py", "src/a**", "src/***", "src/**x/y", "~/**.key", "/etc/**.d"])
 def test_two_stars_beside_letters_are_refused(pattern: str) -> None:
     """They would be read as one star by some and as folders by others; alone they mean folders."""
-    with pytest.raises(RuleError, match=r"`\*\*` beside other letters"):
+    with pytest.raises(RuleError, match=r"`\*\*` next to other letters"):
         PathPattern(pattern)
     assert PathPattern("src/**/*.py").holds(at("/w/src/a/b.py"), ROOTS)
 
