@@ -10,7 +10,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleFailure, RuleOutcome, Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 
@@ -224,3 +224,37 @@ def test_an_end_of_the_process_is_no_answer(error: BaseException) -> None:
     """What ends the process goes on, and no decision is made."""
     with pytest.raises(type(error)):
         _decide(_Rule(BLOCK, 150, _raise(error)))
+
+
+@attrs.frozen
+class _Fixed:
+    """A rule that gives one answer, or raises it."""
+
+    id: str
+    effect: Verdict
+    priority_number: int
+    answer: Any
+    reason: str = ""
+    message: str | None = None
+    source: str | None = None
+
+    def priority(self) -> int:
+        return self.priority_number
+
+    def matches(self, _: Question) -> bool | Unsure:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        answer: bool | Unsure = self.answer
+        return answer
+
+    def near_miss(self, _: Question) -> str | None:
+        return None
+
+
+def test_a_failure_on_the_way_to_a_doubt_is_on_record() -> None:
+    """The decision is made for this call, as the reason of the doubt is."""
+    failing = _Fixed("failing", ALLOW, 50, ValueError("on purpose"))
+    doubting = _Fixed("doubting", BLOCK, 150, Unsure("it is not known"))
+    decision = AuthorizationPolicy([failing, doubting]).decide(ToolCall("a"), AuthContext())
+    assert (decision.verdict, decision.rule_id) == (CONFIRM, "doubting")
+    assert [str(error) for error in decision.errors] == ["failing: ValueError: on purpose"]

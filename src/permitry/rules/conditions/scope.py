@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from permitry.core.action import Action, Actions, Run, Touch, phrase
+from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.facts import Fact
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
@@ -226,7 +226,9 @@ class Scope:
 
         `is_lifted`: the plain conditions of `unless` hold.
         """
-        lifts = self._lifter(question.actions) if is_lifted else _lifts_nothing
+        lifts: Callable[[Part], bool] = _lifts_nothing
+        if is_lifted and self.unless is not None:
+            lifts = functools.partial(self.unless.fit, actions=question.actions)
         unsure: Unsure | None = None
         kinds = self._kinds
         for kind in kinds:
@@ -239,12 +241,6 @@ class Scope:
         if unsure is None and self.when.commands and len(kinds) > 1:
             return met_at_once(kinds, question.actions, lifts)
         return unsure or True
-
-    def _lifter(self, actions: Actions) -> Callable[[Part], bool]:
-        unless = self.unless
-        if unless is None or not unless.are_about_actions:
-            return _lifts_nothing
-        return lambda part: unless.fit(part, actions)
 
     @functools.cached_property
     def _kinds(self) -> tuple[Conditions, ...]:
