@@ -160,7 +160,7 @@ def _judge(rules: Sequence[Rule], question: Question) -> Judgement:
 
 def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
     errors: list[Rule] = []
-    in_order = sorted(rules, key=lambda rule: rule.priority())
+    in_order = sorted(rules, key=_order)
     for rule in in_order:
         if _phase(rule) is Phase.OVERRIDE and _asked(rule, question, errors) is True:
             return Verdict.ALLOW, rule.id, Phase.OVERRIDE, len(errors)
@@ -179,6 +179,12 @@ def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
             if answer is True or (not left and _is_shared_out(question)):
                 return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
     return Verdict.CONFIRM, None, Phase.DEFAULT, len(errors)
+
+
+def _order(rule: Rule) -> tuple[int, ...]:
+    """Return the priority, and what brings the more specific of two restrictions to the front."""
+    specificity: tuple[int, int] = getattr(rule, "specificity", (0, 0)) if _phase(rule) is Phase.RESTRICTION else (0, 0)
+    return rule.priority(), -specificity[0], -specificity[1]
 
 
 def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Verdict, bool] | None:
