@@ -1,4 +1,7 @@
-"""Stand-ins for a call and a context of which a part is known: what an answer does not look at cannot change it."""
+"""Stand-ins for a call and a context that are known in part. An answer cannot depend on what it does not read.
+
+Reading anything that a stand-in does not know raises `Unresolved`.
+"""
 
 import operator
 from collections.abc import Callable, Hashable, Iterable
@@ -23,14 +26,14 @@ _TEMPLATES = (Template, NoneType)
 
 
 class Unresolved(BaseException):
-    """Raised where an answer takes more than a stand-in knows; `is_of_context`: the context alone would tell."""
+    """Raised when an answer depends on something a stand-in does not know; `is_of_context`: on the context only."""
 
     def __init__(self, *, is_of_context: bool = False) -> None:
         self.is_of_context = is_of_context
 
 
 class _StandIn:
-    """What can be neither compared nor shown, and has no class: that would take the whole of what it stands for."""
+    """An object that refuses comparison, hashing, `repr` and its class: these depend on the whole real object."""
 
     __slots__ = ()
     _is_of_context: ClassVar[bool] = False
@@ -74,7 +77,7 @@ class _UnknownContext(_StandIn):
 
 
 class _NotingContext(_StandIn):
-    """A context that notes which of its fields were read; history, time and the like are not for reading."""
+    """A context that records which of its fields are read; history, time and the like cannot be read."""
 
     __slots__ = ("_context", "_noted", "_tool")
 
@@ -93,28 +96,28 @@ class _NotingContext(_StandIn):
         self._noted.add(name)
         value: object = getattr(self._context, name)
         if name == "active_template" and type(value) not in _TEMPLATES:
-            # One of another class may be equal to one that allows less.
+            # An instance of another class may compare equal to a template that allows less.
             raise Unresolved
         return value
 
 
 def known_call(call: ToolCall) -> ToolCall:
-    """Return a stand-in that knows of a call only which tool it is for."""
+    """Return a stand-in for a call of which only the tool is known: its names, server, kind and readings."""
     return cast("ToolCall", _KnownCall(call))
 
 
 def noting(context: AuthContext | None, tool: str, noted: set[str]) -> AuthContext:
-    """Return a stand-in for a context that puts what is read of it into `noted`; for None, one that knows nothing."""
+    """Return a stand-in that adds to `noted` each field read of a context; for None, one of which nothing is known."""
     return cast("AuthContext", _UnknownContext() if context is None else _NotingContext(context, tool, noted))
 
 
 def unread(call: ToolCall, context: AuthContext, spec: "ToolSpec | None") -> "Actions":  # noqa: ARG001 -- a reader
-    """Read no actions: they take the whole call."""
+    """Raise `Unresolved`: the actions depend on the whole call. An action reader for stand-ins."""
     raise Unresolved
 
 
 def key_of(fields: Iterable[str], tool: str) -> Callable[[AuthContext], Hashable]:
-    """Return what reads the values of fields that were noted for a tool."""
+    """Return a function that reads the values of noted fields from a context; `tool` is the one of its ignore list."""
     names = sorted(fields)
     plain = operator.attrgetter(*(each for each in names if each != _IGNORES)) if set(names) - {_IGNORES} else _nothing
     if _IGNORES not in names:

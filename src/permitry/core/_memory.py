@@ -1,8 +1,9 @@
-"""What a policy decides about one tool: remembered where the context alone tells, else asked of the rules left.
+"""Dependency-tracked memoisation of what a policy decides about one tool.
 
-The ordinary evaluation is run once with stand-ins that know the tool and a context, and note what is read of it. If it
-comes to a decision, that holds for every call of the tool in every context with the same values. If not, the rules that
-answer False without more are left out, and the others are asked.
+The ordinary evaluation is run once with stand-ins: a call of which only the tool is known, and a context that records
+which of its fields are read. If this yields a decision, the decision holds for every call of the tool in every context
+with the same values of these fields. If not, the rules that already answer False are left out, and only the others are
+asked about each call.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -25,23 +26,23 @@ __all__ = ["Memory", "Reference"]
 Reference: TypeAlias = Callable[[], ToolSpec | None]
 
 MOST_CONTEXTS = 1_024
-"""So many contexts of a tool are remembered at most; then all are forgotten, and learned again."""
+"""The most contexts remembered for a tool; when there are more, all are forgotten and learned again."""
 
 _FEW = 4
-"""So few rules are asked one by one: to find them among themselves would take longer."""
+"""Up to this number, asking every rule is faster than looking up which can match."""
 
 
 class _Left(NamedTuple):
-    """The rules that are left to ask: their numbers, and the rules themselves, in their order."""
+    """The rules that have to be asked about each call: their numbers, and the rules by phase, in order."""
 
     numbers: frozenset[int]
     phases: Phases
 
 
 class _Learned(NamedTuple):
-    """The fields of contexts that made a difference so far, and what was learned for each of their values.
+    """The context fields that were read so far, and the outcome for each combination of their values.
 
-    An outcome is the decision, or the rules that are left to ask.
+    An outcome is the decision itself, or the rules that have to be asked. `key` reads the fields of a context.
     """
 
     fields: frozenset[str]
@@ -50,10 +51,10 @@ class _Learned(NamedTuple):
 
 
 class Memory:
-    """The rules that can match calls of one tool, in their order, and what was learned of them. Thread-safe."""
+    """The rules that can match calls of one tool, in order of evaluation, and the outcomes learned. Thread-safe."""
 
     __slots__ = (
-        "_call", "_contextual", "_entries", "_finder", "_learned", "_likely", "_own_tool", "_settled", "_spec",
+        "_always_asked", "_call", "_contextual", "_entries", "_finder", "_learned", "_likely", "_own_tool", "_spec",
         "_trial", "_version", "kind", "name", "spec",
     )  # fmt: skip
 
@@ -61,7 +62,8 @@ class Memory:
         call = question.call
         self.name: str = call.tool
         self.kind: PayloadKind = call.kind
-        # What was completed here may be kept; a declaration itself lives as long as its registry wants.
+        # A declaration that was completed here may be kept; one as given belongs to its registry, so `spec` is a weak
+        # reference to it.
         self.spec = spec
         self._spec = None if question.spec is question.own else question.spec
         self._own_tool = None if question.tool is question.own else question.tool
@@ -74,40 +76,40 @@ class Memory:
         left = [(entry, answer) for entry, answer in tried if answer is not False]
         self._entries = tuple(entry for entry, _ in left)
         self._trial = tuple(entry.for_trial for entry in self._entries)
-        # What the context can tell more about is tried again in each; all else is asked of every call.
+        # Rules that only lacked the context are tried again in each new context; the others are asked about every call.
         self._contextual = frozenset(
             number for number, (_, answer) in enumerate(left) if answer is not True and answer.is_of_context
         )
-        self._settled = frozenset(range(len(left))) - self._contextual
+        self._always_asked = frozenset(range(len(left))) - self._contextual
         self._learned = _Learned(frozenset(), key_of((), self.name), {})
 
     def decide(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
     ) -> Decision:
-        """Return the decision for a call of the tool in this context alone."""
+        """Return the decision for a call of the tool, without regard to a parent context."""
         _, key, outcomes = self._learned
         outcome = outcomes.get(key(context))
         if outcome is None:
             outcome = self._learn(context, spec)
         if isinstance(outcome, Decision):
             return outcome
-        return self._asked(self._question(call, context, spec, reader), outcome)
+        return self._decide_by_rules(self._question(call, context, spec, reader), outcome)
 
     def blocks_all(self, context: AuthContext, spec: ToolSpec) -> bool:
-        """Return whether every call of the tool is surely blocked."""
+        """Return whether every call of the tool is certain to be blocked in this context."""
         _, key, outcomes = self._learned
         outcome = outcomes.get(key(context))
         if outcome is None:
             outcome = self._learn(context, spec)
         if isinstance(outcome, Decision):
             return outcome.verdict is Verdict.BLOCK
-        # All that is not known is the call.
+        # Here the context is known in full, and of the call only the tool.
         question = self._question(self._call, context, spec, unread)
         for number in sorted(outcome.numbers):
             entry = self._trial[number]
             if entry.phase is Phase.OVERRIDE and _could_match(entry, question) is not False:
                 return False
-            if entry.effect is Verdict.BLOCK and _surely_blocks(entry, question):
+            if entry.effect is Verdict.BLOCK and _must_block(entry, question):
                 return True
         return False
 
@@ -119,31 +121,31 @@ class Memory:
             outcome = decided(question, self._phases(self._trial))
         except Unresolved:
             left = (number for number in self._contextual if _could_match(self._trial[number], question) is not False)
-            outcome = self._left(self._settled.union(left))
+            outcome = self._left(self._always_asked.union(left))
         fields, key, outcomes = self._learned
         if not noted <= fields or len(outcomes) >= MOST_CONTEXTS:
-            # INVARIANT: a key may have too many fields, never too few. What was learned with fewer is forgotten.
+            # INVARIANT: a key may have too many fields, never too few. Outcomes under a key with fewer are discarded.
             fields = fields | noted
             key, outcomes = key_of(fields, self.name), {}
             self._learned = _Learned(fields, key, outcomes)
         outcomes[key(context)] = outcome
         return outcome
 
-    def _asked(self, question: Question, left: _Left) -> Decision:
+    def _decide_by_rules(self, question: Question, left: _Left) -> Decision:
         if len(left.numbers) > _FEW:
-            left = self._left(self._found(question, left.numbers))
+            left = self._left(self._numbers_of_candidates(question, left.numbers))
         return decided(question, left.phases)
 
     def _left(self, numbers: frozenset[int]) -> _Left:
         return _Left(numbers, self._phases(self._entries[number] for number in sorted(numbers)))
 
-    def _found(self, question: Question, numbers: frozenset[int]) -> frozenset[int]:
+    def _numbers_of_candidates(self, question: Question, numbers: frozenset[int]) -> frozenset[int]:
         finder = self._finder
         if finder is None:
             self._finder = finder = Finder([entry.needs() for entry in self._entries])
         try:
             return numbers.intersection(finder.find(question.facts))
-        except Exception:  # noqa: BLE001 -- where facts cannot be worked out, every rule is asked, and its failure kept
+        except Exception:  # noqa: BLE001 -- where facts cannot be computed, every rule is asked, and its failure kept
             return numbers
 
     def _phases(self, entries: Iterable[Entry]) -> Phases:
@@ -152,7 +154,7 @@ class Memory:
     def _question(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
     ) -> Question:
-        """Return the question to the rules; what was found out about the tool before is part of it."""
+        """Return the question to the rules, with what is already known about the tool filled in."""
         declared = spec if self._spec is None else self._spec
         question = Question(call, context, declared, reader, own=spec, likely=self._likely)
         if self._own_tool is not None:
@@ -160,7 +162,7 @@ class Memory:
         return question
 
 
-def _surely_blocks(entry: Entry, question: Question) -> bool:
+def _must_block(entry: Entry, question: Question) -> bool:
     try:
         decision = entry.decides(question, [])
     except Unresolved:
@@ -169,10 +171,10 @@ def _surely_blocks(entry: Entry, question: Question) -> bool:
 
 
 def _could_match(entry: Entry, question: Question) -> bool | Unresolved:
-    """Return False for a rule that surely does not match, cover or fail; else True, or what kept it from answering."""
+    """Return False for a rule that cannot match, cover or fail; the signal if it lacked something; otherwise True."""
     failures: list[RuleFailure] = []
     try:
-        is_out = entry.answer(question, failures) is False and not entry.covered(question, failures)
+        cannot_match = entry.answer(question, failures) is False and not entry.covered(question, failures)
     except Unresolved as signal:
         return signal
-    return bool(failures) or not is_out
+    return bool(failures) or not cannot_match

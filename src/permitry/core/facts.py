@@ -1,8 +1,8 @@
-"""Facts of a question, and what rules need of them: how the few rules that can match are found among many.
+"""Facts of a question: the index keys by which the few rules that can match are found among many.
 
-A rule declares sets of facts. Unless one fact of each set is a fact of the question, `matches` returns False and
-`covers` nothing. A fact that is not known counts as met: an unreadable command may run any program. What is declared
-only saves work; what a rule means is said by `matches` alone.
+A rule declares what it needs as sets of facts. If the question has no fact of one of these sets, `matches` returns
+False and `covers` returns nothing. A fact that cannot be determined counts as present: an unreadable command may run
+any program. The declaration only saves work; `matches` alone defines what a rule means.
 """
 
 import enum
@@ -40,17 +40,17 @@ class Anchor(enum.Enum):
 
 
 class Fact(NamedTuple):
-    """One fact: `value` is what is looked up among the facts of a `group`.
+    """One key of the index: `value` is looked up among the facts of the same kind and `group`.
 
     | kind | group | value |
     |---|---|---|
     | `ARGUMENT` | the path of the argument, and the class of its value | the value |
     | `PROGRAM` | () | the name of a program as `program_name` or `program_path` has it, or a glob of such names |
     | `WORD` | the name of a program | one of its arguments |
-    | `HOST` | () | a host, or the end of one from a dot on, as in `.example.com` |
-    | `PATH` | the anchor | the leading components, each folded |
-    | `NAME` | the anchor | one component, folded |
-    | `DEPTH` | the anchor | how many components there are below it |
+    | `HOST` | () | a host, or a suffix of one that begins with a dot, such as `.example.com` |
+    | `PATH` | the anchor | the leading components below the anchor, each case-folded |
+    | `NAME` | the anchor | one component anywhere in the path, case-folded |
+    | `DEPTH` | the anchor | the number of components below the anchor |
     """
 
     kind: Kind
@@ -59,10 +59,11 @@ class Fact(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Paths relative to one anchor, by their components, and those of folders below which any may be touched.
+    """The paths that a call may touch, as components below one anchor.
 
-    `parts` are all components of all paths, wherever they are; None where a path may have any. `depths` are the numbers
-    of components, None where there may be any.
+    `names` are single paths; `trees` are directories of which any descendant may be touched. `parts` are the components
+    of all paths, also of those outside the anchor; None if a path may have any component. `depths` are the numbers of
+    components below the anchor; None if a path may have any number.
     """
 
     names: frozenset[tuple[str, ...]]
@@ -72,17 +73,17 @@ class Paths(NamedTuple):
 
 
 def program_path(text: str) -> str:
-    """Return the name of a program with its directory, if it is written with one, case-folded."""
+    """Return a program as it is written, with its directory if there is one; case-folded, with `/` as separator."""
     return text.replace("\\", "/").casefold()
 
 
 def program_name(text: str) -> str:
-    """Return the name of a program without its directory, case-folded: what all its spellings share."""
+    """Return the name of a program without its directory, case-folded: the same for all its spellings."""
     return program_path(text).rpartition("/")[2]
 
 
 def argument_class(value: bool | float | str) -> str:  # noqa: FBT001 -- it is the value that is looked at
-    """Return the class of scalars that a value is compared with: all numbers are of one, and true is none of them."""
+    """Return the class of scalars a value can be equal to: `string`, `number` (int and float), or `boolean`."""
     if isinstance(value, bool):
         return "boolean"
     return "string" if isinstance(value, str) else "number"
@@ -93,9 +94,9 @@ _Value = TypeVar("_Value")
 
 
 class Facts:
-    """The facts of one call, each kind worked out when it is first asked for; None for what may be anything.
+    """The facts of one call, computed on first use. Where it returns None, the value is unknown and may be anything.
 
-    `readings` are the actions of the call, one for each tool that its name may mean.
+    `readings` returns the actions of the call, once for each tool that its name may mean.
     """
 
     def __init__(self, arguments: Mapping[str, object], readings: Callable[[], Sequence[Actions]]) -> None:
@@ -113,7 +114,10 @@ class Facts:
 
     @functools.cached_property
     def programs(self) -> Mapping[str, frozenset[str] | None] | None:
-        """The arguments of each program by its name and by its path; None for those with a word that is not known."""
+        """The arguments of each program, by its name and by its path; None if one of them is not known.
+
+        None instead of the mapping if a program itself is not known.
+        """
         found: dict[str, frozenset[str] | None] = {}
         for first, *rest in filter(None, self._commands()):
             if _is_open(first):
@@ -126,12 +130,12 @@ class Facts:
 
     @functools.cached_property
     def hosts(self) -> frozenset[str]:
-        """The hosts that are or may be connected to, and their ends from every dot on."""
+        """The hosts that are or may be connected to, and each of their suffixes that begins with a dot."""
         hosts = (action.host for action in self._with_operands if isinstance(action, Connect))
-        return frozenset(end for host in hosts if host is not None for end in (host, *_ends(host)))
+        return frozenset(end for host in hosts if host is not None for end in (host, *_suffixes(host)))
 
     def are_open(self, kind: Kind) -> bool:
-        """Return whether something of the call is not known at all, and could be what facts of a kind are about."""
+        """Return whether a part of the call is unknown and could supply any fact of this kind."""
         if kind is Kind.ARGUMENT:
             return False
         about = "host" if kind is Kind.HOST else "path" if kind in _OF_PATHS else ""
@@ -149,7 +153,7 @@ class Facts:
         return any(place.is_open or not place.names for place in touches)
 
     def paths(self, anchor: Anchor) -> Paths | None:
-        """Return what is or may be touched, relative to an anchor."""
+        """Return the paths that are or may be touched, relative to an anchor; None if the anchor is not known."""
         if anchor not in self._paths:
             self._paths[anchor] = self._paths_from(anchor)
         return self._paths[anchor]
@@ -171,29 +175,29 @@ class Facts:
             has_wildcards = place.is_glob and not _WILDCARDS.isdisjoint(place.text)
             is_tree = has_wildcards or place.is_tree
             for whole in map(_components, place.names):
-                known = _known(whole) if has_wildcards else whole
+                known = _literal_prefix(whole) if has_wildcards else whole
                 parts.update(whole if known == whole else {None})
                 for base in bases:
                     if known[: len(base)] == base:
                         (trees if is_tree else names).add(known[len(base) :])
                         depths.add(None if "**" in whole else len(whole) - len(base))
                     elif is_tree and base[: len(known)] == known:
-                        # From above the anchor all that is below it may be met.
+                        # A tree that contains the anchor contains everything below the anchor.
                         trees.add(())
                         parts.add(None)
                         depths.add(None)
-        return Paths(frozenset(names), frozenset(trees), _all_known(parts), _all_known(depths))
+        return Paths(frozenset(names), frozenset(trees), _none_if_unknown(parts), _none_if_unknown(depths))
 
     @functools.cached_property
     def _actions(self) -> tuple[Action, ...]:
-        """Everything that the call does or may do, whatever its tool may be."""
+        """Everything that the call does or may do, for each tool that its name may mean."""
         return tuple(
             action for actions in self._readings() for action in (*actions.certain, *actions.possible, *actions.guessed)
         )
 
     @functools.cached_property
     def _with_operands(self) -> tuple[Action, ...]:
-        """The same, and what the operands of its programs name, which takes longer to read."""
+        """`_actions`, and the paths and hosts that operands of programs name; these take longer to read."""
         runs = (action.operands for action in self._actions if isinstance(action, Run))
         return (*self._actions, *(each for some in runs for each in (*some.touches, *some.connects, *some.guessed)))
 
@@ -215,7 +219,7 @@ def _is_open(word: Word) -> bool:
     return word.is_open or word.is_glob or word.is_home
 
 
-def _ends(host: str) -> Iterator[str]:
+def _suffixes(host: str) -> Iterator[str]:
     return (host[at:] for at, char in enumerate(host) if char == ".")
 
 
@@ -223,11 +227,11 @@ def _components(name: str) -> tuple[str, ...]:
     return tuple(fold(part) for part in name.split("/") if part)
 
 
-def _known(parts: tuple[str, ...]) -> tuple[str, ...]:
+def _literal_prefix(parts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the components before the first that holds a wildcard."""
     return tuple(itertools.takewhile(_WILDCARDS.isdisjoint, parts))
 
 
-def _all_known(values: set[_Value | None]) -> frozenset[_Value] | None:
+def _none_if_unknown(values: set[_Value | None]) -> frozenset[_Value] | None:
     known = frozenset(value for value in values if value is not None)
     return known if len(known) == len(values) else None

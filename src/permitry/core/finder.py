@@ -1,4 +1,4 @@
-"""Rules filed under facts that they need, so that those that can match are found however many there are."""
+"""An index of rules by the facts they need, which finds those that can match without asking all."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ __all__ = ["Finder"]
 
 
 class Finder:
-    """Rules, by their numbers, filed under what they need: of several sets the one that fewest others share."""
+    """An index from facts to the numbers of rules. Of the sets a rule needs, it is filed under the rarest."""
 
     __slots__ = ("_always", "_groups")
 
@@ -28,7 +28,8 @@ class Finder:
     def find(self, facts: Facts, *, is_of_known: bool = False) -> set[int]:
         """Return the numbers of the rules that may match a question with these facts.
 
-        `is_of_known`: only by what is known of it.
+        Where facts of a kind are unknown, all rules of that kind are returned; with `is_of_known`, only those that the
+        known facts lead to.
         """
         found = set(self._always)
         for (kind, name), group in self._groups.items():
@@ -38,16 +39,16 @@ class Finder:
 
 
 class _Group:
-    """Numbers by the values of facts that are looked up together."""
+    """The numbers filed under facts of one kind and group, by the values of the facts."""
 
     __slots__ = ("_globs", "below", "everything", "values")
 
     def __init__(self) -> None:
         self.everything: list[int] = []
         self.values: dict[Hashable, list[int]] = {}
-        # Of paths, what is filed under a longer one.
+        # For a path, the numbers filed under its descendants.
         self.below: dict[Hashable, list[int]] = {}
-        # Of programs, which may be filed under globs.
+        # The values as globs, for names of programs; built on first use.
         self._globs: Names | None = None
 
     def add(self, fact: Fact, number: int) -> None:
@@ -58,7 +59,7 @@ class _Group:
                 self.below.setdefault(fact.value[:length], []).append(number)
 
     def named(self, names: Iterable[str]) -> Iterable[int]:
-        """Return the numbers under values that are globs of one of the names."""
+        """Return the numbers filed under a name, or a glob, that matches one of the names."""
         globs = self._globs
         if globs is None:
             globs = Names()
@@ -77,7 +78,7 @@ class _Group:
 def _by_argument(group: _Group, facts: Facts, name: Any) -> Iterable[int]:  # noqa: ANN401 -- each kind has its groups
     path, kind = name
     found = facts.argument(path)
-    # A value of another class than the rule expects is no answer, and that is for the rule to say.
+    # Whether an argument that is missing or of another class matches is for the rule to decide.
     return group.everything if found is None or found[0] != kind else group.under(found[1:])
 
 
