@@ -1,4 +1,7 @@
-"""How a restriction finds what it is about among the actions of a call: for certain, by a guess, or not at all."""
+"""How a restriction matches its conditions against the actions of a call: with certainty, by a guess, or not.
+
+Conditions of one *kind* are those on commands, on paths or on hosts.
+"""
 
 import itertools
 import re
@@ -13,12 +16,15 @@ from permitry.rules.conditions._conditions import Conditions, Part
 __all__ = ["BY_NAME", "guesses", "may_be_anything", "met", "met_at_once", "parts", "parts_of"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
-# How much that is known of a call looks like what a rule is about; a name that is not known looks like nothing.
+# How likely it is that an unsure rule does apply, ascending; 0 where the name itself is not known.
 _BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
 def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
-    """Return whether some action that `unless` leaves meets conditions of one kind, or why that is not certain."""
+    """Return whether an action meets the conditions of one kind, or `Unsure` if it only may.
+
+    `lifts` says of which parts `unless` lifts the restriction; these do not count.
+    """
     actions = question.actions
     narrowed = kind.narrowed(question.facts)
     answer = narrowed.are_about_actions and _met_by_known(narrowed, actions, lifts)
@@ -28,17 +34,17 @@ def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> 
     if unknown is not None:
         return Unsure(unknown, kind.does)
     guessed = ((_about(kind, part), part) for part in guesses(actions))
-    for about, part in itertools.chain(_of(kind, parts(actions)), guessed):
+    for about, part in itertools.chain(_paired(kind, parts(actions)), guessed):
         if (reason := may_be_anything(about, part)) is not None:
-            return Unsure(reason, about.does, _BY_ACCESS if _is_just_that(about, part) else 0)
+            return Unsure(reason, about.does, _BY_ACCESS if _has_exactly_the_access(about, part) else 0)
     return False
 
 
 def _about(kind: Conditions, part: Part) -> Conditions:
-    """Return what conditions of one kind ask of a guess.
+    """Return the conditions of one kind as they are compared with a guessed part.
 
-    Any text could be some command; only a pattern that names one makes it a guess worth asking about. What an
-    undeclared tool does with a path is not known.
+    Patterns for any command are left out: any text could be some command. Accesses are left out where no program is
+    known that touches the path: an undeclared tool may access it in any way.
     """
     commands = tuple(pattern for pattern in kind.commands if not pattern.is_any)
     accesses = frozenset[Access]() if part.run is None else kind.accesses
@@ -46,14 +52,14 @@ def _about(kind: Conditions, part: Part) -> Conditions:
 
 
 def _met_by_known(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
-    # Asked in this order: nearly no part fits, and the exceptions are dearer to look at.
+    # In this order because few parts fit, and exceptions cost more to evaluate.
     fitting = [part for part in parts(actions) if kind.may_fit(part, actions) and not lifts(part)]
     if any(kind.must_fit(part, actions) for part in fitting):
         return True
     guessed = ((_about(kind, part), part) for part in guesses(actions))
     fits = (pair for pair in guessed if pair[0].may_fit(pair[1], actions) and not lifts(pair[1]))
     unsure: Unsure | None = None
-    for about, part in itertools.chain(_of(kind, fitting), fits):
+    for about, part in itertools.chain(_paired(kind, fitting), fits):
         likeness = _likeness(about, part, actions)
         if unsure is None or likeness > unsure.likeness:
             unsure = Unsure(_why(part), about.of(part, actions).does, likeness)
@@ -62,12 +68,12 @@ def _met_by_known(kind: Conditions, actions: Actions, lifts: Callable[[Part], bo
     return unsure or False
 
 
-def _of(kind: Conditions, some: Iterable[Part]) -> Iterator[tuple[Conditions, Part]]:
+def _paired(kind: Conditions, some: Iterable[Part]) -> Iterator[tuple[Conditions, Part]]:
     return ((kind, part) for part in some)
 
 
 def _likeness(kind: Conditions, part: Part, actions: Actions) -> int:
-    """Return how much a part looks like what the conditions are about: by its name, or by a folder it goes through."""
+    """Return how likely a part is what the conditions are about: it has the name, or is a directory tree above it."""
     match part.subject:
         case Touch() as touch if touch.place.is_tree:
             alone = attrs.evolve(touch, place=attrs.evolve(touch.place, is_tree=False))
@@ -76,16 +82,16 @@ def _likeness(kind: Conditions, part: Part, actions: Actions) -> int:
             return BY_NAME
 
 
-def _is_just_that(kind: Conditions, part: Part) -> bool:
-    """Return whether conditions on paths are about what happens to a path, and about nothing else."""
+def _has_exactly_the_access(kind: Conditions, part: Part) -> bool:
+    """Return whether conditions on paths are about exactly the access that is made, and no other is possible."""
     touch = part.subject
     return isinstance(touch, Touch) and kind.accesses == {touch.access} and not touch.instead
 
 
 def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
-    """Return whether one program of a call meets the conditions of every kind, given that the call does.
+    """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
 
-    Of several programs one may be what the rule names, and another touch what it names: that is a guess.
+    Otherwise `Unsure`: one program has the name in the rule, and another touches the path or host in the rule.
     """
     sure = [
         [part for part in parts(actions) if kind.may_fit(part, actions) and kind.must_fit(part, actions)]
@@ -100,13 +106,13 @@ def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[
 
 
 def _belongs(part: Part, run: Part) -> bool:
-    """Return whether what is touched belongs to a program; what an argument of the call names belongs to each."""
+    """Return whether a program touches this; what an argument of the call itself names counts for every program."""
     words = part.run.words if part.run is not None else getattr(part.subject, "words", ())
     return not words or words == getattr(run.subject, "words", ())
 
 
 def _unknown(kind: Conditions, actions: Actions) -> str | None:
-    """Return why something could not be read that the conditions may be about, None if all could."""
+    """Return why an action that the conditions may be about could not be read; None if all such actions were read."""
     for action in (*actions.certain, *actions.possible, *actions.guessed):
         if isinstance(action, Unknown) and kind.are_about(action.about):
             return _not_read(action)
@@ -124,7 +130,7 @@ def _not_known(text: str) -> str:
 
 
 def may_be_anything(kind: Conditions, part: Part) -> str | None:
-    """Return why a part may be anything that the conditions are about, None if it may not."""
+    """Return why a part could be any path or host, and so one that the conditions are about; None if it could not."""
     match part.subject:
         case Connect(host=None) as connect if kind.hosts:
             return f"`{connect.text}` is not a valid address"
@@ -139,7 +145,7 @@ def _may_be_any(touch: Touch) -> bool:
 
 
 def _why(part: Part) -> str:
-    """Return what the guess rests on."""
+    """Return why it is not certain that the part meets the conditions."""
     words = part.subject.words if isinstance(part.subject, Run) else ()
     text = next((word.text for word in words if word.is_open and word.text), None)
     if text is not None:
@@ -158,13 +164,13 @@ def _why(part: Part) -> str:
 
 
 def parts(actions: Actions) -> Iterator[Part]:
-    """Yield everything a call does or may do, and what its programs touch."""
+    """Yield every certain and possible action of a call, and what its programs touch and connect to."""
     for action in (*actions.certain, *actions.possible):
         yield from parts_of(action)
 
 
 def guesses(actions: Actions) -> Iterator[Part]:
-    """Yield what texts of the call may be, which need not run or be touched at all."""
+    """Yield guessed actions, and guessed operands of programs: text that may not be run or touched at all."""
     for action in actions.guessed:
         yield from parts_of(action)
     for action in (*actions.certain, *actions.possible, *actions.guessed):
@@ -173,6 +179,7 @@ def guesses(actions: Actions) -> Iterator[Part]:
 
 
 def parts_of(action: Action) -> Iterator[Part]:
+    """Yield an action, and if it runs a program, what the program touches and connects to."""
     yield Part(action)
     if isinstance(action, Run):
         yield from (Part(touch, action) for touch in action.operands.touches)

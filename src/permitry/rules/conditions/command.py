@@ -1,11 +1,11 @@
 """The condition `when.command`: patterns over the arguments a program is run with.
 
-A pattern is read like the words of a simple command. A lone `*` at the end stands for any further arguments, none
-included; elsewhere for exactly one argument; `**` for any number. Inside a word `*`, `?` and `{this,that}` are
-wildcards; quotes and backslashes take their meaning away.
+A pattern is read like the words of a simple command. A lone `*` at the end matches any further arguments, or none;
+elsewhere exactly one argument; `**` matches any number. Inside a word `*`, `?` and `{this,that}` are wildcards; quotes
+and backslashes make them literal.
 
-A permission asks `holds`, which is sure and exact. A restriction asks `may_hold`, which is generous, and to be certain
-`must_hold`: generous with the spelling, but guessing nothing. What holds must hold, and what must hold also may hold.
+A permission uses `holds`, which is exact. A restriction uses `may_hold`, which over-approximates, and for certainty
+`must_hold`, which accepts the same spellings but does not guess. `holds` implies `must_hold`, which implies `may_hold`.
 """
 
 import functools
@@ -21,15 +21,15 @@ from permitry.rules.conditions._argv import Token, read_tokens
 __all__ = ["ArgvPattern"]
 
 _MOST_FLAGS = 10
-_MOST_OF_NO_WORD = 2
+_MOST_LETTERS_OF_NON_WORD = 2
 _VOWELS = frozenset("aeiouAEIOU")
 
 
 @attrs.frozen
 class ArgvPattern:
-    """A pattern over argv, such as `git log *`; matched by splitting, at the cost of the product of both lengths.
+    """A pattern over argv, such as `git log *`; matching takes time in the product of both lengths.
 
-    Raises: `RuleError` for text that is no pattern.
+    Raises: `RuleError` for text that is not a valid pattern.
     """
 
     text: str
@@ -39,7 +39,7 @@ class ArgvPattern:
 
     @property
     def is_any(self) -> bool:
-        """Whether every command fits."""
+        """Whether every command matches."""
         return self.text.strip(" \t") == "*"
 
     @property
@@ -49,50 +49,53 @@ class ArgvPattern:
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """The programs, with the word behind each where one is written out; none where anything may fit."""
+        """Facts of which one is present if a command can match: a literal second word of a program, or the program.
+
+        Empty if any program may match.
+        """
         program, *rest = self._tokens
         words = rest[0].texts if rest and not rest[0].may_be_option else None
         if program.is_any or program.is_one:
             return frozenset()
         if program.texts is None or words is None:
             names = (name for text in program.patterns for name in (program_name(text), program_path(text)))
-            # What a backslash hides from a pattern is a wildcard here, which finds no less. One letter may be folded to
-            # several, and a wildcard may stand for a slash.
+            # An escaped wildcard counts as a wildcard here, which finds more rules, never fewer; `?` as `*`, because
+            # case-folding may turn one letter into several. A wildcard may match a slash, so paths are needed too.
             return frozenset(Fact(Kind.PROGRAM, (), name.replace("?", "*")) for name in names)
         return frozenset(Fact(Kind.WORD, program_name(text), word) for text in program.texts for word in words)
 
     @property
     def literals(self) -> int:
-        """How many of its words are written out."""
+        """How many of its words are not a lone wildcard."""
         return sum(not (token.is_any or token.is_one) for token in self._tokens)
 
     def holds(self, words: Sequence[Word]) -> bool:
-        """Return whether the words surely fit; the program must be named exactly as in the pattern.
+        """Return whether the words certainly match; the program must be spelled exactly as in the pattern.
 
-        A word that the shell may change fits only where any number of arguments does, and an open one nowhere.
+        A glob or a tilde, which the shell may expand, matches only a wildcard for any number of arguments. An open word
+        never matches.
         """
         if not words or any(word.is_open for word in words):
             return False
         states = {0}
         for word in words:
             states = set(self._after(word, states))
-        return len(self._tokens) in self._passed(states)
+        return len(self._tokens) in self._closure(states)
 
     def may_hold(self, words: Sequence[Word]) -> bool:
-        """Return whether the words may fit, in the eyes of a restriction.
+        """Return whether the words may match; an over-approximation, for restrictions.
 
-        The program may be named with a folder and in another case. Options, and a value after each, may stand between
-        the words of the pattern. Flags such as `-rf` may be split, joined and reordered. A glob may become any number
-        of words that fit, and an open word any words at all.
+        The program may be written with a directory and in another case. Options, each with a value, may come between
+        the words of the pattern. Flags such as `-rf` may be split, joined and reordered. A glob may expand to any
+        number of matching words, and an open word to any words at all.
         """
         return self._fits(words, is_sure=False)
 
     def must_hold(self, words: Sequence[Word], bare: Sequence[Word] = ()) -> bool:
-        """Return whether the words fit by what is known of them, however they are spelled.
+        """Return whether the words match in one of the spellings of `may_hold`, by what is known of them alone.
 
-        The spellings are those of `may_hold`, but an expansion stands for one word at most, that is not read, and a
-        glob for any words only where any words do. Where the options of the program itself are known, and `bare` are
-        the words without them, only a pattern with options is compared with the words as they are written.
+        An expansion or a glob matches only a wildcard. `bare` are the words without the options of the program itself,
+        where these options are known; then the words as written are compared only with a pattern that has options.
         """
         return self._fits(bare or words, is_sure=True) or (
             bool(bare) and self._has_option and self._fits(words, is_sure=True)
@@ -105,21 +108,21 @@ class ArgvPattern:
     def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
         if not words or self._is_of_another_program(words[0]):
             return False
-        if _Generous(self._tokens, is_sure=is_sure).fits(words):
+        if _Tolerant(self._tokens, is_sure=is_sure).fits(words):
             return True
-        # What the shell may change is not certain to be a flag.
+        # A word that the shell may expand is not certain to be a flag.
         flags = _Flags.of([word for word in words if not (is_sure and (word.is_open or word.is_glob))])
         rest = (self._tokens[0], *(token for token in self._tokens[1:] if not flags.meet(token, is_sure=is_sure)))
-        return len(rest) < len(self._tokens) and _Generous(rest, is_flag_free=True, is_sure=is_sure).fits(words)
+        return len(rest) < len(self._tokens) and _Tolerant(rest, is_flag_free=True, is_sure=is_sure).fits(words)
 
     def _is_of_another_program(self, word: Word) -> bool:
-        """Return whether the first word settles it, as it does for most pairs of a pattern and a command."""
+        """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
         first = self._tokens[0]
         return not (word.is_open or word.is_glob or first.is_any or first.may_name(word))
 
     def _after(self, word: Word, states: Iterable[int]) -> Iterator[int]:
         is_sure = not (word.is_glob or word.is_home)
-        for at in self._passed(states):
+        for at in self._closure(states):
             token = self._tokens[at] if at < len(self._tokens) else None
             if token is None:
                 continue
@@ -128,15 +131,15 @@ class ArgvPattern:
             elif is_sure and token.matches(word.text):
                 yield at + 1
 
-    def _passed(self, states: Iterable[int]) -> set[int]:
-        """Return the states, and those behind wildcards that may stand for nothing."""
-        return _closed(self._tokens, states)
+    def _closure(self, states: Iterable[int]) -> set[int]:
+        """Return the states, and those reached by letting wildcards match nothing."""
+        return _epsilon_closure(self._tokens, states)
 
     def __str__(self) -> str:
         return self.text
 
 
-def _closed(tokens: tuple[Token, ...], states: Iterable[int]) -> set[int]:
+def _epsilon_closure(tokens: tuple[Token, ...], states: Iterable[int]) -> set[int]:
     reached = set()
     for start in states:
         at = start
@@ -148,10 +151,11 @@ def _closed(tokens: tuple[Token, ...], states: Iterable[int]) -> set[int]:
 
 
 @attrs.frozen
-class _Generous:
-    """The tokens as a restriction sees them; `is_flag_free` means flags have been compared already.
+class _Tolerant:
+    """Matches words as a restriction does, accepting other spellings.
 
-    `is_sure`: a word that the shell may change is not taken for what it may become.
+    `is_flag_free`: the flags of the pattern were matched before and are not among `tokens`. `is_sure`: a word that the
+    shell may expand is not assumed to become what the pattern asks for.
     """
 
     tokens: tuple[Token, ...]
@@ -159,25 +163,25 @@ class _Generous:
     is_sure: bool = False
 
     def fits(self, words: Sequence[Word]) -> bool:
-        # A state is a place in the pattern, and whether the next word may be the value of an option that was skipped.
+        # A state is an index into the tokens, and whether the next word may be the value of a skipped option.
         states = {(0, False)}
         for word in words:
             states = set(itertools.chain.from_iterable(self._after(word, at, is_value=value) for at, value in states))
-        return len(self.tokens) in _closed(self.tokens, {at for at, _ in states})
+        return len(self.tokens) in _epsilon_closure(self.tokens, {at for at, _ in states})
 
     def _after(self, word: Word, start: int, *, is_value: bool) -> Iterator[tuple[int, bool]]:
         if is_value:
             yield start, False
-        for at in _closed(self.tokens, [start]):
-            yield from ((place, False) for place in self._consumed(word, at))
+        for at in _epsilon_closure(self.tokens, [start]):
+            yield from ((place, False) for place in self._matched(word, at))
             is_option = word.text.startswith("-") if self.is_sure else word.may_be_option
             if at > 0 and is_option and (at < len(self.tokens) or self._is_flag(word)):
                 yield at, at < len(self.tokens)
 
-    def _consumed(self, word: Word, at: int) -> Iterable[int]:
-        """Return the places after `word` was taken for what stands at `at`."""
+    def _matched(self, word: Word, at: int) -> Iterable[int]:
+        """Return the indices of tokens after `word` was matched with those from `at` on."""
         if self.is_sure and (word.is_open or word.is_glob):
-            return self._taken(at)
+            return self._matched_by_wildcard(at)
         if word.is_open:
             return range(at, len(self.tokens) + 1)
         end = at
@@ -191,8 +195,8 @@ class _Generous:
             return ()
         return (at if self.tokens[at].is_any else end,)
 
-    def _taken(self, at: int) -> Iterable[int]:
-        """Return the places after a word that is not read: only what takes any word takes it."""
+    def _matched_by_wildcard(self, at: int) -> Iterable[int]:
+        """Return the indices of tokens after a word with unknown text, which only a wildcard matches."""
         if at == len(self.tokens):
             return ()
         token = self.tokens[at]
@@ -208,7 +212,7 @@ class _Generous:
 
 @attrs.frozen
 class _Flags:
-    """The flags of one letter that the words of a command hold: `clusters` are the letters of each word."""
+    """The one-letter flags of a command: `clusters` are the letters of each word, `may_be_any` if one is unknown."""
 
     clusters: tuple[str, ...] = ()
     may_be_any: bool = False
@@ -220,11 +224,11 @@ class _Flags:
         return cls(clusters, any(word.is_open or word.is_glob for word in options))
 
     def meet(self, token: Token, *, is_sure: bool) -> bool:
-        """Return whether an alternative of the token is a cluster such as `-rf` of these flags.
+        """Return whether an alternative of the token is a cluster, such as `-rf`, and these flags include its letters.
 
-        One that reads as a word, as `-set` does, may be an option of its own: to be sure, no other letter may be among
-        its letters. A word of more letters than a cluster has may be an option of its own as well: it is never certain,
-        and nothing at all to a pattern that reads as a word.
+        A pattern that looks like a word, such as `-set`, may mean one option instead of a cluster. With `is_sure` it
+        then matches only clusters without other letters. A word of more than ten different letters is not taken for a
+        cluster either: never with `is_sure`, and never for a pattern that looks like a word.
         """
         return any(self._hold(cluster, is_sure=is_sure) for cluster in token.clusters)
 
@@ -245,4 +249,4 @@ def _cluster(word: Word) -> str:
 
 
 def _is_word(cluster: frozenset[str]) -> bool:
-    return len(cluster) > _MOST_OF_NO_WORD and not cluster.isdisjoint(_VOWELS)
+    return len(cluster) > _MOST_LETTERS_OF_NON_WORD and not cluster.isdisjoint(_VOWELS)

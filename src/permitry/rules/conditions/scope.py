@@ -1,8 +1,9 @@
-"""What a rule is about: the tools it selects, and its conditions in `when` and `unless`.
+"""The scope of a rule: the tools it selects, and its conditions in `when` and `unless`.
 
-A condition is asked in one of two ways. *Must*: for what permits, and for what takes a restriction back.
-*May*: for what restricts, and for what takes a permission back. Where the truth is not known, the first says no
-and the second says yes or `Unsure`; a condition that cannot be evaluated at all raises, and law 2 says what that means.
+A condition is evaluated in one of two ways. *Must* (`over_approximate=False`) is for `when` of a permission and
+`unless` of a restriction; *may* (`over_approximate=True`) is for `when` of a restriction and `unless` of a permission.
+Where the truth is not known, the first is False and the second is True or `Unsure`. A condition that cannot be
+evaluated at all raises, and law 2 says what follows.
 """
 
 import functools
@@ -27,7 +28,7 @@ _NOTHING = Conditions()
 
 @attrs.frozen
 class Scope:
-    """The tools a rule selects (none named: every tool), and when it applies to them."""
+    """The tools a rule selects (without selectors: every tool), and the conditions under which it applies."""
 
     selectors: tuple[ToolSelector, ...] = ()
     when: Conditions = _NOTHING
@@ -35,9 +36,9 @@ class Scope:
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How narrow the conditions are: those on commands go before those on paths or hosts, then literal words count.
+        """How narrow the conditions are: the kind (2 commands, 1 paths or hosts, 0 neither), and the literal words.
 
-        Of several patterns the widest counts; `*` is no condition on commands.
+        Of several patterns the one with the fewest literal words counts; `*` alone is not a condition on commands.
         """
         when = self.when
         written = min((each.literals for each in when.commands or when.paths), default=0)
@@ -47,7 +48,7 @@ class Scope:
 
     @property
     def modes(self) -> frozenset[str]:
-        """The words for modes that the conditions name."""
+        """The names of modes in the conditions."""
         return frozenset(mode for each in self._plain if isinstance(each, ModeCondition) for mode in each.modes)
 
     @property
@@ -61,17 +62,17 @@ class Scope:
 
     @property
     def is_pure(self) -> bool:
-        """Whether it answers by the question alone."""
+        """Whether its answers depend on the question alone."""
         selectors_are_known = all(type(each) is ToolSelector for each in self.selectors)
         unless_is_pure = self.unless is None or self.unless.are_pure
         return type(self) is Scope and selectors_are_known and self.when.are_pure and unless_is_pure
 
     def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
-        """Return sets of facts, one of each of which is met before it can permit, cover, restrict or fail."""
+        """Return sets of facts. It cannot permit, cover, restrict or fail unless one fact of each set is present."""
         return tuple(self.when.needs(is_permission=is_permission))
 
     def selects(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether the call's tool is meant, whatever the conditions."""
+        """Return whether the tool of the call is, or with `over_approximate` may be, one that a selector names."""
         for each in self.selectors:
             if each.selects(question, over_approximate=over_approximate):
                 return True
@@ -80,10 +81,11 @@ class Scope:
     def permits(self, question: Question, *, is_alone: bool = True) -> bool:
         """Return whether a permission with this scope permits the whole call.
 
-        Unless it `is_alone`, the parts of a command that only read are left aside: others may permit them.
+        Unless it `is_alone`, actions of a shell command that only read need not be covered: other permissions may
+        cover them.
         """
         if not self.when.are_about_actions:
-            return self._applies_surely(question)
+            return self._must_apply(question)
         certain, covered = question.actions.certain, self.covers(question)
         reads = not is_alone and question.tool is not None and question.tool.is_shell
         return bool(covered) and all(
@@ -94,25 +96,26 @@ class Scope:
         """Return the indices of the certain actions that a permission with this scope permits."""
         if not self.when.are_about_actions:
             return frozenset()
-        trouble: Exception | None = None
+        failure: Exception | None = None
         try:
-            if not self._applies_surely(question):
+            if not self._must_apply(question):
                 return frozenset()
-        except Exception as error:  # noqa: BLE001 -- it is raised below, unless it makes no difference
-            trouble = error
+        except Exception as error:  # noqa: BLE001 -- raised below, unless nothing is covered anyway
+            failure = error
         actions = question.actions
-        fitting = ((i, Part(action)) for i, action in enumerate(actions.certain))
+        numbered = ((i, Part(action)) for i, action in enumerate(actions.certain))
         covered = frozenset(
-            i for i, part in fitting if self.when.fit(part, actions) and not self._excepts(part, question)
+            i for i, part in numbered if self.when.fit(part, actions) and not self._excepts(part, question)
         )
-        if covered and trouble is not None:
-            raise trouble
+        if covered and failure is not None:
+            raise failure
         return covered
 
     def restricts(self, question: Question) -> bool | Unsure:
-        """Return whether a restriction with this scope applies, whatever the tool may be by its name.
+        """Return whether a restriction with this scope applies, for any tool that the name of the call may mean.
 
-        Raises: `UnevaluableError`.
+        Raises: what a condition raised that cannot be evaluated, such as `UnevaluableError`, where the answer would be
+        True.
         """
         answer = self._restricts(question)
         for other in question.otherwise if question.likely else ():
@@ -123,25 +126,25 @@ class Scope:
     def _restricts(self, question: Question) -> bool | Unsure:
         if not self.selects(question, over_approximate=True):
             return False
-        trouble: Exception | None = None
+        failure: Exception | None = None
         try:
             if not self.when.plain_hold(question, over_approximate=True):
                 return False
         except Exception as error:  # noqa: BLE001 -- as above
-            trouble = error
+            failure = error
         try:
             is_lifted = self._plain_unless_holds(question)
         except Exception as error:  # noqa: BLE001 -- as above
-            is_lifted, trouble = False, trouble or error
-        if is_lifted and self._is_taken_back(question):
+            is_lifted, failure = False, failure or error
+        if is_lifted and self._lifts_whole_call(question):
             return False
         answer = self._fires(question, is_lifted=is_lifted) if self.when.are_about_actions else True
-        if trouble is not None and answer is True:
-            raise trouble
+        if failure is not None and answer is True:
+            raise failure
         return answer
 
     def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
-        """Yield what keeps the conditions from holding, for a human."""
+        """Yield a phrase for each reason why the conditions do not hold, for people to read."""
         yield from self.when.facts(question, over_approximate=over_approximate)
         unless = self.unless
         if (
@@ -163,7 +166,7 @@ class Scope:
 
     # Permissions ---------------------------------------------------------------------------------------------------
 
-    def _applies_surely(self, question: Question) -> bool:
+    def _must_apply(self, question: Question) -> bool:
         if not self.selects(question, over_approximate=False) or not self.when.plain_hold(
             question, over_approximate=False
         ):
@@ -177,39 +180,39 @@ class Scope:
             return False
         if not unless.are_about_actions:
             return True
-        # Judged action by action where the permission is; otherwise by whatever the call may do.
+        # If `when` is about actions as well, `_excepts` decides for each one; otherwise any action of the call counts.
         if self.when.are_about_actions:
             return False
         actions = question.actions
-        # What an undeclared tool does with a path is not known.
-        anyhow = attrs.evolve(unless, accesses=frozenset())
-        found = (*((unless, part) for part in parts(actions)), *((anyhow, part) for part in guesses(actions)))
+        # A guessed path may be accessed in any way.
+        any_access = attrs.evolve(unless, accesses=frozenset())
+        found = (*((unless, part) for part in parts(actions)), *((any_access, part) for part in guesses(actions)))
         return actions.unknown is not None or any(
             about.may_fit(part, actions) or may_be_anything(about, part) is not None for about, part in found
         )
 
     def _excepts(self, part: Part, question: Question) -> bool:
-        """Return whether `unless` may take the permission back from one part of the call."""
+        """Return whether `unless` may take the permission back from one action of the call."""
         unless = self.unless
         if unless is None or not unless.are_about_actions or not unless.plain_hold(question, over_approximate=True):
             return False
         run = part.subject
-        # What a program touches besides what it names may be what the exception is about.
+        # The program may also touch what it does not name, and the exception may be about that.
         if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
             return True
         return any(unless.may_fit(each, question.actions) for each in parts_of(part.subject))
 
     # Restrictions --------------------------------------------------------------------------------------------------
 
-    def _is_taken_back(self, question: Question) -> bool:
-        """Return whether `unless`, whose plain conditions hold, surely lifts the restriction from the whole call."""
+    def _lifts_whole_call(self, question: Question) -> bool:
+        """Return whether `unless`, whose plain conditions hold, certainly lifts the restriction from the whole call."""
         unless = self.unless
         if unless is None or (unless.are_about_actions and self.when.are_about_actions):
             return False
         if not unless.are_about_actions:
             return True
         actions = question.actions
-        # What a wrapper runs is an action of its own.
+        # What a wrapper such as `sudo` runs is listed as an action itself.
         possible = (each for each in actions.possible if not (isinstance(each, Run) and each.is_wrapper))
         parts = [Part(action) for action in (*actions.certain, *possible)]
         return bool(parts) and not actions.guessed and all(unless.fit(part, actions) for part in parts)
@@ -222,7 +225,7 @@ class Scope:
             return False
 
     def _fires(self, question: Question, *, is_lifted: bool) -> bool | Unsure:
-        """Return whether every kind of condition on actions is met by some action that `unless` leaves.
+        """Return whether each kind of condition on actions is met by some action that `unless` does not lift.
 
         `is_lifted`: the plain conditions of `unless` hold.
         """
@@ -236,7 +239,7 @@ class Scope:
             if answer is False:
                 return False
             if isinstance(answer, Unsure):
-                # A program that is what the rule names makes it likely that the rest is.
+                # If the command is certain, the unsure kinds after it are reported as likely.
                 unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=BY_NAME))
         if unsure is None and self.when.commands and len(kinds) > 1:
             return met_at_once(kinds, question.actions, lifts)
@@ -244,7 +247,7 @@ class Scope:
 
     @functools.cached_property
     def _kinds(self) -> tuple[Conditions, ...]:
-        """The conditions on commands, on paths and on hosts apart."""
+        """The conditions on commands, on paths and on hosts, each kind separately."""
         when = self.when
         names_programs = any(not pattern.is_any for pattern in when.commands)
         paths = Conditions(paths=when.paths, accesses=when.accesses, names_programs=names_programs)
