@@ -1,8 +1,11 @@
-"""Where a path leads: its name as written, and its name with links followed as the kernel follows them.
+"""Path resolution: the normalised name as written, and the name with symbolic links followed as the kernel does.
 
-A permission needs both names, a restriction either. What cannot be settled from here (a loop of links, a name the
-system refuses, a door of `/proc`) is not certain, but is still followed as far as it goes, so that restrictions see it.
-The disk is only asked for links (`Disk`), and for what it does not know yet there are the changes of earlier commands.
+A permission must match both names, a restriction either. What cannot be resolved reliably (a loop of links, a name the
+system refuses, a magic link of `/proc`) is not certain, but is still followed as far as possible, so that restrictions
+see it. The disk is only asked for links (`Disk`); changes that earlier commands make before this one are taken into
+account through `View`.
+
+Source: path_resolution(7), symlink(7), "Magic links".
 """
 
 import unicodedata
@@ -20,11 +23,11 @@ __all__ = ["can_follow", "read_path", "roots_of"]
 _LONGEST = 4096  # PATH_MAX: no system call takes more
 _DEEPEST = 256  # beyond any tree that is worked in
 _MOST_LINKS = 40  # MAXSYMLINKS: one more, and the kernel gives up with ELOOP
-_DOORS = frozenset({"cwd", "exe", "fd", "map_files", "ns", "root"})
+_MAGIC_LINKS = frozenset({"cwd", "exe", "fd", "map_files", "ns", "root"})
 
 
 def roots_of(workspace: str | None, home: str | None, *, view: View | None = None) -> Roots:
-    """Return the names of both folders, as given and real; none for a folder that is not known as an absolute path."""
+    """Return the names of both directories, as given and resolved; empty for one that is not an absolute path."""
     view = View() if view is None else view
     return Roots(_names(workspace, view), _names(home, view))
 
@@ -40,41 +43,41 @@ def read_path(
 ) -> Place:
     """Return the place `text` names; never raises.
 
-    `bases` are the absolute folders it may be relative to, none if that is not known. `is_home`: its leading tilde is
-    one a shell replaces; any other leading tilde may or may not be, and is not certain. `is_entry` is for an entry that
-    is itself made, replaced or removed. `view` answers for the links; left out, it is the disk as it is.
+    `bases` are the absolute directories it may be relative to, empty if unknown. `is_home`: a shell expands its leading
+    tilde; without this a leading tilde may or may not be expanded, and the place is not certain. `is_entry`: the
+    directory entry itself is created, replaced or removed. `view` answers for links; by default, the disk as it is.
     """
     readings = tuple(_readings(text, home, is_home=is_home))
     starts = dict.fromkeys((join(base, reading), base) for reading in readings for base in bases or ("",))
     paths = _unique(path for path, _ in starts)
     view = View() if view is None else view
-    ways = [_Way(base or "/", view).follow(path) for path, base in starts if path.startswith("/")]
+    walks = [_Walk(base or "/", view).follow(path) for path, base in starts if path.startswith("/")]
     is_sure = _is_plain(text) and len(readings) == 1 and _has_one_meaning(readings[0], bases)
-    # A folder that was moved takes along the shell that is in it.
+    # After its working directory is moved, a shell is still in it, under another name.
     has_moved = not text.startswith("/") and any(map(view.changes.is_gone, bases))
     return Place(
         text,
         lexical=_unique(_normal(path) for path in paths if path.startswith("/")),
-        real=_unique(name for way in ways for name in way.ends(is_entry=is_entry)),
-        passed=_unique(name for way in ways for name in way.passed),
-        is_certain=is_sure and not has_moved and not view.changes.is_anywhere and all(way.is_sure for way in ways),
+        real=_unique(name for walk in walks for name in walk.ends(is_entry=is_entry)),
+        passed=_unique(name for walk in walks for name in walk.passed),
+        is_certain=is_sure and not has_moved and not view.changes.is_anywhere and all(walk.is_sure for walk in walks),
         is_entry=is_entry,
     )
 
 
 def can_follow(path: str) -> bool:
-    """Return whether a path is short enough to be followed: every name in it costs a look at the disk."""
+    """Return whether a path is short enough to be followed: each component costs a system call."""
     return len(path) <= _LONGEST and path.count("/") <= _DEEPEST
 
 
 def _names(folder: str | None, view: View) -> tuple[str, ...]:
     if folder is None or not folder.startswith("/"):
         return ()
-    return _unique((_normal(folder), _Way("/", view).follow(folder).done))
+    return _unique((_normal(folder), _Walk("/", view).follow(folder).done))
 
 
 def _is_plain(text: str) -> bool:
-    # Control characters and lone surrogates are cut, escaped or refused by one program or another.
+    # Some programs cut, escape or refuse control characters and lone surrogates.
     return 0 < len(text) <= _LONGEST and not any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
 
 
@@ -85,7 +88,7 @@ def _has_one_meaning(reading: str, bases: Sequence[str]) -> bool:
 
 
 def _readings(text: str, home: str | None, *, is_home: bool) -> Iterator[str]:
-    """Yield what the text may mean, as paths; more than one, or none, means doubt."""
+    """Yield the paths that the text may mean; if there is not exactly one, the meaning is not certain."""
     text = text.partition("\0")[0]  # a program in C sees no more
     if len(text) > _LONGEST:
         text = _normal(text)
@@ -114,22 +117,23 @@ def _expanded(text: str, home: str | None) -> Iterator[str]:
 def _decoded(text: str) -> Iterator[str]:
     try:
         yield unquote(urlsplit(text).path)
-    except ValueError:  # an address that is no address has no second reading
+    except ValueError:  # an invalid URL has no other reading
         return
 
 
 def _normal(path: str) -> str:
-    # To POSIX two leading slashes may be another world, and normpath keeps them; to the kernels here they are one.
+    # POSIX leaves two leading slashes to the implementation, and normpath keeps them; these kernels read them as one.
     return normpath("/" + path.lstrip("/") if path.startswith("/") else path)
 
 
 @attrs.define
-class _Way:
-    """Where an absolute path leads: what does not exist is taken as written.
+class _Walk:
+    """A walk along an absolute path, one component at a time; a component that does not exist is kept as written.
 
-    `done` is where it has led so far, and in the end where it leads; `passed` the names its links gave it before that,
-    `entry` the place of its last name whatever that is, and `is_sure` whether all this is sure. `others` is where it
-    leads instead without the links that an earlier command may have removed.
+    `done` is the resolved part, and in the end the whole result; `todo` are the components left, the next one last.
+    `passed` are the paths that followed links expanded to on the way. `entry` is where the last component of the path
+    itself is, not followed if it is a link. `others` are the results if links are gone that an earlier command may have
+    removed. `is_sure`: the result is certain.
     """
 
     base: str
@@ -141,15 +145,15 @@ class _Way:
     is_sure: bool = True
     todo: list[str] = attrs.field(factory=list)
 
-    def follow(self, path: str) -> "_Way":
-        """Return this way once the path is followed."""
+    def follow(self, path: str) -> "_Walk":
+        """Follow a path to its end, and return this walk."""
         self.todo = [name for name in reversed(path.split("/")) if name not in ("", ".")]
         while self.todo:
             name = self.todo.pop()
             if name in ("", "."):
                 continue
             self.step(name)
-            # The names a link leads to are put on top of the others, so this is the end of the path itself.
+            # No component of the path is left, and `look` may add those of a link: this is the entry itself.
             if not self.todo:
                 self.entry = self.entry or self.done
             self.look()
@@ -159,13 +163,13 @@ class _Way:
         return self
 
     def ends(self, *, is_entry: bool) -> tuple[str, ...]:
-        """Return every name it may lead to."""
+        """Return every path it may resolve to; with `is_entry`, also the place of the entry."""
         return (*((self.entry,) if is_entry else ()), self.done, *self.others)
 
     def step(self, name: str) -> None:
         if name == "..":
             self.done = self.done.rpartition("/")[0]
-        elif _is_door(self.done, name):
+        elif _is_magic_link(self.done, name):
             self.is_sure = False
             self.done = {"root": "", "cwd": self.base.rstrip("/")}.get(name, f"{self.done}/{name}")
         else:
@@ -173,7 +177,7 @@ class _Way:
         self.is_sure = self.is_sure and self.done not in self.view.changes.linked
 
     def look(self) -> None:
-        """Follow the link that is here, if there is one."""
+        """If there is a link here, go to its target: the components of the target come next."""
         target, is_known = self.view.disk.link_at(self.done or "/")
         self.is_sure = self.is_sure and is_known
         if target is None:
@@ -191,12 +195,13 @@ class _Way:
         self.passed.append(self.rest())
 
     def rest(self) -> str:
+        """Return the whole path as it is now: the resolved part, and the components left."""
         return _normal("/".join([self.done, *reversed(self.todo)]))
 
 
-def _is_door(done: str, name: str) -> bool:
-    """Return whether the name leads elsewhere for every process, so that what we see there is not what it sees."""
-    if name not in _DOORS:
+def _is_magic_link(done: str, name: str) -> bool:
+    """Return whether the name is a magic link, or a folder of them, which lead elsewhere for each process."""
+    if name not in _MAGIC_LINKS:
         return False
     if done == "/dev":
         return name == "fd"

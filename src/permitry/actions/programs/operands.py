@@ -1,7 +1,7 @@
 """What the operands of a program are: which paths it reads, writes or deletes, and which hosts it connects to.
 
-Table-driven: `programs.toml` says for each program what its operands and the values of its options are. Whatever does
-not fit what is said there makes every word a possible path, and the answer one that no permission may rely on.
+Table-driven: `programs.toml` says for each program what its operands and the values of its options are. For words that
+do not fit the table, or a program not in it, every word is a possible path, and no permission may rely on the result.
 """
 
 import itertools
@@ -53,18 +53,18 @@ _Possible: TypeAlias = Mapping[Access, frozenset[Access]]
 
 
 def touches_of(words: Sequence[Word]) -> Operands:
-    """Return what a program's words name; `words` begin with the program, its wrappers taken off.
+    """Return the paths and hosts that the words of a command name; `words` begin with the program, without wrappers.
 
-    A name that comes from a file or from the input is an open word without a text.
+    A name that is read from a file or from standard input is an open word without text.
     """
     try:
-        found = Operands() if _only_shows(words) else _known(words)
+        found = Operands() if _only_prints_help(words) else _known(words)
     except RefusedError:
         found = _possible(words)
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
-    unseen = tuple(_from_elsewhere(words))
+    unseen = tuple(_names_from_files(words))
     if unseen:
         hosts = () if _only_reads(words) else tuple(word for word in unseen if word.is_open)
         paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
@@ -72,10 +72,11 @@ def touches_of(words: Sequence[Word]) -> Operands:
     return _limited(found)
 
 
-def _only_shows(words: Sequence[Word]) -> bool:
-    """Return whether a program of files prints its help or its version: the first long option, behind letters, says so.
+def _only_prints_help(words: Sequence[Word]) -> bool:
+    """Return whether the command only prints a help text or a version, and touches no operand.
 
-    What does not know `--help` stops there as well. Where its words may be a program, that may read them itself.
+    The first option after clusters of known letters must be one such as `--help`; a program that does not know it stops
+    with an error. False for a program that has no shape, or takes any words: they may be another program's.
     """
     entry = catalogue().get(words[0].text, Entry())
     if not entry.shapes or any("any" in role for shape in entry.shapes for role in shape.operands):
@@ -85,8 +86,8 @@ def _only_shows(words: Sequence[Word]) -> bool:
 
 
 def _limited(found: Operands) -> Operands:
-    """Return each name once; of too many some, and for the rest a name that nobody has seen."""
-    paths, hosts = _few(found.paths), _some(found.hosts)
+    """Return each name once, up to a limit; an unknown name represents the rest, and `is_listed` is then False."""
+    paths, hosts = _limited_paths(found.paths), _limited_hosts(found.hosts)
     is_all = UNSEEN not in (*hosts[-1:], *(each.word for each in paths[-1:]))
     return attrs.evolve(
         found,
@@ -94,13 +95,13 @@ def _limited(found: Operands) -> Operands:
         hosts=hosts,
         is_listed=found.is_listed and is_all,
         copies=tuple(attrs.evolve(each, sources=each.sources[:_MOST_NAMED]) for each in found.copies),
-        guessed=_few(found.guessed),
-        guessed_hosts=_some(found.guessed_hosts),
+        guessed=_limited_paths(found.guessed),
+        guessed_hosts=_limited_hosts(found.guessed_hosts),
     )
 
 
-def _few(paths: Iterable[Named]) -> tuple[Named, ...]:
-    """Return each path once; of too many some, and for every access one that is not known."""
+def _limited_paths(paths: Iterable[Named]) -> tuple[Named, ...]:
+    """Return each path once, up to a limit; an unknown path for each access represents the rest."""
     found = tuple(dict.fromkeys(paths))
     if len(found) <= _MOST_NAMED:
         return found
@@ -108,8 +109,8 @@ def _few(paths: Iterable[Named]) -> tuple[Named, ...]:
     return (*found[:_MOST_NAMED], *unseen)
 
 
-def _some(hosts: Iterable[Word]) -> tuple[Word, ...]:
-    """Return each host once; of too many some, and one that nobody has seen."""
+def _limited_hosts(hosts: Iterable[Word]) -> tuple[Word, ...]:
+    """Return each host once, up to a limit; an unknown host represents the rest."""
     found: dict[Word, None] = {}
     for host in hosts:
         if len(found) > _MOST_HOSTS:
@@ -118,8 +119,8 @@ def _some(hosts: Iterable[Word]) -> tuple[Word, ...]:
     return tuple(found)
 
 
-def _from_elsewhere(words: Sequence[Word]) -> Iterator[Word]:
-    """Yield the lists of names among the words, and with each one a name that nobody has seen."""
+def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield an unknown name for each option that reads names from a file, and that file."""
     names = catalogue().get(words[0].text, Entry()).names_from
     if "*" in names:
         yield UNSEEN
@@ -141,7 +142,7 @@ def _known(words: Sequence[Word]) -> Operands:
     if not entry.shapes:
         raise RefusedError(f"the operands of `{name}` are not known")
     found, shape = _collected(name, entry, rest)
-    # A sub-command is one of `git`, which may run programs where it finds a configuration.
+    # Sub-commands are those of `git`, which may run programs that a configuration file names.
     is_listed = name == words[0].text and not any("any" in role for role in shape.operands)
     does = found.hosts or found.copies or any(each.access is not Access.READ for each in found.paths)
     only_reads = _only_reads(words)
@@ -156,9 +157,9 @@ def _only_reads(words: Sequence[Word]) -> bool:
 
 
 def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands, Shape]:
-    """Return the paths and hosts that are named, and the shape that says so."""
+    """Return the paths and hosts that are named, and the shape by which the words were read."""
     if entry.shapes[0].operands == ("none",):
-        return Operands(tuple(_expanded(words, ()))), entry.shapes[0]
+        return Operands(tuple(_other_globs(words, ()))), entry.shapes[0]
     parts = read_options(unbundled(words) if entry.script == "tar" else words, entry, name=name, is_any=True)
     shape = next(shape for shape in entry.shapes if not shape.when or shape.when & parts.names)
     _check(words, parts, entry, shape)
@@ -170,13 +171,13 @@ def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands
     collector.here()
     if entry.script == "sed":
         collector.paths += (Named(access, word) for access, word in files_of_sed(parts))
-    hosts = _some(each for host in collector.hosts for each in globbed(host))
-    paths = (*collector.paths, *_expanded(words, collector.words()))
+    hosts = _limited_hosts(each for host in collector.hosts for each in globbed(host))
+    paths = (*collector.paths, *_other_globs(words, collector.words()))
     return Operands(paths, hosts, copies=tuple(collector.copies())), shape
 
 
 def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
-    """Return the name and entry of what is called, sub-commands included, and the words behind it."""
+    """Return the name and entry of the program or sub-command that is called, and the words after it."""
     name = words[0].text
     entry, rest = catalogue().get(name, Entry()), words[1:]
     if words[0].is_open:
@@ -186,14 +187,17 @@ def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
     return name, entry, rest
 
 
-def _expanded(words: Sequence[Word], known: Sequence[Word]) -> Iterator[Named]:
-    """Yield the patterns that are no path to the program: the shell reads the folder they stand for all the same."""
+def _other_globs(words: Sequence[Word], known: Sequence[Word]) -> Iterator[Named]:
+    """Yield globs that the program does not take as paths: the shell reads their directories all the same."""
     seen = set(known)
     yield from (Named(Access.READ, word) for word in words if word.is_glob and word not in seen)
 
 
 def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> None:
-    """Refuse what may name other things than its operands do."""
+    """Check that the words name nothing but what the shape says.
+
+    Raises: `RefusedError` if they may.
+    """
     if parts.is_spread:
         raise RefusedError("a pattern for a value")
     if entry.options_first and any(word.may_be_option and word.text != "-" for word in parts.operands[: parts.before]):
@@ -206,7 +210,7 @@ def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> N
 
 
 def _roles(shape: Shape, parts: Parts) -> Iterator[tuple[str, Word]]:
-    """Yield the operands with what each of them is.
+    """Yield each operand with its role.
 
     Raises: `RefusedError` if they are too few or too many.
     """
@@ -240,17 +244,17 @@ def _descends(words: Sequence[Word]) -> bool:
     try:
         return _found(words)[1].descends
     except RefusedError:
-        # Which of its sub-commands it is is not known.
+        # The sub-command is not known, so any of them counts.
         return any(each.descends for each in catalogue().get(words[0].text, Entry()).commands.values())
 
 
 def _has_magic(word: Word) -> bool:
-    """Return whether a word may be a pathspec of git that leads out of the current folder, as `:/` and `:(top)` do."""
+    """Return whether a word may be a git pathspec with magic that leads out of the working directory (`:/`)."""
     return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
 
 
 def _possible(words: Sequence[Word]) -> Operands:
-    """Return every operand as the path it may be, and what its parts, options and texts may name as guesses."""
+    """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
     program = words[0].text.rpartition("/")[2]
     # What `/bin/RM` may do is what `rm` does.
     entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), Entry())
@@ -285,7 +289,7 @@ def _possible(words: Sequence[Word]) -> Operands:
         return Operands((*unseen, *paths), guessed=tuple(guessed))
     texts = [word for word in given if word in code or len(word.text.split()) > 1]
     hosts, guessed_hosts = (
-        _some(host for word in group for host in hosts_in(word, is_network=entry.network))
+        _limited_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
         for group in ((word for word in given if word not in texts), texts)
     )
     git = hosts_of_git(words) if program == "git" else ()
@@ -293,17 +297,17 @@ def _possible(words: Sequence[Word]) -> Operands:
 
 
 def named_in_code(code: Word) -> Iterator[Named]:
-    """Yield the text literals of a program in another language: what it does with such a path is not known."""
-    # Nearly every program has a `"/"` or a `"."` in it that joins or splits something.
+    """Yield the string literals of code in another language as paths, with every access: its use is not known."""
+    # Nearly all code has a literal such as `"/"` or `"."` that joins or splits something.
     words = (word for word in literals_in(code) if any(map(str.isalnum, word.text)) or word.is_open)
     yield from (Named(access, word) for word in words for access in Access)
 
 
 def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, _Accesses]:
-    """Return what a program may do to its operands, with each what else it may do instead; and what to some of them.
+    """Return the possible accesses to every operand, and further ones that are only a guess.
 
-    Where an option decides whether it deletes at all, which ones is a guess. Where all that fits the options does the
-    same to every path, nothing else is done.
+    Each possible access maps to those that may be made in its place; to none, if every shape that the options allow
+    makes this access to each path. Deleting is a guess where only an option makes the program delete.
     """
     deleting = [
         shape for shape in (*entry.shapes, *_sub_shapes(words)) if any("delete" in role for role in shape.operands)
@@ -329,7 +333,7 @@ def _sub_shapes(words: Sequence[Word]) -> tuple[Shape, ...]:
 
 
 def _may_be(options: frozenset[str], word: Word) -> bool:
-    """Return whether a word may give one of the options: whole, the beginning of a long one, a letter among others."""
+    """Return whether a word may give one of the options: in full, as a long one abbreviated, or in a cluster."""
     name = word.text.partition("=")[0]
     if word.is_open or name in options:
         return bool(options)
@@ -340,7 +344,7 @@ def _may_be(options: frozenset[str], word: Word) -> bool:
 
 
 def _has_option(word: Word, options: frozenset[str], entry: Entry) -> bool:
-    """Return whether a word begins with one of these options, alone or behind other letters of a cluster."""
+    """Return whether a word begins with one of these options, or has it in a cluster after other known letters."""
     letters = itertools.takewhile(lambda letter: f"-{letter}" in entry.known.plain, word.text[1:])
     at = 1 + sum(1 for _ in letters)
     is_in_cluster = word.text.startswith("-") and f"-{word.text[at : at + 1]}" in options

@@ -1,7 +1,8 @@
-"""What each program runs besides itself, by its own options and operands.
+"""Nested commands: what a program such as `xargs`, `sudo` or `bash -c` runs, by its own options and operands.
 
-Options are stepped over as far as they are known, and where one may or may not take the next word as its value, both
-readings are reported. What begins a command here may still be none.
+Each reader takes the words of a command, the program first, and yields the commands and shell texts it may run. Known
+options are skipped. Where an option may or may not take the next word as its value, both readings are yielded, so what
+is yielded may not be a command at all.
 """
 
 import itertools
@@ -29,7 +30,7 @@ from permitry.core.action import Word
 __all__ = ["ASSIGNED", "MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
 
 MOST_INNER = 64
-"""How many inner commands of one kind a command line may have; of more, the rest may be any."""
+"""The most nested commands of one kind in a command line; beyond that, the rest may be any command."""
 
 MOST_STARTS = MOST_INNER + 1
 
@@ -64,7 +65,7 @@ _EVALUATE = frozenset(
 
 
 def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
-    """Yield where an inner command may begin: every operand that the doubtful options before it leave possible."""
+    """Yield each index where the nested command may begin; several if options before it may take a value."""
     doubts = operands = found = at = 0
     while at < len(words) and found < MOST_STARTS:
         word = words[at]
@@ -88,25 +89,25 @@ def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
         operands += 1
 
 
-def _behind(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
+def _after_options(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
     return (run(words[at:]) for at in _starts(words, wrapper))
 
 
 def wrapped(words: Words) -> Iterator[Inner]:
-    """Yield the command behind a wrapper, and behind one that is a sub-command (`docker exec …`)."""
+    """Yield the command after a wrapper such as `sudo`, and after a sub-command that is one (`docker exec …`)."""
     name = program_of(words)
     wrapper = wrapper_of(name)
     if wrapper is not None:
-        yield from _behind(words[1:], wrapper)
+        yield from _after_options(words[1:], wrapper)
     for at, word in enumerate(words[1:], start=2):
         wrapper = SUBCOMMANDS.get((name, word.text))
         if wrapper is not None:
-            yield from _behind(words[at:], wrapper)
+            yield from _after_options(words[at:], wrapper)
 
 
 def _command(words: Words) -> Iterator[Inner]:
     if not any(has_letter(word, "v") or has_letter(word, "V") for word in words[1:2]):
-        yield from _behind(words[1:], Wrapper(0, "", "p"))
+        yield from _after_options(words[1:], Wrapper(0, "", "p"))
 
 
 def _coproc(words: Words) -> Iterator[Inner]:
@@ -119,16 +120,16 @@ def _applet(words: Words) -> Iterator[Inner]:
 
 
 def xargs(words: Words) -> Iterator[Inner]:
-    """Yield what `xargs` runs, once as written and once with the arguments that come from its input."""
-    for inner in _behind(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0prtox")):
-        marks = _marks(words[1 : len(words) - len(inner.words)])
+    """Yield what `xargs` runs: as written, and with its replace strings and added arguments as unknown words."""
+    for inner in _after_options(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0prtox")):
+        replace_strings = _replace_strings(words[1 : len(words) - len(inner.words)])
         yield inner
-        yield run((*(marked(word, marks) for word in inner.words), Word("{}", is_open=True)))
+        yield run((*(marked(word, replace_strings) for word in inner.words), Word("{}", is_open=True)))
 
 
-def _marks(options: Words) -> frozenset[str]:
-    """Return what `xargs` puts arguments in the place of; the empty text, which is in every word, for any."""
-    marks = {"{}"}
+def _replace_strings(options: Words) -> frozenset[str]:
+    """Return the replace strings of `xargs`; an unknown one is the empty text, which is in every word."""
+    replace_strings = {"{}"}
     for at, word in enumerate(options):
         name, _, value = word.text.partition("=")
         replacing = _REPLACING.match(word.text)
@@ -138,39 +139,39 @@ def _marks(options: Words) -> frozenset[str]:
         following = () if given else options[at + 1 : at + 2]
         if word.is_open or any(each.is_open for each in following):
             return frozenset({""})
-        marks |= {text for text in (given, *(each.text for each in following)) if text}
-    return frozenset(marks)
+        replace_strings |= {text for text in (given, *(each.text for each in following)) if text}
+    return frozenset(replace_strings)
 
 
 def _parallel(words: Words) -> Iterator[Inner]:
     operands = [word.text for word in words]
     cut = next((at for at, text in enumerate(operands) if text.startswith(":::")), len(words))
-    for inner in _behind(words[1:cut], Wrapper(0, "jISaN", "kmqtX0u")):
+    for inner in _after_options(words[1:cut], Wrapper(0, "jISaN", "kmqtX0u")):
         yield inner
         yield read(joined(inner.words))
     yield from (read(text) for text in operands[cut + 1 : cut + 1 + MOST_STARTS])
 
 
-# Texts for a shell ---------------------------------------------------------------------------------------------------
+# Shell texts ---------------------------------------------------------------------------------------------------------
 
 
 def only_checks(words: Words) -> bool:
-    """Return whether a shell looks at the syntax of its text and runs nothing of it: `bash -n`."""
-    # Others may take it back: an interactive shell runs what it reads.
+    """Return whether a shell certainly only checks the syntax of its text, and runs nothing: `bash -n`."""
+    # Any other option may undo `-n`: an interactive shell runs what it reads.
     options = [word.text for word in words[1:] if word.text[:1] in ("-", "+") or word.is_open]
     are_known = program_of(words) in _CHECKING and all(map(_CHECKS.fullmatch, options))
     return are_known and any("n" in option for option in options)
 
 
 def shell_text(words: Words) -> Iterator[Inner]:
-    """Yield the text behind `-c`, and the command that its parameters make; without `-c`, the script and its words."""
+    """Yield the text after `-c`, and its parameters as guessed commands; without `-c`, the script with its words."""
     if only_checks(words):
         return
     at = next((at for at, word in enumerate(words) if at and (has_letter(word, "c") or word.is_open)), 0)
     yield from (read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
     at = at or next((at for at, word in enumerate(words) if word.text == "--command"), 0)
     if not at:
-        yield from _behind(words[1:], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT"))
+        yield from _after_options(words[1:], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT"))
         return
     for start in _starts(words[at + 1 :], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPTc")):
         text, parameters = words[at + 1 + start], words[at + 2 + start :]
@@ -193,26 +194,26 @@ def _alias(words: Words) -> Iterator[Inner]:
 
 
 def _evaluated(words: Words) -> Iterator[Inner]:
-    """Yield the substitutions in a word that bash evaluates again, as the index in `read 'a[$(…)]'`."""
+    """Yield words with a command substitution that bash may evaluate again, as the index in `read 'a[$(…)]'`."""
     texts = (word.text for word in words[1:] if "$(" in word.text or "`" in word.text)
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
 
 
 def _watch(words: Words) -> Iterator[Inner]:
-    for inner in _behind(words[1:], Wrapper(0, "nq", "bcdegtpxwrCv")):
+    for inner in _after_options(words[1:], Wrapper(0, "nq", "bcdegtpxwrCv")):
         yield inner
         yield read(joined(inner.words))
 
 
 def ssh(words: Words) -> Iterator[Inner]:
-    """Yield what `ssh` runs: its words joined."""
-    for inner in _behind(words[1:], Wrapper(1, "BbcDEeFIiJLlmOopPQRSWw", "46AaCfGgKkMNnqsTtVvXxYy")):
+    """Yield what `ssh` runs: the words after the host, also joined as a shell text."""
+    for inner in _after_options(words[1:], Wrapper(1, "BbcDEeFIiJLlmOopPQRSWw", "46AaCfGgKkMNnqsTtVvXxYy")):
         yield inner
         yield read(joined(inner.words))
 
 
 def _env(words: Words) -> Iterator[Inner]:
-    """Yield what `env -S` splits; the rest of the words follows it."""
+    """Yield the text that `env -S` splits, with the rest of the words appended."""
     options = (at for at, word in enumerate(words) if at and _SPLITS.match(word.text))
     for at in itertools.islice(options, MOST_STARTS):
         word = words[at].text
@@ -222,7 +223,7 @@ def _env(words: Words) -> Iterator[Inner]:
 
 
 def dash_c(words: Words) -> Iterator[Inner]:
-    """Yield the text behind `-c`, as `su`, `script` and `flock` have it."""
+    """Yield the text after `-c` or `--command`, as in `su`, `script` and `flock`."""
     for at, word in enumerate(words[1:], start=1):
         cluster, letter, attached = word.text.partition("c")
         if word.text.startswith("--command="):
@@ -235,12 +236,12 @@ def dash_c(words: Words) -> Iterator[Inner]:
 
 
 def _each_text(words: Words) -> Iterator[Inner]:
-    """Yield every operand as a text of its own, as `pee` and `concurrently` have it."""
+    """Yield every operand as a separate shell text, as in `pee` and `concurrently`."""
     yield from (read(word.text) for word in words[1:] if not word.text.startswith("-"))
 
 
 def _powershell(words: Words) -> Iterator[Inner]:
-    """Yield the text behind `-Command`, in any of its spellings, or behind the name alone."""
+    """Yield the text after `-Command`, in any of its spellings; without it, all words."""
     at = next((at for at, word in enumerate(words) if word.text.lower().startswith(("-c", "/c"))), 0)
     yield read(joined(words[at + 1 :]))
 
@@ -250,13 +251,13 @@ def _bind(words: Words) -> Iterator[Inner]:
 
 
 def _hash(words: Words) -> Iterator[Inner]:
-    """Yield the program that `hash -p` puts behind another name, with whatever that name is called with."""
+    """Yield the program that `hash -p` binds to another name, with unknown arguments."""
     if any(has_letter(word, "p") for word in words[1:]):
         yield from (run((word, Word("", is_open=True))) for word in words[2:3])
 
 
 def _shell_of_device(words: Words) -> Iterator[Inner]:
-    """Yield what `adb shell` reads: its words joined."""
+    """Yield what `adb shell` runs: its words joined as a shell text."""
     at = next((at for at, word in enumerate(words, start=1) if word.text in ("shell", "exec-out", "exec-in")), 0)
     if at:
         yield read(joined(words[at:]))
