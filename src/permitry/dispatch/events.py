@@ -1,9 +1,9 @@
-"""What a running tool reports before it ends: one stream for hosts, plugins, delegated agents and the command line.
+"""Events that a tool reports while it runs: one stream for hosts, plugins, delegated agents and the command line.
 
-Events of one run reach the sink in their order. They are delivered from a thread of the run, so that no tool waits for
-a slow sink; output that comes faster than it is taken is joined, and beyond a bound its oldest part is left out, with
-the number of characters in `data["omitted"]`. Of other events the oldest are dropped where more than 16,384 wait.
-Nothing here decides anything: an event that is lost loses no result.
+The events of a run reach the sink in order. A thread of the run delivers them, so that no tool waits for a slow sink.
+Output that the sink does not take in time is joined; beyond a limit the oldest is omitted, and `data["omitted"]` is the
+number of its characters. Of other events the oldest are dropped when more than 16,384 wait. Events decide nothing, and
+a lost event does not change a result.
 """
 
 import asyncio
@@ -39,20 +39,20 @@ __all__ = [
 
 _LOG = logging.getLogger("permitry.events")
 _EVERY = 0.05
-"""The seconds between two deliveries of output, so that many small pieces are one event."""
+"""The seconds between two deliveries, so that many small pieces of output become one event."""
 _MOST_WAITING = 256 * 1024
-"""The characters of output that wait for a sink at most."""
+"""The most characters of output that wait for a sink."""
 _MOST_EVENTS = 16_384
-"""The pieces of output that wait for a sink at most, and the other events."""
+"""The most pieces of output that wait for a sink, and the most other events."""
 _MOST_REMEMBERED = 8_000
-"""The characters of output that a run which is stopped is told to have written."""
+"""The most characters of its output that are kept, to show them if the run is stopped."""
 
 _RunKey: TypeAlias = tuple[str, str | None, str]
 """Tool, call id and agent of an event."""
 
 
 class ToolEventKind(enum.Enum):
-    """What is reported."""
+    """The kinds of events."""
 
     STARTED = "started"
     OUTPUT = "output"
@@ -65,7 +65,7 @@ class ToolEventKind(enum.Enum):
 
 @attrs.frozen
 class ToolEvent:
-    """One report of a run: `text` for people, `data` as a JSON object.
+    """One event of a run: `text` for people to read, `data` as a JSON object.
 
     `data` holds for `PROGRESS` the numbers `done` and, where it is known, `total`; for `PLAN` the `steps`, each with
     `step` and `status`; for `OUTPUT` the characters `omitted` before this text, where any were; for `FINISHED` `ok`,
@@ -86,43 +86,43 @@ class ToolEvent:
 
 
 EventSink: TypeAlias = Callable[[ToolEvent], object]
-"""Takes events, one at a time. It may be async. What it raises is logged, and ends nothing."""
+"""Takes events, one at a time; may be async. An exception from it is logged, and stops nothing else."""
 
 
 class Artifact(Protocol):
-    """A long text that is being kept while it comes; `note` says what of it is kept, and where."""
+    """A long text that is stored while it is produced."""
 
     @property
     def note(self) -> str:
-        """A phrase for the model, such as `the whole is the artifact ID`."""
+        """A phrase for the model on what is stored, and where, such as `the whole is the artifact ID`."""
         ...
 
     def write(self, text: str) -> None:
-        """Keep more of it; `note` says what cannot be kept."""
+        """Store more of it; what cannot be stored is mentioned in `note`."""
         ...
 
     def close(self) -> None:
-        """End it; safe to call again."""
+        """Finish storing; safe to call again."""
         ...
 
 
 class ArtifactKeeper(Protocol):
-    """Where output goes that is too long for the model."""
+    """Stores output that is too long for the model."""
 
     def open(self, tool: str, agent: str) -> Artifact:
-        """Begin to keep what `tool` says in answer to `agent`.
+        """Return a new artifact for the output of a tool that `agent` called.
 
-        Raises: `OSError` when nothing can be kept.
+        Raises: `OSError` when it cannot be stored.
         """
         ...
 
 
 @attrs.define(eq=False)
 class Reporter:
-    """How one run reports: to its sink, if there is one, and where its long output goes. Thread-safe.
+    """The reporter of one run: sends events to its sink, if there is one, and stores its long output. Thread-safe.
 
-    A run within another run reports through the reporter of that one (`outer`), so that the sink has one stream, unless
-    its caller has named another sink.
+    A run inside another run reports through the reporter of that run (`outer`), so that the sink gets one stream;
+    unless its caller has given another sink.
     """
 
     tool: str
@@ -140,11 +140,11 @@ class Reporter:
 
     @property
     def receiver(self) -> EventSink | None:
-        """The sink that takes its events in the end, if there is one."""
+        """The sink that finally receives its events, that of `outer` included; None if there is none."""
         return self.sink if self.outer is None else self.outer.receiver
 
     def report(self, kind: ToolEventKind, text: str = "", data: Mapping[str, Any] | None = None) -> None:
-        """Report one event; after the end of the run none is delivered any more."""
+        """Report one event; events after `close` are not delivered."""
         if kind is ToolEventKind.OUTPUT:
             self._remember(text)
         if (self.sink is not None or self.outer is not None) and not self._is_closed:
@@ -154,14 +154,14 @@ class Reporter:
         if self._is_closed:
             return
         if self.outer is not None:
-            self.outer._put(event)  # noqa: SLF001 -- of another one of its class
+            self.outer._put(event)  # noqa: SLF001 -- another instance of this class
         elif self.sink is not None:
             delivery = self._started_delivery(self.sink)
             if delivery is not None:
                 delivery.put(event)
 
     def _started_delivery(self, sink: EventSink) -> "_Delivery | None":
-        """Return the way to the sink; None where there is no room for its thread: a run does without events then."""
+        """Return the delivery to the sink; None if its thread cannot be started: the run then has no events."""
         with _STARTING:
             if self._delivery is None and not self._is_closed:
                 try:
@@ -181,7 +181,7 @@ class Reporter:
                 self._omitted += oldest
 
     def written(self) -> str:
-        """Return the output that was reported so far: its last 8,000 characters, and how many came before them."""
+        """Return the last 8,000 characters of the output so far, with a note of how many came before them."""
         with _REMEMBERING:
             tail = "".join(self._written)[-_MOST_REMEMBERED:]
             length = self._omitted + self._length
@@ -196,13 +196,13 @@ class Reporter:
 
     @property
     def delivered(self) -> "concurrent.futures.Future[None] | None":
-        """Done when the sink has taken every event of a run that was closed; None: there is nothing to wait for."""
+        """A future, done when the sink has taken every event up to `close`; None if there is nothing to deliver."""
         return None if self._delivery is None else self._delivery.done
 
     def open_artifact(self) -> Artifact | None:
-        """Begin to keep the output of this run; None where nothing keeps any.
+        """Return a new artifact for the output of this run; None if there is no keeper.
 
-        Raises: `OSError` when it cannot be kept.
+        Raises: `OSError` when it cannot be stored.
         """
         return None if self.artifacts is None else self.artifacts.open(self.tool, self.agent)
 
@@ -212,7 +212,7 @@ _REMEMBERING = threading.Lock()
 
 
 class _Delivery:
-    """Events on their way to a sink, in a thread that ends with the run."""
+    """Delivers events to a sink, in a thread that ends with the run."""
 
     def __init__(self, sink: EventSink, loop: asyncio.AbstractEventLoop | None) -> None:
         self.done: concurrent.futures.Future[None] = concurrent.futures.Future()
@@ -242,23 +242,23 @@ class _Delivery:
                 waiting, self._waiting = self._waiting, _Waiting()
                 is_open = not self._is_closed
             for event in waiting.events():
-                self._hand_over(event)
+                self._send(event)
             with self._changed:
-                # Small pieces of output that come in the meantime will be one event.
+                # Small pieces of output that arrive in this time become one event.
                 self._changed.wait_for(lambda: self._is_closed, _EVERY)
         self.done.set_result(None)
 
-    def _hand_over(self, event: ToolEvent) -> None:
+    def _send(self, event: ToolEvent) -> None:
         try:
             outcome = self._sink(event)
             if inspect.isawaitable(outcome):
                 self._await(outcome)
-        except BaseException as error:  # noqa: BLE001 -- a sink may fail in any way, also by `exit()`, and ends nothing
+        except BaseException as error:  # noqa: BLE001 -- a sink may fail in any way, even by `exit()`, and stops nothing
             if not self._has_failed:
                 self._has_failed = True
                 _LOG.warning("The sink of events failed: %s", type(error).__name__, exc_info=error)
 
-    def _await(self, outcome: Any) -> None:  # noqa: ANN401 -- whatever the sink gives to be awaited
+    def _await(self, outcome: Any) -> None:  # noqa: ANN401 -- whatever awaitable the sink returns
         async def awaited() -> None:
             await outcome
 
@@ -270,7 +270,7 @@ class _Delivery:
 
 @attrs.define
 class _Waiting:
-    """Events that wait for a sink, numbered in their order; adding one costs the same however many these are."""
+    """Events that wait for a sink, numbered in order; adding one takes constant time."""
 
     count: int = 0
     # The oldest are dropped: a tool may report without end to a sink that takes nothing.
@@ -290,19 +290,19 @@ class _Waiting:
             self._omit()
 
     def _omit(self) -> None:
-        """Leave out the oldest output, or the beginning of it where that is enough."""
+        """Drop the oldest piece of output, or only its beginning where that is enough."""
         number, event = self.outputs.popleft()
         rest = event.text[self.size - _MOST_WAITING :] if self.size > _MOST_WAITING else ""
         left_out = len(event.text) - len(rest)
         self.size -= left_out
-        self.omitted[_run_of(event)] = self.omitted.get(_run_of(event), 0) + left_out
+        self.omitted[_run_key(event)] = self.omitted.get(_run_key(event), 0) + left_out
         if rest:
             self.outputs.appendleft((number, attrs.evolve(event, text=rest)))
 
     def events(self) -> Iterator[ToolEvent]:
-        """Yield all events in their order, with neighbouring pieces of the output of one run made one."""
+        """Yield all events in order; adjacent pieces of output from one run are joined to one event."""
         ordered = (event for _, event in sorted((*self.others, *self.outputs), key=operator.itemgetter(0)))
-        for (_, is_output), group in itertools.groupby(ordered, lambda event: (_run_of(event), _is_output(event))):
+        for (_, is_output), group in itertools.groupby(ordered, lambda event: (_run_key(event), _is_output(event))):
             if is_output:
                 yield self._joined(list(group))
             else:
@@ -310,11 +310,11 @@ class _Waiting:
 
     def _joined(self, pieces: list[ToolEvent]) -> ToolEvent:
         first = pieces[0]
-        text, omitted = "".join(piece.text for piece in pieces), self.omitted.pop(_run_of(first), 0)
+        text, omitted = "".join(piece.text for piece in pieces), self.omitted.pop(_run_key(first), 0)
         return attrs.evolve(first, text=text, data={**first.data, "omitted": omitted} if omitted else first.data)
 
 
-def _run_of(event: ToolEvent) -> _RunKey:
+def _run_key(event: ToolEvent) -> _RunKey:
     return event.tool, event.call_id, event.agent
 
 
@@ -323,23 +323,23 @@ def _is_output(event: ToolEvent) -> bool:
 
 
 CURRENT_REPORTER: contextvars.ContextVar[Reporter | None] = contextvars.ContextVar("permitry_reporter", default=None)
-"""How the run reports that is at work here, also in threads that copy its context."""
+"""The reporter of the run that is active here, also in threads that copy its context."""
 
 
 def reporter_here() -> Reporter | None:
-    """Return how the run reports that is at work here; None outside of a run."""
+    """Return the reporter of the run that is active here; None outside a run."""
     return CURRENT_REPORTER.get()
 
 
 def report(kind: ToolEventKind, text: str = "", **data: object) -> None:
-    """Report an event of the run that is at work here; without one, or without a sink, nothing happens."""
+    """Report an event of the run that is active here; without a run or a sink, do nothing."""
     reporter = CURRENT_REPORTER.get()
     if reporter is not None:
         reporter.report(kind, text, data)
 
 
 def kept(reporter: Reporter | None, *texts: str) -> str:
-    """Keep texts, one after the other, and return what is to be said of it; nothing where nothing keeps any."""
+    """Store texts as one artifact, and return a phrase for the model about it; empty if there is no keeper."""
     try:
         artifact = None if reporter is None else reporter.open_artifact()
         if artifact is None:
@@ -347,11 +347,11 @@ def kept(reporter: Reporter | None, *texts: str) -> str:
         for text in texts:
             artifact.write(text)
         artifact.close()
-    except Exception as error:  # noqa: BLE001 -- a keeper may fail in any way, and must not take the part that does fit
+    except Exception as error:  # noqa: BLE001 -- a keeper may fail in any way; the result must not be lost for it
         return not_kept(error)
     return artifact.note
 
 
 def not_kept(error: Exception) -> str:
-    """Return what is to be said where output could not be kept."""
+    """Return a phrase for the model about output that could not be stored."""
     return f"the whole could not be kept: {getattr(error, 'strerror', None) or type(error).__name__}"

@@ -1,4 +1,4 @@
-"""What the registry keeps of a tool, of a call that was authorized, and of all that runs."""
+"""Records of the registry: a registered tool, an authorized call, and the state that all runs share."""
 
 import os
 import weakref
@@ -26,7 +26,7 @@ _PAYLOADS = {
     PayloadKind.LOCAL_SHELL: "`command` must be a list: the program and its arguments",
     PayloadKind.UNIFIED_EXEC: "`cmd` or `session_id` must be there",
 }
-"""What a call must have because of its kind, whatever the tool."""
+"""The payload that a kind of call requires, for any tool; the end of an error message."""
 _BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
 
 
@@ -38,7 +38,7 @@ class Started(Protocol):
 
     @property
     def caller(self) -> CallScope | None:
-        """The state of the caller; None where none was given."""
+        """The scope of the caller; None if none was given."""
 
     def cancel(self) -> None:
         """End the run as cancelled, unless it has ended."""
@@ -46,7 +46,12 @@ class Started(Protocol):
 
 @attrs.frozen
 class RegisteredTool:
-    """A tool as the registry keeps it: `call` takes the arguments and the run, whatever the handler's own form is."""
+    """A tool as the registry keeps it.
+
+    `call` takes the arguments and the run, and adapts them to the signature of the handler. `canonical` returns
+    arguments in the form that rules see; `check` raises for arguments that the tool does not take. `is_shareable`:
+    identical calls at the same time are run once.
+    """
 
     spec: ToolSpec
     call: Callable[[dict[str, Any], Started], Any] = attrs.field(repr=False)
@@ -57,11 +62,11 @@ class RegisteredTool:
     check: Check | None = attrs.field(default=None, repr=False)
     canonical: Canonical | None = attrs.field(default=None, repr=False)
     resource: str | None = attrs.field(init=False)
-    """What the tool takes turns for; who starts agents must not wait for what these do."""
+    """The resource whose users take turns; None for a tool that spawns agents: it would wait for their calls."""
     only_reads: bool = attrs.field(init=False)
     kinds: tuple[PayloadKind, ...] = attrs.field(init=False)
 
-    # What the spec says is asked once, not at every run.
+    # Read from the spec once, not at every run.
 
     @resource.default
     def _resource_of_limits(self) -> str | None:
@@ -76,26 +81,26 @@ class RegisteredTool:
         return tuple(self.spec.kinds)
 
     def in_form(self, call: ToolCall) -> ToolCall:
-        """Return the call with its arguments in the form that rules see; as it is where they have none."""
+        """Return the call with its arguments in the form that rules see; unchanged if they cannot be converted."""
         if self.canonical is None:
             return call
         try:
             return attrs.evolve(call, arguments=self.canonical(call.to_dict()))
-        except Exception:  # noqa: BLE001 -- what has no such form is refused as a misfit
+        except Exception:  # noqa: BLE001 -- arguments without such a form are refused by `misfit`
             return call
 
     def misfit(self, call: ToolCall) -> ToolError | None:
-        """Return the error for which the tool cannot take this call, from the call alone; None: it can.
+        """Return why the tool cannot take this call, judged by the call alone; None if it can.
 
-        Its kind and payload are looked at, and then the arguments, by the tool's own check or by its schema.
+        The kind and payload are checked, then the arguments, by the tool's own check or else by its schema.
         """
         if call.kind not in self.kinds:
             kinds = ", ".join(sorted(kind.value for kind in self.kinds))
-            told = f"The tool `{self.spec.name}` takes calls of kind {kinds}; this one is of kind {call.kind.value}."
-            return ToolError(told)
+            message = f"The tool `{self.spec.name}` takes calls of kind {kinds}; this one is of kind {call.kind.value}."
+            return ToolError(message)
         if not has_kind(call, self.kinds):
             return ToolError(f"The arguments do not fit: {_PAYLOADS[call.kind]}.")
-        # INVARIANT: law 2. No check of a tool takes the place of this: roles are about the names of that form alone.
+        # INVARIANT: law 2. A check of the tool does not replace this: roles name the arguments of this form only.
         if self.canonical is not None and (wrong := _misform(call, self.canonical)) is not None:
             return wrong
         try:
@@ -105,22 +110,22 @@ class RegisteredTool:
                 fitting_arguments(call.arguments, self.spec.parameters)
         except ToolError as error:
             return error
-        except Exception:  # noqa: BLE001 -- a check that fails has found nothing; the tool itself will say what is wrong
+        except Exception:  # noqa: BLE001 -- a check that crashes has found nothing; the tool itself reports what is wrong
             return None
         return None
 
 
 def _misform(call: ToolCall, canonical: Canonical) -> ToolError | None:
-    """Return the error for arguments that are not in the form that rules see; None where they are."""
+    """Return the error for arguments that are not in the form that rules see; None if they are."""
     try:
         is_in_form = canonical(call.to_dict()) == call.to_dict()
-    except Exception as error:  # noqa: BLE001 -- arguments of no form may fail in any way
+    except Exception as error:  # noqa: BLE001 -- converting arbitrary arguments may fail in any way
         return error if isinstance(error, ToolError) else ToolError(_NO_FORM)
     return None if is_in_form else ToolError(_NO_FORM)
 
 
 def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
-    """Return whether calls of this kind are among those taken, and the payload is of the shape of its kind."""
+    """Return whether the kind of the call is one of `kinds`, and its payload has the shape that the kind requires."""
     if call.kind not in kinds:
         return False
     match call.kind:
@@ -134,13 +139,14 @@ def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
             return True
 
 
-# Not frozen, which takes longer to make: it stays between the registry and the run.
+# Not frozen, because that is slower to create; only the registry and the run see it.
 @attrs.define(eq=False)
 class Authorization:
-    """What stands behind an `AuthorizedCall`: the call, the context it was authorized in, and who is told.
+    """What an `AuthorizedCall` refers to: the call, the context it was authorized in, and the observer of its run.
 
-    It goes with the `token`: what can no more be redeemed is not kept. `tool` is the one whose declaration the rules
-    saw: it runs, whatever is registered in its place by then. `session` is the one that the context was read from.
+    It is dropped with the `token`: without one it cannot be redeemed. `tool` is the one whose declaration the rules
+    saw; it is the one that runs, even if another has been registered in its place. `session` is the one that the
+    context was read from. `process` is the id of the process that authorized the call.
     """
 
     token: "weakref.ref[AuthorizedCall]"
@@ -154,7 +160,7 @@ class Authorization:
 
 @attrs.define(eq=False)
 class Shared:
-    """What the runs of one registry share."""
+    """The state that all runs of one registry share."""
 
     turns: Turns = attrs.field(factory=Turns)
     single_flight: SingleFlight = attrs.field(factory=SingleFlight)

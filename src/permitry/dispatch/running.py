@@ -1,4 +1,7 @@
-"""One run of one tool: admitted, in its turn, within its time, and reported to its observer exactly once."""
+"""One run of one tool: admission, waiting for its resource, time limit, and exactly one report to its observer.
+
+Each step that waits exists twice: for a thread (`_wait`) and for an event loop (`_await`).
+"""
 
 import asyncio
 import concurrent.futures
@@ -39,7 +42,7 @@ _SHORTEST_WAIT = 0.1
 
 
 class _StoppedError(Exception):
-    """The run was ended from outside before the tool was."""
+    """Raised when a run ends before its tool does: cancelled or out of time. `so_far` is the output until then."""
 
     def __init__(self, outcome: Outcome, text: str) -> None:
         self.outcome = outcome
@@ -48,7 +51,7 @@ class _StoppedError(Exception):
 
 
 class _RefusedError(ToolError):
-    """The tool did not run at all."""
+    """Raised when the tool is not run at all: called too often, or its resource was not free in time."""
 
 
 _NOTHING = ToolResult(False, "The tool gave no result.")
@@ -57,7 +60,10 @@ _ANSWERS = frozenset({ToolResult, str, tuple})
 
 @attrs.define(eq=False)
 class Run:
-    """One run of one tool. Whatever happens, `observer.finished` is called once, with one outcome."""
+    """One run of one tool. Whatever happens, `observer.finished` is called exactly once, with one outcome.
+
+    `cancellation` stops the tool; `result` and `outcome` are final once the run has ended.
+    """
 
     authorization: Authorization
     scope: object
@@ -85,20 +91,20 @@ class Run:
 
     @property
     def caller(self) -> CallScope | None:
-        """The state of the caller, with the session in which the call was authorized; None where none was given."""
-        # INVARIANT: law 4. The session comes from who decided the call, never from who dispatches it.
+        """The scope of the caller, with the session in which the call was authorized; None if none was given."""
+        # INVARIANT: law 4. The session is the one in which the call was decided, never one given for its dispatch.
         scope = self.scope
         return attrs.evolve(scope, session=self.authorization.session) if isinstance(scope, CallScope) else None
 
     def run(self) -> ToolResult:
         """Run the tool and return what the model is shown.
 
-        Raises: `FatalToolError` from the tool; what the observer raises.
+        Raises: `FatalToolError` from the tool; whatever the observer raises.
         """
         try:
             with self:
                 self._check()
-                self.result = self._flown() if self.tool.is_shareable else self._in_turn()
+                self.result = self._run_shared() if self.tool.is_shareable else self._in_turn()
         finally:
             if self._reporter is not None and (delivered := self._reporter.delivered) is not None:
                 concurrent.futures.wait([delivered], GRACE)
@@ -110,14 +116,14 @@ class Run:
         try:
             with self:
                 self._check()
-                self.result = await (self._aflown() if self.tool.is_shareable else self._ain_turn())
+                self.result = await (self._arun_shared() if self.tool.is_shareable else self._ain_turn())
         finally:
             if self._reporter is not None and (delivered := self._reporter.delivered) is not None:
                 await asyncio.wait({loop_future(delivered)}, timeout=GRACE)
         return self.result
 
     def cancel(self) -> None:
-        """End the run as cancelled, unless it has ended; the tool is told to stop."""
+        """End the run as cancelled, unless it has ended; the tool is asked to stop."""
         if not self._has_ended:
             self._is_stopped = True
             self.cancellation.cancel()
@@ -134,18 +140,18 @@ class Run:
         self.shared.running.add(self)
         outer = cancellation_here()
         if outer is not None:
-            # What a tool has others do ends with it.
+            # A run that a tool starts is cancelled with it.
             self._outer = outer.calling(self.cancel)
             self._outer.__enter__()
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
         self._has_ended = True
         try:
-            self._let_go(error)
+            self._release(error)
             if error is None:
                 self.outcome = Outcome.OK if self.result.ok else Outcome.FAILED
             else:
-                self._judge(error)
+                self._set_outcome(error)
             if len(self.result.text) > self.tool.spec.output_limit:
                 self.result = self._clipped(self.result)
         finally:
@@ -155,7 +161,7 @@ class Run:
         return isinstance(error, Exception) and not isinstance(error, FatalToolError)
 
     def _report_end(self, seconds: float) -> None:
-        """Tell the observer of the end, then everything else; events end even where the observer fails."""
+        """Report the end to the observer, then to telemetry; close the event stream even if the observer fails."""
         try:
             self.authorization.observer.finished(
                 self.call, self.result, outcome=self.outcome._value_, seconds=seconds, error=self._trace
@@ -189,8 +195,8 @@ class Run:
             self._loop,
         )
 
-    def _let_go(self, error: BaseException | None) -> None:
-        """Give back all that the run has; the turn of work that goes on stays with it until its end."""
+    def _release(self, error: BaseException | None) -> None:
+        """Release what the run holds; work that is still going on releases its turn itself when it is done."""
         self.shared.running.discard(self)
         turn = self._turn
         if turn is not None and self._work is None:
@@ -200,8 +206,8 @@ class Run:
         if self._outer is not None:
             self._outer.__exit__(None, None, None)
 
-    def _judge(self, error: BaseException) -> None:
-        """Say what the outcome is, and what the model is shown of an error."""
+    def _set_outcome(self, error: BaseException) -> None:
+        """Set the outcome of an error, and the result that the model is shown."""
         name = self.tool.spec.name
         match error:
             case _StoppedError():
@@ -214,18 +220,18 @@ class Run:
                 self.outcome, self._trace = Outcome.CRASHED, safe_str(error, _traced)
                 text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
             case _:
-                # A thread cannot be stopped: what was interrupted may still be at work.
+                # A thread cannot be stopped: the interrupted tool may still be running.
                 self.outcome, self._trace = Outcome.CANCELLED, type(error).__name__
                 written = self._written()
                 text = f"The tool `{name}` was interrupted; it may have had effects.{written}"
                 if written:
-                    # The error goes on to the host, and the result does not.
+                    # The error is raised to the host, which does not receive the result.
                     error.add_note(written.strip())
         self.result = ToolResult(False, text)
 
     def _clipped(self, result: ToolResult) -> ToolResult:
         text = clip(result.text, self.tool.spec.output_limit, kept(self._reporter, result.text))
-        # The structured form says the same again, and would bring back what was left out.
+        # The structured form repeats the text, with what was left out.
         return attrs.evolve(result, text=text, structured=None)
 
     def _count(self, telemetry: ToolTelemetry, seconds: float) -> None:
@@ -235,10 +241,10 @@ class Run:
         with contextlib.suppress(Exception):
             telemetry.ran(run)
 
-    # Being let in ---------------------------------------------------------------------------------------------------
+    # Admission ------------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        # Whoever decided the call has asked this before: what comes here with a misfit came another way.
+        # Authorization checks this too: a call that does not fit here did not come through it.
         if not has_kind(self.call, self.tool.kinds):
             raise FatalToolError(safe_str(self.tool.misfit(self.call)))
         if self._is_stopped:
@@ -269,7 +275,7 @@ class Run:
             )
 
     def _over(self, last: object = None) -> _StoppedError:
-        """Return why the run is over before its end; `last` is what the tool gave when it had to stop."""
+        """Return the error for a run that is stopped or out of time; `last` is what the tool returned on stopping."""
         stopped = self._stopped()
         if isinstance(last, ToolResult) and last.text:
             stopped.so_far = f" What it gave until then:\n{last.text}"
@@ -278,7 +284,7 @@ class Run:
         return stopped
 
     def _written(self) -> str:
-        """Return what is said of the output of a run that ended early; nothing where it has reported none."""
+        """Return a sentence with the output reported before a run ended early; empty if there was none."""
         written = "" if self._reporter is None else self._reporter.written()
         return f" What it wrote until then:\n{written}" if written else ""
 
@@ -292,27 +298,27 @@ class Run:
         )
 
     def _joined(self) -> "concurrent.futures.Future[ToolResult | None] | None":
-        """Return the flight of a call that is the same and runs already; None: this is the first one."""
-        # A call that another one waits for must not wait in its turn.
+        """Return the future of an identical call that already runs (the leader); None if this run is the first."""
+        # A run that another one waits for must not wait for a third: this could be a deadlock.
         if leads():
             return None
-        # What is the same call to another tool of that name, as after a reload, is not the same.
+        # The same call to another tool of that name, as after a reload, is not identical.
         key = (id(self.tool), self.call.digest)
-        is_first, flight = self.shared.single_flight.join_run(key)
+        is_first, leader = self.shared.single_flight.join_run(key)
         if is_first:
             self._leads = key
             return None
-        return flight
+        return leader
 
     # On a thread ----------------------------------------------------------------------------------------------------
 
-    def _flown(self) -> ToolResult:
-        while (flight := self._joined()) is not None:
-            self._wait(flight, self.tool.limits.wait)
+    def _run_shared(self) -> ToolResult:
+        while (leader := self._joined()) is not None:
+            self._wait(leader, self.tool.limits.wait)
             self._check_stopped()
-            if not flight.done():
+            if not leader.done():
                 return self._in_turn()
-            shared = flight.result()
+            shared = leader.result()
             if shared is not None:
                 return shared
         with leading():
@@ -353,7 +359,7 @@ class Run:
         try:
             result = _checked(self._called())
         except (Exception, asyncio.CancelledError) as error:
-            # How a tool ends that was told to stop says nothing; it may well be a crash.
+            # An error of a tool that was asked to stop is not reported: it is likely caused by the stop.
             if self._is_stopped and not isinstance(error, FatalToolError):
                 raise self._over() from error
             raise
@@ -368,13 +374,13 @@ class Run:
         return waited_for(outcome, self.cancellation)
 
     def _keep_turn_for(self, work: Work) -> None:
-        """Have the turn given back when the work is over, not when the waiting is."""
+        """Release the turn when the work is done, not when this run stops waiting for it."""
         self._work, turn = work, self._turn
         if turn is not None:
             work.add_done_callback(lambda _: turn.leave())
 
     def _wait(self, work: "concurrent.futures.Future[Any]", seconds: float | None) -> None:
-        """Wait until it is done, the run is stopped, or the time is over."""
+        """Wait until the work is done, the run is stopped, or `seconds` have passed."""
         if not work.done():
             stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
             with self.cancellation.calling(lambda: settle(stopped)):
@@ -382,13 +388,13 @@ class Run:
 
     # On an event loop -----------------------------------------------------------------------------------------------
 
-    async def _aflown(self) -> ToolResult:
-        while (flight := self._joined()) is not None:
-            await self._await(flight, self.tool.limits.wait)
+    async def _arun_shared(self) -> ToolResult:
+        while (leader := self._joined()) is not None:
+            await self._await(leader, self.tool.limits.wait)
             self._check_stopped()
-            if not flight.done():
+            if not leader.done():
                 return await self._ain_turn()
-            shared = flight.result()
+            shared = leader.result()
             if shared is not None:
                 return shared
         with leading():
@@ -411,7 +417,7 @@ class Run:
             work: Work = asyncio.create_task(self._acalled()) if self.tool.is_async else in_own_thread(self._called)
         self._keep_turn_for(work)
         if isinstance(work, asyncio.Task):
-            work.add_done_callback(_heard)
+            work.add_done_callback(_retrieve_exception)
         try:
             await self._await(work, self.tool.spec.timeout)
             is_over = not work.done() or self._is_stopped
@@ -422,7 +428,7 @@ class Run:
         if is_over:
             raise self._over(_last(work))
         if work.cancelled():
-            # The tool did this itself; what waits for it is not to be cancelled for that.
+            # The tool cancelled itself; this must not cancel the caller.
             text = f"The tool `{self.tool.spec.name}` was interrupted; it may have had effects.{self._written()}"
             raise _StoppedError(Outcome.CANCELLED, text)
         return _checked(work.result())
@@ -431,7 +437,7 @@ class Run:
         return await cast("Awaitable[object]", self.tool.call(self.call.to_dict(), self))
 
     async def _await(self, work: Work, seconds: float | None) -> None:
-        """Do what `_wait` does."""
+        """Do what `_wait` does, on the event loop."""
         if not work.done():
             loop = asyncio.get_running_loop()
             stopped: asyncio.Future[None] = loop.create_future()
@@ -440,14 +446,14 @@ class Run:
                 await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
 
-def _heard(task: "asyncio.Task[Any]") -> None:
-    """Retrieve how a task failed, so that asyncio does not log that this was never done."""
+def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
+    """Retrieve the exception of a task, so that asyncio does not log that it was never retrieved."""
     if not task.cancelled():
         task.exception()
 
 
 def _last(work: Work) -> ToolResult | None:
-    """Return what a tool gave that had to stop; None where it gave nothing, or failed."""
+    """Return what a stopped tool returned in the end; None if it has not ended, failed, or returned no result."""
     if not work.done() or work.cancelled() or work.exception() is not None:
         return None
     with contextlib.suppress(TypeError):
@@ -462,7 +468,7 @@ def _traced(error: object) -> str:
 def _checked(outcome: object) -> ToolResult:
     match outcome:
         case ToolResult():
-            # Whether the session goes on is for the user to say, not for a tool.
+            # A copy without the other fields: a tool must not decide whether the session goes on.
             return ToolResult(outcome.ok, outcome.text, parts=outcome.parts, structured=outcome.structured)
         case str():
             return ToolResult(True, outcome)
