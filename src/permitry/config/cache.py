@@ -1,8 +1,8 @@
-"""The cache of loaded rule sets: what rule files said when they were last read, while they still are those files.
+"""A cache of loaded rule sets, valid as long as the rule files have not changed.
 
-Nothing is taken from the cache that was not written by this user for these very origins and these very bytes, and
-nothing that such a user could not say in a rule file as well. Whatever is not as it should be is no error: the rule
-files are read as if there were no cache.
+An entry is used only if this user wrote it, for the same origins and the same bytes of every file; it cannot say more
+than a rule file of this user could. An entry or a cache that is not valid is not an error: the rule files are read as
+if there were no cache.
 """
 
 import contextlib
@@ -43,11 +43,11 @@ _MOST_FILES = 64
 _LARGEST = 256 * 1024 * 1024
 _SECRET = 32
 _ENDING = ".rules"
-_ABANDONED = 3600  # seconds; what is begun is done, or was killed, long before
+_ABANDONED = 3600  # seconds; an older temporary file is left from a process that was killed
 
 
 class _UnusableError(Exception):
-    """What is in the cache, or around it, is not what may be used."""
+    """Raised when the cache, or an entry of it, must not be used."""
 
 
 _UNUSABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, _UnusableError)
@@ -55,31 +55,32 @@ _UNUSABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, Recurs
 
 @attrs.frozen
 class RuleCache:
-    """Rule sets kept in a folder, sealed with a secret; both must be this user's own, and no one else's to write.
+    """Rule sets stored in a folder, each authenticated by an HMAC with a secret.
 
-    Both must also be where `permitry:base` guards them from agents: in the user's own folders, at their usual places
-    and not behind a link. Still, something may write there that no rule sees. So nothing is kept for an admin's rules,
-    for rule files that are not the user's own below the home folder, nor without `permitry:base`; the shipped sets that
-    are named must be in what was kept, as they are shipped; and what was kept must be of the files that are asked for.
+    Folder and secret must be owned and writable by this user only, and be where `permitry:base` protects them from
+    agents: at their default locations in the user's folders, not reached through a link. As something may still write
+    there that no rule sees, an entry is also limited in what it may say. No entry is made for an admin's rules, for
+    rule files that are not the user's own below the home folder, or without `permitry:base`. An entry must contain the
+    shipped sets that are requested, as they are shipped, and be made of the files that are requested.
     """
 
     folder: Path = attrs.field(factory=user_cache)
     secret: Path = attrs.field(factory=lambda: user_state() / "cache.key")
 
     def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
-        """Return what rule files, and all they extend, say together, just as `load_rules` does.
+        """Return the rule set of rule files and all files they extend, as `load_rules` does; store it if it is new.
 
-        With a `tool`, only the rules that can apply to its calls: start-up does not grow with all others.
+        With a `tool`, only the rules that can apply to its calls, so that start-up time does not grow with the others.
 
-        Raises: `ConfigError` with every problem of every file; then nothing is loaded, and nothing is kept.
+        Raises: `ConfigError` with every problem of every file; then nothing is loaded or stored.
         """
         rules = self.kept(origins, tool)
         return self._compiled(origins, tool) if rules is None else rules
 
     def kept(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet | None:
-        """Return the rule set that is kept for the origins, if each file it was made from is what it was."""
+        """Return the stored rule set for the origins; None if there is none, or one of its files has changed."""
         try:
-            data = self._opened(self._key(origins))
+            data = self._read(self._key(origins))
             _check_files(data, origins)
             check_floor((each.name for each in origins if each.name.startswith(PREFIX)), data["rules"])
             return rule_set_of(data["rules"], tool)
@@ -93,16 +94,16 @@ class RuleCache:
         with contextlib.suppress(*_UNUSABLE):
             key = self._key(origins)
         compiled = compile_rules(origins)
-        # INVARIANT: what was not certain when it was read is not certain later.
+        # INVARIANT: a rule set that was not certain when it was compiled is never stored.
         if compiled.is_certain and key is not None:
             with contextlib.suppress(*_UNUSABLE):
                 self._write(key, origins, compiled)
         return rule_set_of(compiled.data, tool)
 
     def _key(self, origins: Sequence[Origin]) -> str:
-        """Return the key of the origins, in a cache that may be used.
+        """Return the key of the origins.
 
-        Raises: `_UnusableError` when it may not, `OSError` when something cannot be looked at.
+        Raises: `_UnusableError` when the cache must not be used for them, `OSError` when a file cannot be examined.
         """
         if not (is_guarded(self.folder) and is_guarded(self.secret.parent)):
             raise _UnusableError("an agent may write there")
@@ -110,10 +111,10 @@ class RuleCache:
             raise _UnusableError("who writes here may not change that rule file")
         return _key(origins)
 
-    def _opened(self, key: str) -> dict[str, Any]:
-        """Return what is kept under a key.
+    def _read(self, key: str) -> dict[str, Any]:
+        """Return the entry under a key, after checking its seal.
 
-        Raises: `_UnusableError`, `OSError` or `ValueError` when there is nothing that may be used.
+        Raises: `_UnusableError`, `OSError` or `ValueError` when there is none that may be used.
         """
         secret = self._secret()
         seal, _, body = _own_bytes(self.folder / f"{key}{_ENDING}", _LARGEST).partition(b"\n")
@@ -147,17 +148,17 @@ class RuleCache:
         for folder in (self.folder, self.secret.parent):
             _make_own(folder)
             _clear(folder)
-        sealed = _seal(self._made_secret(), key, body) + b"\n" + body
+        sealed = _seal(self._secret_or_new(), key, body) + b"\n" + body
         path = self.folder / f"{key}{_ENDING}"
         replace_file(path, sealed)
         self._prune()
 
-    def _made_secret(self) -> bytes:
-        """Return the secret; the first who asks makes it."""
+    def _secret_or_new(self) -> bytes:
+        """Return the secret; create it if there is none."""
         try:
             return self._secret()
         except FileNotFoundError:
-            # A link is made only where nothing stands: of two who make a secret at once, one wins.
+            # A hard link never replaces a file: of two processes that create a secret at once, one wins.
             with beside(self.secret, os.urandom(_SECRET)) as temporary, contextlib.suppress(FileExistsError):
                 self.secret.hardlink_to(temporary)
         return self._secret()
@@ -169,20 +170,20 @@ class RuleCache:
 
 
 def _key(origins: Sequence[Origin]) -> str:
-    """Return what stands for this code, these origins and how far they are trusted; any change is another key.
+    """Return a digest of this installation, the origins and their trust; any change gives another key.
 
-    Raises: `OSError` when something of it cannot be looked at.
+    Raises: `OSError` when a file cannot be examined.
     """
     facts = [[each.name, each.is_trusted, _real(each.root), _pins(each), each.distrust] for each in origins]
     here = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
-    # Another install has other shipped sets under the same names, and other readers.
+    # Another installation may have other shipped sets under the same names, and another loader.
     install = [os.path.realpath(_PACKAGE), os.path.realpath(shipped_path(PREFIX).parent), _code()]
-    told = json.dumps([_FORMAT, VERSION, sys.version, install, here, facts])
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    described = json.dumps([_FORMAT, VERSION, sys.version, install, here, facts])
+    return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _is_users(name: str) -> bool:
-    """Return whether a rule file lies below the home folder, and is the user's own: as much theirs as the cache is."""
+    """Return whether a rule file is below the home folder and owned by the user, as the cache is."""
     real, home = os.path.realpath(name), os.path.realpath(os.environ.get("HOME", ""))
     return real.startswith(f"{home}/") and os.stat(real).st_uid == os.geteuid()  # noqa: PTH116 -- text, as the rest
 
@@ -200,12 +201,12 @@ def _pins(origin: Origin) -> list[list[str]] | None:
 
 
 def _code() -> list[list[object]]:
-    """Return what the files of our own code look like: what another version accepted is not known to this one."""
+    """Return size and time of our own source files: another version may accept other rule files."""
     found: list[list[object]] = []
     for folder in _CODE:
         with os.scandir(_PACKAGE / folder) as entries:
-            looks = {each.name: each.stat() for each in entries if each.name.endswith((".py", ".toml"))}
-        found += [[folder, name, looks[name].st_size, looks[name].st_mtime_ns] for name in sorted(looks)]
+            stats = {each.name: each.stat() for each in entries if each.name.endswith((".py", ".toml"))}
+        found += [[folder, name, stats[name].st_size, stats[name].st_mtime_ns] for name in sorted(stats)]
     return found
 
 
@@ -214,12 +215,12 @@ def _seal(secret: bytes, key: str, body: bytes) -> bytes:
 
 
 def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
-    """Check that the rules are of these origins, and that every file is where it was, and what it was.
+    """Check that an entry was made from these origins, and that none of its files has moved or changed.
 
-    Whatever the data says, each origin is among the names that were followed, each of these leads to a file of which
-    the digest is known, and each rule says that it comes from one of these files.
+    Each origin must be among the names that were followed, each name must resolve to a file with a known digest, and
+    each rule must come from one of these files.
 
-    Raises: `_UnusableError`, `OSError` or `ValueError` when one is not.
+    Raises: `_UnusableError`, `OSError` or `ValueError` when this is not so.
     """
     named, digests = dict(data["named"]), dict(data["files"])
     if not all(os.path.realpath(name) == real for name, real in named.items()):
@@ -236,7 +237,7 @@ def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
 
 
 def _place(name: str) -> str:
-    """Return the path of a rule file, as the cache writes it down."""
+    """Return the path of a rule file in the form that is stored in the cache."""
     return str(shipped_path(name) if name.startswith(PREFIX) else Path(name))
 
 
@@ -246,9 +247,9 @@ def _content(path: str) -> bytes:
 
 
 def _own_bytes(path: Path, most: int) -> bytes:
-    """Return what a file holds that only this user could have written, in a folder only this user could have.
+    """Return the content of a file that, like its folder, only this user can write.
 
-    Raises: `_UnusableError` for any other file, `OSError` for none.
+    Raises: `_UnusableError` for any other file or one of more than `most` bytes, `OSError` if there is none.
     """
     with open_regular(path) as (stream, status):
         if not (is_own(status) and is_own(path.parent.lstat())):
@@ -259,12 +260,12 @@ def _own_bytes(path: Path, most: int) -> bytes:
 
 
 def _make_own(folder: Path) -> None:
-    """Make a folder that is this user's own, or check that it is.
+    """Create a folder, with its parents, and check that it is owned and writable by this user only.
 
-    Raises: `_UnusableError` when it is not, or would be made among what is another's.
+    Raises: `_UnusableError` when it is not, or would be created in a folder of another user.
     """
     nearest = next(each for each in (folder, *folder.parents) if each.exists())
-    # Who works as root with another's home must not leave folders there that the other cannot use.
+    # Root with the home of another user must not leave folders there that this user cannot use.
     if nearest.stat().st_uid != os.geteuid():
         raise _UnusableError("the folder could be someone else's")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -273,7 +274,7 @@ def _make_own(folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Take away what processes began here that were killed."""
+    """Delete temporary files of processes that were killed."""
     for each in folder.glob(f"{TEMPORARY}*"):
         if each.lstat().st_mtime < time.time() - _ABANDONED:
             each.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Where files are when nobody names them: the layers of rules (shipped, user, project, admin), and the record."""
+"""Default locations of files: the layers of rules (shipped, user, project, admin), and the record."""
 
 import os
 from pathlib import Path
@@ -21,9 +21,9 @@ def find_layers(
 ) -> list[Origin]:
     """Return the rule files in force for `workspace`, lowest layer first; files that do not exist are left out.
 
-    The shipped layer is `permitry:base`; the user's is `rules.toml` in the user's configuration folder; the
-    project's is `.permitry/rules.toml`, found upward from `workspace`, and is trusted only with the bytes that `trust`
-    (by default the user's store) has pinned: else its restrictions count, its permissions do not; the admin's is
+    The shipped layer is `permitry:base`. The user's is `rules.toml` in the user's configuration folder. The project's
+    is `.permitry/rules.toml` in `workspace` or the nearest folder above; it is trusted only if its bytes are pinned in
+    `trust` (by default the user's store): otherwise only its restrictions apply, not its permissions. The admin's is
     `/etc/permitry/rules.toml`.
 
     Loading refuses an admin file that someone other than root could have written.
@@ -31,34 +31,34 @@ def find_layers(
     user = user_file or user_config() / "rules.toml"
     project = find_project(workspace)
     layers = [Origin(BASE)]
-    if _stands(user):
+    if _exists(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:
         layers.append(_origin_of(project, trust))
-    if _stands(admin_file):
+    if _exists(admin_file):
         layers.append(Origin(str(admin_file), is_admin=True))
     return layers
 
 
 def _origin_of(project: Path, trust: "TrustStore | None") -> Origin:
-    from permitry.config.trust import TrustStore  # noqa: PLC0415 -- of no use without a project
+    from permitry.config.trust import TrustStore  # noqa: PLC0415 -- not needed without a project
 
     return (trust or TrustStore()).origin(project)
 
 
 def default_record() -> Path:
-    """Return where the record goes unless set otherwise: `audit.jsonl` in the user's state folder."""
+    """Return the default path of the record: `audit.jsonl` in the user's state folder."""
     return user_state() / "audit.jsonl"
 
 
 def find_project(workspace: Path) -> Path | None:
-    """Return the nearest project's rule file in `workspace` or above it, readable or not; None when there is none."""
+    """Return the rule file of the nearest project, in `workspace` or above, readable or not; None if there is none."""
     start = workspace.resolve()
-    return next((folder / PROJECT_FILE for folder in (start, *start.parents) if _stands(folder / PROJECT_FILE)), None)
+    return next((folder / PROJECT_FILE for folder in (start, *start.parents) if _exists(folder / PROJECT_FILE)), None)
 
 
-def _stands(path: Path) -> bool:
-    """Return whether a layer is there. One that cannot be reached is: loading reports it, nothing drops it silently."""
+def _exists(path: Path) -> bool:
+    """Return whether a file exists. True if this cannot be determined, so that loading reports it as unreadable."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

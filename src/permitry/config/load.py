@@ -1,4 +1,4 @@
-"""The strict loader: rule files in, rules and templates out, or every problem of every file at once."""
+"""The strict loader: returns the rules and templates of rule files, or raises every problem of every file at once."""
 
 import hashlib
 import os
@@ -53,10 +53,11 @@ class Reached:
 
 @attrs.frozen
 class Compiled:
-    """Rule files as plain data, and what that depends on.
+    """Rule files as plain data, and the files this depends on.
 
-    `named` holds every path that was followed and the real path it led to; two may lead to one file. `is_certain` says
-    that the origins were what they seemed to be: each file pinned was the file that was pinned.
+    `named` holds every path that was followed, and the real path it resolved to; several may resolve to one file.
+    `is_certain`: no pinned file differed from its pin; otherwise the origins were loaded as unpinned, which are not
+    trusted.
     """
 
     data: Plain
@@ -74,7 +75,7 @@ def load_policy(*names: str | os.PathLike[str]) -> AuthorizationPolicy:
 
 
 def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
-    """Return what rule files, and all they extend, say together. A bare name or path is a trusted origin.
+    """Return the rule set of rule files and all files they extend. A bare name or path is a trusted origin.
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
@@ -82,36 +83,42 @@ def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
 
 
 def compile_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> Compiled:
-    """Return what rule files, and all they extend, say together, as plain data. For the cache.
+    """Return the rule set of rule files and all files they extend, as plain data for the cache.
 
     Raises: `ConfigError` as `load_rules`.
     """
-    # A file that several origins reach counts with the trust of the strongest, so the strongest are read first.
     if isinstance(files, str):
         raise TypeError(f"`load_rules` takes a list of rule files, not the one string {files!r}")
     origins = [file if isinstance(file, Origin) else Origin(os.fspath(file)) for file in files]
     try:
         return _loaded(origins)
     except _NotPinnedError:
-        # INVARIANT: what is trusted is what was pinned: the very bytes that are parsed, and not a file more.
+        # INVARIANT: only pinned bytes are trusted: the same bytes that are parsed, and no other file.
         return attrs.evolve(_loaded([origin.unpinned() for origin in origins]), is_certain=False)
 
 
 def _loaded(origins: Iterable[Origin]) -> Compiled:
     loader = _Loader()
+    # A file that several origins reach is read once, for the first: so the most trusted come first.
     for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
         loader.load(origin)
     return Compiled(loader.result(), tuple(loader.reached), tuple(loader.named))
 
 
 class _NotPinnedError(Exception):
-    pass
+    """Raised when a file of a pinned origin is not one that was pinned, or has changed since."""
 
 
 class _Loader:
+    """Reads rule files one after the other, collects all problems, and builds the result at the end.
+
+    `names` are the files read, by real path, with the name shown to users; `open` are those being read, each extended
+    by the one before it. `conflicts` are notices on untrusted definitions whose name is taken.
+    """
+
     def __init__(self) -> None:
         self.problems: list[Problem] = []
-        self.renamed: list[str] = []
+        self.conflicts: list[str] = []
         self.untrusted_rules = 0
         self.rules: list[tuple[RuleDraft, Origin]] = []
         self.ids: dict[str, RuleDraft] = {}
@@ -187,7 +194,7 @@ class _Loader:
     def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
         rest = {key: value for key, value in data.items() if key not in ("template", "tool", "rule")}
         self.validated(source, (), rest, Header)
-        # Also when the header is wrong elsewhere: what the extended files hold is reported in the same run.
+        # Also if the header is invalid elsewhere, so that problems of the extended files are reported in the same run.
         extends = data.get("extends")
         for i, name in enumerate(extends if isinstance(extends, list) else ()):
             if isinstance(name, str) and name.strip():
@@ -203,8 +210,8 @@ class _Loader:
         elif len(self.open) > DEEPEST:
             message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
         elif target.resolve() in self.open:
-            told = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
-            message, hint = f"rule files extend each other in a circle: {told}", "cut one of the links"
+            circle = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
+            message, hint = f"rule files extend each other in a circle: {circle}", "cut one of the links"
         else:
             shown = name if shipped else _shown(target, origin.name)
             self.file(target, attrs.evolve(origin, name=shown))
@@ -250,8 +257,8 @@ class _Loader:
     def template(self, draft: TemplateDraft, origin: Origin) -> None:
         first, known = self.templates.setdefault(draft.name, (draft, origin))
         if first is not draft and known.is_trusted and not origin.is_trusted:
-            told = f"template `{draft.name}` dropped: it is defined elsewhere"
-            self.renamed.append(f"{draft.source.source(draft.path)}: {told}")
+            notice = f"template `{draft.name}` dropped: it is defined elsewhere"
+            self.conflicts.append(f"{draft.source.source(draft.path)}: {notice}")
         elif first is not draft:
             hint = f"the first is at {first.source.source(first.path)}; rename one of the two"
             message = f"the template `{draft.name}` is defined twice"
@@ -260,7 +267,7 @@ class _Loader:
     def tool(self, draft: ToolDraft, origin: Origin) -> None:
         first, known = self.tools.setdefault(draft.name, (draft, origin))
         if first is not draft and known.is_trusted and not origin.is_trusted:
-            self.renamed.append(
+            self.conflicts.append(
                 f"{draft.source.source(draft.path)}: tool `{draft.name}` dropped: it is declared elsewhere"
             )
         elif first is not draft:
@@ -269,12 +276,12 @@ class _Loader:
             self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
         if problem := tool_name_problem(draft.name):
             self.problems.append(draft.source.problem(draft.path, *problem, key=True))
-            # No declaration can be made of it, not even to try the examples with.
+            # No declaration can be built from it, not even to check the examples of rules.
             del self.tools[draft.name]
 
     def rule(self, draft: RuleDraft, origin: Origin) -> None:
         if origin.name.startswith(PREFIX):
-            # The tests of permitry try these: hundreds of commands would be read at every start.
+            # The tests of permitry check these; here it would mean hundreds of commands at every start.
             draft = _without_examples(draft)
         elif not origin.is_trusted:
             draft = self.bounded(draft)
@@ -286,7 +293,7 @@ class _Loader:
         self.rules.append((draft, origin))
 
     def bounded(self, draft: RuleDraft) -> RuleDraft:
-        """Return a rule of an untrusted project under a name that is free, and refuse more than a project needs."""
+        """Return a rule of an untrusted project, renamed if a trusted rule has its id; report one beyond the limits."""
         table = draft.table
         patterns = [text for group in (table.when, table.unless) for text in _patterns(group)]
         examples = [*table.match, *table.no_match]
@@ -300,11 +307,11 @@ class _Loader:
         first = self.ids.get(table.id)
         if first is None or not any(known is first and other.is_trusted for known, other in self.rules):
             return draft
-        # A project must not keep the rules of others from loading by taking one of their names.
+        # A project must not keep trusted rules from loading by using one of their ids.
         renamed = f"project-{table.id}"
         while renamed in self.ids:
             renamed = f"project-{renamed}"
-        self.renamed.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
+        self.conflicts.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
         return RuleDraft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
 
     def result(self) -> Plain:
@@ -312,8 +319,8 @@ class _Loader:
             {name: draft for name, (draft, _) in self.templates.items()}, self.template_names
         )
         self.problems += problems
-        # What is trusted stands on its own: no template of an untrusted project may widen one that is trusted, or
-        # make a trusted rule load that would be a mistake without it.
+        # Trusted definitions are checked without untrusted ones: no template of an untrusted project may widen a
+        # trusted one, or make a trusted rule load that is an error without it.
         untrusted_names = {name for name, (_, origin) in self.templates.items() if not origin.is_trusted}
         trusted, problems = build_templates(
             {name: draft for name, (draft, origin) in self.templates.items() if origin.is_trusted},
@@ -344,7 +351,7 @@ class _Loader:
         }
 
     def notices(self) -> Iterator[str]:
-        yield from self.renamed
+        yield from self.conflicts
         for draft, origin in self.rules:
             if not origin.is_trusted and not _restricts(draft):
                 place = draft.source.source(draft.path)
@@ -360,7 +367,7 @@ class _Loader:
 
 
 def _out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
-    """Return message and hint when a project reaches for a file it may not make us read or show."""
+    """Return message and hint if a project must not make us read this file: outside its folder, or too large."""
     if (origin.is_trusted and origin.root is None) or origin.name.startswith(PREFIX):
         return None
     if origin.root is not None and not path.is_relative_to(origin.root.resolve()):
@@ -385,7 +392,7 @@ def _restricts(draft: RuleDraft) -> bool:
 
 
 def _missing(name: str, path: Path) -> tuple[str, str] | None:
-    """Return message and hint when `path`, named `name` by the user, is no file."""
+    """Return message and hint if `path`, written `name` by the user, is not a regular file."""
     try:
         return _named_set(name) if name.startswith(PREFIX) else _no_file(name, path)
     except OSError as error:
@@ -413,12 +420,12 @@ def _no_file(name: str, path: Path) -> tuple[str, str] | None:
     return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
 
 
-def _shown(target: Path, beside: str) -> str:
-    """Return `target` the way the user names files: relative, when the file that extends it is."""
-    if Path(beside).is_absolute():
+def _shown(target: Path, extending: str) -> str:
+    """Return `target` as it is shown to users: a relative path if the file that extends it is named by one."""
+    if Path(extending).is_absolute():
         return str(target)
     shown = os.path.relpath(target)
-    # A folder may be called like a shipped set; a file in it is still no shipped one.
+    # A directory may have the prefix of shipped sets as its name; a file in it is still not a shipped one.
     return f"./{shown}" if shown.startswith(PREFIX) else shown
 
 
