@@ -70,7 +70,7 @@ def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: 
 
 
 def test_the_default_names_no_rule(cli: Callable[..., Outcome], objects: Objects, asked: Callable[..., str]) -> None:
-    """A call no rule matched about is confirmed, with neither rule nor source."""
+    """A call that no rule matched is confirmed, with neither rule nor source."""
     code, out, _ = cli(*BASE, "--json", "--call", asked("write_file"))
     (answer,) = objects(out)
     assert code == 3

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from permitry.core._json import JsonValue
+from permitry.core.facts import argument_class
 from permitry.rules.conditions._regex import Regex
 
 __all__ = [
@@ -63,7 +64,7 @@ def kind_of(value: JsonValue) -> str:
 
 def class_of(value: JsonValue) -> str:
     """Return the JSON type as comparing sees it: integers are numbers, and true is none."""
-    return kind_of(value).replace("integer", "number")
+    return argument_class(value) if isinstance(value, bool | int | float | str) else kind_of(value)
 
 
 def same(value: JsonValue, operand: JsonValue) -> Truth:
