@@ -260,6 +260,8 @@ def _facts(
     fresh, weight = detail.timings[FRESH].get(_BASE), weights.get(_BASE)
     if fresh is not None:
         facts[f"new-name-{detail.count}"] = fresh.p50
+    if _BASE in detail.seconds:
+        facts[f"load-ms-{detail.count}"] = detail.seconds[_BASE] * 1000
     if weight is not None:
         facts[f"bytes-a-rule-{detail.count}"] = weight
     return facts

@@ -1,5 +1,6 @@
 """What a whole call costs: decided, recorded, run as a tool that does nothing, recorded again."""
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from permitry.audit.record import JsonlRecorder, MemoryRecorder, Recorder
 __all__ = ["HANDLED", "run"]
 
 HANDLED = "permitry: handle"
+_BUILT = "permitry: the call from a dictionary"
+_PARSED = "permitry: the call from JSON text"
 _SIZES = (10, 1_000, 10_000)
 _TEXT = """\
 `ToolHandler.handle` with a registered tool that returns at once and a record in memory: decided and written down
@@ -69,7 +72,12 @@ def run(scale: Scale, tell: Tell) -> Report:
         head,
         tuple((name, *(_pair(found[size], name) for size in sizes)) for name in names),
     )
-    facts = {f"handle-us-{sizes[-1]}": found[sizes[-1]][HANDLED].p50}
+    largest = found[sizes[-1]]
+    facts = {
+        f"handle-us-{sizes[-1]}": largest[HANDLED].p50,
+        "call-us": largest[_BUILT].p50,
+        "call-json-us": largest[_PARSED].p50,
+    }
     return Report("A call from end to end", (ratio,), (figure,), text=_TEXT, facts=facts, wrong=tuple(wrong))
 
 
@@ -120,6 +128,8 @@ def _ours(scene: _Scene, folder: Path) -> Mapping[str, Subject]:
         HANDLED: Subject(handled, _in_session(scene, scene.allowed), is_repeatable=False),
         "permitry: handle, from JSON text": Subject(from_text, texts, is_repeatable=False),
         "permitry: handle, blocked": Subject(handled, _in_session(scene, scene.blocked), is_repeatable=False),
+        _BUILT: Subject(_built, lambda _: [(call.tool, _arguments(call)) for call in scene.allowed]),
+        _PARSED: Subject(_parsed, lambda _: [(call.tool, json.dumps(_arguments(call))) for call in scene.allowed]),
         "permitry: decide": Subject(decided, _in_session(scene, scene.allowed)),
         "permitry: handle, record synced to disk": Subject(handled, durable, is_repeatable=False),
         "the function alone": Subject(_nothing, lambda _: [({"path": call.path},) for call in scene.allowed]),
@@ -143,7 +153,7 @@ def _short_loop(engine: Loaded, asked: Sequence[BenchCall]) -> Subject:
         record.append((call.tool, answer))
         if answer != "allow":
             return "blocked"
-        return functions[call.tool]({"path": call.path, "limit": call.limit})
+        return functions[call.tool](_arguments(call))
 
     return Subject(handle, lambda _: [(call,) for call in asked])
 
@@ -154,6 +164,18 @@ def _unequal(scene: _Scene) -> Sequence[str]:
     results = [(call, handler.handle(as_call(call)).ok, True) for call in scene.allowed[:50]]
     results += [(call, handler.handle(as_call(call)).ok, False) for call in scene.blocked[:50]]
     return [f"handle gives ok={is_ok} to {call}" for call, is_ok, wanted in results if is_ok is not wanted]
+
+
+def _arguments(call: BenchCall) -> dict[str, Any]:
+    return {"path": call.path, "limit": call.limit}
+
+
+def _built(name: str, arguments: dict[str, Any]) -> ToolCall:
+    return ToolCall(name, arguments)
+
+
+def _parsed(name: str, text: str) -> ToolCall:
+    return ToolCall.from_json(name, text)
 
 
 def _nothing(_: dict[str, Any]) -> str:

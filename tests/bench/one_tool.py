@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 from tests.bench.peers.engine import module
+from tests.bench.peers.rbacx import compiled
 from tests.bench.report import Report, Scale, Table, Tell, number
 from tests.bench.timing import Subject, Timing, measure
 
@@ -30,8 +31,9 @@ _HERE = AuthContext(workspace="/w")
 _TEXT = """\
 All rules are about the same tool, and each call meets one of them. The conditions are an argument that equals a text,
 a command such as `prog7 sub7 *`, a host, and a path such as `dir7/sub/**`. permitry reads what the command would do
-before it decides; the others are given the argument, or the words of the command, as they are: a policy of Cedar,
-with one condition a rule on one action, a dictionary from program and sub-command to the answer, and a loop."""
+before it decides; the others are given the argument, or the words of the command, as they are: Cedar has one policy
+with a condition for each rule, all on one action; rbacx has one rule for each, on a resource with that id; then there
+are a dictionary from program and sub-command to the answer, and a loop."""
 
 
 @attrs.frozen
@@ -111,7 +113,7 @@ def _subjects(kind: _Kind, size: int, wrong: list[str]) -> Iterator[tuple[str, S
         if found != {effect}:
             wrong.append(f"one tool: {size} rules on {kind.name} say {found}, and not {effect}")
         yield f"permitry, {effect.value}", _subject(policy.decide, calls)
-    peers = ((_in_a_loop, "naive loop"), (_in_a_dictionary, "dictionary"), (_cedar, "cedarpy"))
+    peers = ((_in_a_loop, "naive loop"), (_in_a_dictionary, "dictionary"), (_cedar, "cedarpy"), (_rbacx, "rbacx, core"))
     for make, name in peers:
         made = make(kind, size)
         if made is not None:
@@ -169,6 +171,18 @@ def _cedar(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int
         return ({**who, "context": context},)
 
     return ask, request
+
+
+def _rbacx(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int], tuple[Any, ...]]] | None:
+    def about(n: int) -> dict[str, Any]:
+        return {"type": kind.tool, "id": " ".join(_key(kind, kind.arguments(n)))}
+
+    rules = [{"id": str(n), "effect": "permit", "actions": ["call"], "resource": about(n)} for n in range(size)]
+    try:
+        ask = compiled({"algorithm": "deny-overrides", "rules": rules})
+    except ImportError:
+        return None
+    return ask, lambda n: ({"subject": {"id": "main"}, "action": "call", "resource": about(n)},)
 
 
 def _ratios(timings: Mapping[tuple[str, str, int], Timing], sizes: Sequence[int]) -> Table:

@@ -18,7 +18,8 @@ class Scale:
 
     `seconds` is what one round of one subject may take, `processes` how many of a kind are started, `tries` how often a
     command is read, and `weighed` how many engines are weighed. A long session has
-    `session` calls; `histories` and `together` are numbers of calls that ran before, and at one time.
+    `session` calls; `histories` and `together` are numbers of calls that ran before, and at one time. Of the
+    one-liners each `one_liners`-th is asked about.
     """
 
     sizes: tuple[int, ...]
@@ -34,6 +35,7 @@ class Scale:
     session: int = 2_000
     histories: tuple[int, ...] = (10, 100)
     together: tuple[int, ...] = (1, 10)
+    one_liners: int = 500
 
     @property
     def largest(self) -> int:
@@ -55,6 +57,7 @@ THOROUGH = Scale(
     session=200_000,
     histories=(100, 30_000, 300_000),
     together=(50, 500, 4_000),
+    one_liners=2,
 )
 QUICK = Scale((10, 40), 40, 1, 0.02, 1, 1, 1, 30, (1, 2), (100, 1_000))
 

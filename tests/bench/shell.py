@@ -7,11 +7,12 @@ cannot. The growth says how each grows when the length doubles: 2.0 is linear.
 import functools
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import tree_sitter_bash
 from tests.bench.report import Report, Scale, Table, Tell, number
+from tests.bench.timing import Subject, Timing, measure
 from tree_sitter import Language, Parser
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
@@ -29,6 +30,7 @@ _STAGES = (
     "cut -d , -f 1-3",
     "head -n 20 2>/dev/null",
 )
+_ONE_LINERS = Path(__file__).resolve().parents[3] / "shared" / "cases" / "nl2bash.txt"
 _READERS = ("tree-sitter", "strict", "read_command", "read-only", "coding-agent")
 _FORMS: Mapping[str, Callable[[int], str]] = {
     "pipeline": lambda size: _joined(" | ", size),
@@ -41,7 +43,8 @@ _TEXT = """\
 A command is judged by what it would do, so it has to be read. Beside tree-sitter-bash, which only parses: the strict
 reader (`strict`), the reader with what is known about programs (`read_command`), and whole decisions with two shipped
 rule sets. What the strict reader refuses for its size is marked so; it can only be asked about or blocked. There is no
-peer here: no engine above reads commands."""
+peer here: no engine above reads commands. The one-liners are commands that people wrote, where they are at hand
+(`shared/cases/nl2bash.txt` next to the project)."""
 
 
 def run(scale: Scale, tell: Tell) -> Report:
@@ -62,7 +65,35 @@ def run(scale: Scale, tell: Tell) -> Report:
     head = ("command", "bytes", "tree-sitter ms", *(f"{name} x" for name in _READERS[1:]))
     ratios = Table("Multiples of what tree-sitter-bash takes to parse the same text:", head, tuple(map(_row, found)))
     grown = Table("Growth when the length doubles; 2.0 is linear:", ("form", *_READERS), tuple(growth))
-    return Report("Decisions about shell commands", (ratios, grown), text=_TEXT)
+    tell("shell: single commands, and those that people wrote")
+    timings = _timed(scale)
+    figures = Table(
+        "µs for a decision, median / 99th percentile; of the one-liners each is asked about once in a round:",
+        ("command", "µs"),
+        tuple((name, f"{number(timing.p50)} / {number(timing.p99)}") for name, timing in timings.items()),
+    )
+    facts = {f"{name}, p50": timing.p50 for name, timing in timings.items()}
+    facts |= {f"{name}, p99": timing.p99 for name, timing in timings.items()}
+    return Report("Decisions about shell commands", (ratios, grown), (figures,), text=_TEXT, facts=facts)
+
+
+def _timed(scale: Scale) -> dict[str, Timing]:
+    """Return what commands take under a shipped rule set: one and the same, and many different ones."""
+    texts = {
+        "`git status` under coding-agent": ["git status"] * 200,
+        "a pipeline of five under coding-agent": [" | ".join(_STAGES)] * 200,
+    }
+    if _ONE_LINERS.exists():
+        lines = _ONE_LINERS.read_text(encoding="utf-8").splitlines()
+        texts["one-liners under base"] = [line for line in lines if line.strip()][:: scale.one_liners]
+    return measure({name: _decided(name, each) for name, each in texts.items()}, rounds=scale.rounds, seconds=60)
+
+
+def _decided(name: str, texts: Sequence[str]) -> Subject:
+    context = AuthContext(workspace=str(Path.cwd()))
+    requests = [(ToolCall("run_shell", {"command": text}), context) for text in texts]
+    policy = load_policy(f"permitry:{name.rpartition(' ')[2]}")
+    return Subject(policy.decide, lambda _: requests)
 
 
 def _joined(sign: str, size: int) -> str:

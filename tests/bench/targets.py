@@ -48,6 +48,13 @@ TARGETS = (
             ("a path", "path"),
         )
     ),
+    Target("`git status` under coding-agent, median", "`git status` under coding-agent, p50", 80, " µs"),
+    Target("a pipeline of five under coding-agent, median", "a pipeline of five under coding-agent, p50", 300, " µs"),
+    Target("one-liners under base, median", "one-liners under base, p50", 250, " µs"),
+    Target("one-liners under base, 99th percentile", "one-liners under base, p99", 4_000, " µs"),
+    Target("building a call from a dictionary, median", "call-us", 2.2, " µs"),
+    Target("building a call from JSON text, median", "call-json-us", 4, " µs"),
+    Target("loading 10,000 rules from TOML", "load-ms-10000", 700, " ms"),
     Target("making the policy of 10,000 rules, index and all", "index-ms-10000", 60, " ms"),
     Target("memory for a rule", "bytes-a-rule-10000", 1024, " bytes"),
     Target("cedarpy, 10,000 rules", "cedarpy-10000", 2500, "x", is_least=True),

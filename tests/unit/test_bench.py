@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ENGINES = ("hand-written if/elif", "naive loop", "cedarpy", "pycasbin", "vakt", "OPA, in process", "regorus")
+ENGINES = ("hand-written if/elif", "naive loop", "cedarpy", "pycasbin", "vakt", "rbacx", "OPA, in process", "regorus")
 PREAMBLE = f"""
 import json, sys, types
 sys.modules["tests"] = types.ModuleType("tests")

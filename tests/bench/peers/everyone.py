@@ -8,6 +8,7 @@ from tests.bench.peers.casbin import Casbin
 from tests.bench.peers.cedar import Cedar
 from tests.bench.peers.engine import Engine, is_installed
 from tests.bench.peers.permitry_ import Permitry
+from tests.bench.peers.rbacx import Rbacx
 from tests.bench.peers.rego import Opa, Regorus
 from tests.bench.peers.vakt import Vakt
 
@@ -24,7 +25,7 @@ class Absent:
 
 def engines() -> tuple[Engine, ...]:
     """Return every engine there is an adapter for."""
-    return Permitry(), ByHand(), Naive(), Cedar(), Casbin(), Vakt(), Opa(), Regorus()
+    return Permitry(), ByHand(), Naive(), Cedar(), Casbin(), Vakt(), Rbacx(), Opa(), Regorus()
 
 
 def installed() -> tuple[Engine, ...]:
