@@ -244,3 +244,30 @@ def test_the_session_may_be_ended_at_its_plan(plan: Talk, objects: Objects, work
     code, out, _, _ = plan((LEAVE, "q\n"), calls=[PLAN, AGAIN])
     assert (code, list(workspace.iterdir())) == (130, [])
     assert "the user ended the session" in objects(out)[1]["content"]
+
+
+def test_the_editor_works_on_the_terminal(
+    talk: Talk, editor: Callable[[str], None], objects: Objects, workspace: Path
+) -> None:
+    """What the editor prints is no result, and what it reads is no line of the session."""
+    change = "path.write_text(path.read_text().replace('new', 'newer'))"
+    editor(f"print('an editor'); {change}; sys.exit(sys.stdin.readline() != 'quit editor\\n')")
+    edit = ((QUESTION, "e\n"), ("an editor", "quit editor\n"), (AS_EDITED, "y\n"))
+    _, out, _, seen = talk(*edit, (QUESTION, "y\n"), calls=[WRITE, AGAIN])
+    assert [line["ok"] for line in objects(out)[:-1]] == [True, True]
+    assert "an editor" in seen
+    assert sorted(path.name for path in workspace.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_a_wide_change_is_shown_to_its_end(talk: Talk) -> None:
+    """A line of a diff that is wider than the terminal is folded, not cut: what hides at its end would run unseen."""
+    hidden = {"id": "w", "name": "write_file", "arguments": {"path": "a.sh", "content": f"{'x' * 300} evil\n"}}
+    _, _, _, seen = talk((QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[hidden])
+    assert "evil" in seen.partition("+++")[2]
+
+
+def test_what_was_typed_ahead_is_no_answer(talk: Talk, workspace: Path) -> None:
+    """An answer typed before its question could be read does not count."""
+    _, _, _, seen = talk((QUESTION, "y\ny\n"), (QUESTION, "q\n"), calls=[WRITE, AGAIN])
+    assert seen.count(QUESTION) == 2
+    assert [path.name for path in workspace.iterdir()] == ["a.txt"]
