@@ -18,7 +18,7 @@ from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmatio
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Explanation, Phase, Verdict
+from permitry.core.decision import Decision, Explanation, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
@@ -407,8 +407,8 @@ class ToolHandler(TurnDiffs):
         if decision.verdict is Verdict.BLOCK:
             return self._blocked(call, decision)
         outcome = self._ready(call, spec, context, decision)
-        is_restricted = Phase.RESTRICTION in (question.decision.phase, decision.phase)
-        if response.is_remembered and isinstance(outcome, Ready) and not is_restricted:
+        is_asked_anyway = question.decision.is_question_of_rule or decision.is_question_of_rule
+        if response.is_remembered and isinstance(outcome, Ready) and not is_asked_anyway:
             self.session.ignore(call.tool)
         return outcome
 

@@ -152,7 +152,7 @@ def test_a_case_fits_the_schema(path: Path) -> None:
         f"{RULE}effect = 'allow'\ntools = ['x']\npriority = 199",
         f"{RULE}effect = 'allow'\ntools = ['x']\npriority = 100",
         f"{RULE}effect = 'block'\ntools = ['x']\npriority = 99",
-        f"{RULE}effect = 'confirm'\ntools = ['x']\npriority = 200",
+        f"{RULE}effect = 'confirm'\ntools = ['x']\npriority = 99",
         f"{RULE}effect = 'allow'\ntools = ['x']\npriority = '250'",
         f"{RULE}effect = 'allow'\ntools = ['x']\nwhen.mood = 'plan'",
         f"{RULE}effect = 'allow'\ntools = ['x']\nwhen.mode = 1",

@@ -170,19 +170,39 @@ def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
         for each, rule_id in found:
             if each == wanted:
                 return wanted[0], rule_id, Phase.RESTRICTION, len(errors)
+    return _permitted([rule for rule in in_order if _phase(rule) is Phase.PERMISSION], question, errors)
+
+
+def _permitted(permissions: Sequence[Rule], question: Question, errors: list[Rule]) -> Judgement:
     left = set(range(len(question.actions.certain)))
-    for rule in in_order:
-        if _phase(rule) is Phase.PERMISSION:
-            answer = _asked(rule, question, errors)
-            if answer not in (True, None) and _is_shared_out(question):
-                left -= _covered(rule, question, errors)
-            if answer is True or (not left and _is_shared_out(question)):
-                return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
+    for rule in permissions:
+        if _effect(rule) is Verdict.CONFIRM:
+            if _asked(rule, _about(question, left), errors) is not False:
+                return Verdict.CONFIRM, rule.id, Phase.PERMISSION, len(errors)
+            continue
+        answer = _asked(rule, question, errors)
+        if answer not in (True, None) and _is_shared_out(question):
+            left -= _covered(rule, question, errors)
+        if answer is True or (not left and _is_shared_out(question)):
+            return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
     return Verdict.CONFIRM, None, Phase.DEFAULT, len(errors)
 
 
+def _about(question: Question, numbers: set[int]) -> Question:
+    """Return the question about a call that does only some of the actions of this one."""
+    left = tuple(action for number, action in enumerate(question.actions.certain) if number in numbers)
+    actions = attrs.evolve(question.actions, certain=left)
+    return attrs.evolve(question, reader=lambda *_: actions)
+
+
+def _effect(rule: Rule) -> Verdict:
+    return Verdict.ALLOW if isinstance(rule, TwoMethods) else rule.effect
+
+
 def _order(rule: Rule) -> tuple[int, ...]:
-    """Return the priority, and what brings the more specific of two restrictions to the front."""
+    """Return the priority, and what brings one that asks, or the more specific of two restrictions, to the front."""
+    if _phase(rule) is Phase.PERMISSION:
+        return rule.priority(), int(_effect(rule) is Verdict.ALLOW)
     specificity: tuple[int, int] = getattr(rule, "specificity", (0, 0)) if _phase(rule) is Phase.RESTRICTION else (0, 0)
     return rule.priority(), -specificity[0], -specificity[1]
 
@@ -248,6 +268,7 @@ _TEMPLATES = (_READER, Template("writer", ("write_*",), extends=(_READER,)), Tem
 _FAULTS = (None, 1, 0, "yes", (), object, ValueError, KeyError, RecursionError, AttributeError)
 _OVERRIDES = [(Verdict.ALLOW, priority) for priority in (0, 1, 50, 99)]
 _RESTRICTIONS = [(v, p) for v in (Verdict.CONFIRM, Verdict.BLOCK) for p in (100, 101, 150, 160, 199)]
+_QUESTIONS = [(Verdict.CONFIRM, priority) for priority in (200, 250, 290, 310)]
 _PERMISSIONS = [(Verdict.ALLOW, priority) for priority in (200, 201, 250, 300, 310, 399)]
 
 
@@ -310,7 +331,7 @@ def _full_rules(places: Sequence[tuple[Verdict, int]]) -> SearchStrategy[Rule]:
 _two_methods = st.builds(
     TwoMethods, st.sampled_from((0, 50, 150, 250, 399)), _some(_TOOLS), st.sampled_from((True, *_FAULTS))
 )
-_any_restriction = _full_rules(_RESTRICTIONS)
+_any_restriction = st.one_of(_full_rules(_RESTRICTIONS), _full_rules(_QUESTIONS))
 _any_permission = st.one_of(_full_rules(_OVERRIDES + _PERMISSIONS), _two_methods)
 
 
@@ -344,7 +365,7 @@ _rule_lists = st.lists(
 
 @pytest.fixture(scope="session")
 def restrictions() -> SearchStrategy[Rule]:
-    """Return random restrictions, failing ones among them."""
+    """Return random restrictions and questions among the permissions, failing ones among them."""
     return _any_restriction
 
 

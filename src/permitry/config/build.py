@@ -188,9 +188,12 @@ def _band_problems(draft: RuleDraft) -> Iterator[Problem]:
         return
     phase = phase_of(priority)
     message, hint = "", ""
-    if effect != "allow" and phase is not Phase.RESTRICTION:
-        message = f"priority {priority} is no place for a `{effect}` rule"
+    if effect == "block" and phase is not Phase.RESTRICTION:
+        message = f"priority {priority} is no place for a `block` rule"
         hint = "restrictions stand at 100 to 199; leave the priority out for the default"
+    elif effect == "confirm" and phase is Phase.OVERRIDE:
+        message = f"priority {priority} is no place for a `confirm` rule"
+        hint = "100 to 199 asks whatever is permitted; 200 to 399 asks unless a rule before it permits the call"
     elif effect == "allow" and phase is Phase.RESTRICTION:
         message = f"priority {priority} is no place for an `allow` rule"
         hint = "permissions stand at 200 to 399; nothing at 100 to 199 can allow"

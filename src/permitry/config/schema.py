@@ -158,7 +158,11 @@ _RULE_SCHEMA: dict[str, JsonValue] = {
         ],
         "properties": {"priority": {"anyOf": [{"maximum": 99}, {"minimum": 200}]}},
     },
-    "else": {"properties": {"priority": {"minimum": 100, "maximum": 199}}},
+    "else": {
+        "if": {"properties": {"effect": {"const": "confirm"}}, "required": ["effect"]},
+        "then": {"properties": {"priority": {"minimum": 100, "maximum": 399}}},
+        "else": {"properties": {"priority": {"minimum": 100, "maximum": 199}}},
+    },
 }
 
 
@@ -174,7 +178,13 @@ class RuleTable(_Table):
         None, description="What a match leads to; left out only by a rule with `taint`, which then only labels."
     )
     priority: int | None = Field(
-        None, ge=0, le=399, description="block and confirm: 100 to 199; allow: 200 to 399. Defaults 150, 160, 250."
+        None,
+        ge=0,
+        le=399,
+        description=(
+            "block: 100 to 199; confirm: 100 to 199 whatever is permitted, 200 to 399 unless a rule before it permits; "
+            "allow: 200 to 399. Defaults 150, 160, 250."
+        ),
     )
     tools: Annotated[
         list[Annotated[str, AfterValidator(checked_selector)]] | None,

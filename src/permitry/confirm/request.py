@@ -6,7 +6,7 @@ import attrs
 
 from permitry.core._json import JsonValue
 from permitry.core.call import ToolCall
-from permitry.core.decision import Decision, Phase
+from permitry.core.decision import Decision
 from permitry.core.spec import ArgumentRole, ToolSpec
 
 __all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]
@@ -88,6 +88,6 @@ def _path(call: ToolCall, spec: ToolSpec | None) -> str | None:
 
 
 def _suggestions(call: ToolCall, decision: Decision) -> tuple[SuggestedGrant, ...]:
-    if decision.phase is Phase.RESTRICTION:
+    if decision.is_question_of_rule:
         return ()
     return (SuggestedGrant("session", call.tool, f"do not ask about `{call.tool}` again in this session"),)

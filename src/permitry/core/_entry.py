@@ -36,7 +36,12 @@ _BLOCK_MESSAGE = (
 # A class says these in its own body: a subclass may have changed what they were true of.
 _BY_OWN_WORD = ("selectors", "needs")
 # Looked up once: a rule is looked at often while policies are made.
-_ALLOW, _RESTRICTION = Verdict.ALLOW, Phase.RESTRICTION
+_ALLOW, _CONFIRM = Verdict.ALLOW, Verdict.CONFIRM
+_EFFECTS = {
+    Phase.OVERRIDE: (_ALLOW,),
+    Phase.RESTRICTION: (_CONFIRM, Verdict.BLOCK),
+    Phase.PERMISSION: (_ALLOW, _CONFIRM),
+}
 
 
 class Methods(NamedTuple):
@@ -98,7 +103,7 @@ class Entry:
     @property
     def can_cover(self) -> bool:
         """Whether the rule may permit some of the actions of a call."""
-        return self.phase is Phase.PERMISSION and self.methods.covers is not None
+        return self.phase is Phase.PERMISSION and self.effect is _ALLOW and self.methods.covers is not None
 
     def places(self) -> Iterable[str | NamePattern | Selector | None]:
         """Return under what the rule is to be filed: patterns of names, selectors by traits, and None for any tool."""
@@ -192,14 +197,14 @@ class Entry:
         if isinstance(answer, Unsure):
             return self._unsure(answer)
         if answer is None:
-            # INVARIANT: law 2. A restriction that fails counts as matched, a permission as not matched.
-            return self.decision if self.phase is Phase.RESTRICTION else None
+            # INVARIANT: law 2. What restricts or asks counts as matched when it fails, what allows as not matched.
+            return None if self.effect is _ALLOW else self.decision
         return self.decision if answer else None
 
     def _unsure(self, answer: Unsure) -> Decision | None:
         # INVARIANT: law 3. What cannot be read makes a restriction ask, and a permission not match.
         # The grounds are those of the doubt: the call may do nothing that the rule is about.
-        if self.phase is not Phase.RESTRICTION:
+        if self.effect is _ALLOW:
             return None
         reason = f"{answer.reason}, so `{self.rule_id}` could apply"
         reason = f"{reason}: it may {answer.may}" if answer.may else reason
@@ -293,10 +298,10 @@ def _entry(rule: AuthorizationRule, methods: Methods | None, version: Version) -
         raise RuleError(f"rule `{rule_id}`: the effect must be a Verdict, not {effect!r}")
     priority = _checked_priority(rule, rule_id)
     phase = phase_of(priority)
-    if phase is None or (effect is _ALLOW) is (phase is _RESTRICTION):
+    if phase is None or effect not in _EFFECTS[phase]:
         raise RuleError(
             f"rule `{rule_id}`: priority {priority} does not fit the effect {effect.value}; "
-            "100 to 199 confirm or block, 0 to 99 and 200 to 399 allow"
+            "0 to 99 allow, 100 to 199 confirm or block, 200 to 399 allow or confirm"
         )
     if message is None and effect is not _ALLOW:
         message = CONFIRM_MESSAGE if effect is Verdict.CONFIRM else _BLOCK_MESSAGE

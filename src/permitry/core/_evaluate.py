@@ -6,11 +6,17 @@ import attrs
 
 from permitry.core._entry import Entry
 from permitry.core._version import Version
-from permitry.core.decision import Decision, Phase, RuleFailure
+from permitry.core.action import Actions
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.rule import Question, Unsure
+from permitry.core.spec import ToolSpec
+
+__all__ = ["Phases", "decided", "with_actions"]
 
 # Looked up once: that takes longer than to compare them.
-_RESTRICTION, _PERMISSION = Phase.RESTRICTION, Phase.PERMISSION
+_RESTRICTION, _PERMISSION, _ALLOW = Phase.RESTRICTION, Phase.PERMISSION, Verdict.ALLOW
 
 
 @attrs.frozen
@@ -79,7 +85,9 @@ def _permitted(entries: Sequence[Entry], question: Question, failures: list[Rule
     covered: frozenset[int] = frozenset()
     for entry in entries:
         before = len(failures)
-        decision = entry.decides(question, failures)
+        # A question about a part is asked only of what the permissions before it have left.
+        asked = _without(question, covered) if covered and entry.effect is not _ALLOW else question
+        decision = entry.decides(asked, failures)
         if decision is not None:
             return [decision]
         if entry.can_cover and len(failures) == before and _is_divisible(question):
@@ -95,3 +103,24 @@ def _is_divisible(question: Question) -> bool:
     if question.tool is None or not question.tool.roles:
         return False
     return len(question.actions.certain) > 1 and question.actions.unknown is None
+
+
+def _without(question: Question, covered: frozenset[int]) -> Question:
+    actions = question.actions
+    left = tuple(action for number, action in enumerate(actions.certain) if number not in covered)
+    return with_actions(question, attrs.evolve(actions, certain=left))
+
+
+def with_actions(question: Question, actions: Actions) -> Question:
+    """Return the same question about a call that does only these of its actions."""
+    return attrs.evolve(question, reader=_Reading(actions))
+
+
+@attrs.frozen
+class _Reading:
+    """A reader that has read already."""
+
+    actions: Actions
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG002 -- the protocol's
+        return self.actions

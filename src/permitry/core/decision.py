@@ -69,6 +69,11 @@ class Decision:
     source: str | None = None
     policy_version: str = ""
 
+    @property
+    def is_question_of_rule(self) -> bool:
+        """Whether a rule asks, so that remembering the tool does not keep the next call from being asked about."""
+        return self.verdict is Verdict.CONFIRM and self.phase is not Phase.DEFAULT
+
     def __bool__(self) -> NoReturn:
         raise TypeError("a Decision is not a yes or no; compare `decision.verdict` with a Verdict")
 
@@ -122,7 +127,7 @@ class Explanation:
 
     @property
     def matches(self) -> tuple[RuleTrace, ...]:
-        """The rules that matched or cover a part, and the restrictions that failed or are unsure and so count."""
+        """The rules that matched or cover a part, and those that restrict or ask, and failed or are unsure."""
         return tuple(rule for rule in self.rules if _counts(rule))
 
     @property
@@ -134,5 +139,5 @@ class Explanation:
 
 def _counts(rule: RuleTrace) -> bool:
     if rule.outcome in (RuleOutcome.FAILED, RuleOutcome.UNSURE):
-        return rule.phase is Phase.RESTRICTION
+        return rule.effect is not Verdict.ALLOW
     return rule.outcome in (RuleOutcome.MATCHED, RuleOutcome.COVERED)

@@ -18,7 +18,7 @@ from permitry.core._memory import Memory, Reference
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase
+from permitry.core.decision import Decision, Verdict
 from permitry.core.names import NamePattern, name_forms
 from permitry.core.rule import Question, Selector
 from permitry.core.spec import ToolSpec
@@ -56,7 +56,7 @@ class Index:
         self._groups: dict[Selector, list[int]] = {}
         for number, entry in enumerate(self._entries):
             for place in entry.places():
-                self._file(place, number, entry.phase)
+                self._file(place, number, entry.effect)
         self._names.close()
         self._readings.close()
         # By identity of a declaration; each memory says for which one it is, and goes with it.
@@ -162,14 +162,14 @@ class Index:
         entries = (self._entries[number] for number in sorted(numbers))
         return Memory(entries, question, reference, self._phases.version)
 
-    def _file(self, place: str | NamePattern | Selector | None, number: int, phase: Phase) -> None:
+    def _file(self, place: str | NamePattern | Selector | None, number: int, effect: Verdict) -> None:
         if place is None:
             self._everyone.append(number)
         elif isinstance(place, str):
             self._names.add(place, number)
         elif not isinstance(place, NamePattern):
             self._groups.setdefault(place, []).append(number)
-        elif phase is Phase.RESTRICTION:
+        elif effect is not Verdict.ALLOW:
             for form in place.forms:
                 self._readings.add(form, number)
         else:

@@ -4,10 +4,11 @@
 
     phase 0  overrides     priority   0- 99  first match             -> ALLOW
     phase 1  restrictions  priority 100-199  all matches collected   -> any block: BLOCK, else any confirm: CONFIRM
-    phase 2  permissions   priority 200-399  first match             -> ALLOW
+    phase 2  permissions   priority 200-399  first match             -> ALLOW, or CONFIRM by a rule that asks
     nothing matched                                                  -> CONFIRM
 
-A permission about actions may cover only some of a call's: several together permit it when they cover all.
+A permission about actions may cover only some of a call's: several together permit it when they cover all. A rule of
+phase 2 that asks is about what those before it have left; of equal priorities the one that asks goes first.
 """
 
 import functools
@@ -20,7 +21,7 @@ from typing import Protocol
 import attrs
 
 from permitry.core._entry import compiled
-from permitry.core._evaluate import Phases, decided
+from permitry.core._evaluate import Phases, decided, with_actions
 from permitry.core._version import Version
 from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
 from permitry.core.call import ToolCall
@@ -124,6 +125,7 @@ class AuthorizationPolicy:
         version = Version(functools.partial(_digest, self.rules, self.flows, self.declared))
         entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
         overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
+        permissions.sort(key=lambda entry: (entry.priority, entry.effect is Verdict.ALLOW))
         restrictions.sort(key=lambda entry: (entry.priority, *(-each for each in entry.specificity)))
         phases = Phases(overrides, restrictions, permissions, version)
         index = Index(phases, reader=self.reader, declared=self.declared)
@@ -229,18 +231,8 @@ class AuthorizationPolicy:
             for action in getattr(actions, group):
                 kept = {"guessed" if group == "guessed" else "certain": (action,)}
                 alone = Actions(**kept, roots=actions.roots, doubt=_doubt_of(action, actions))
-                decision = decided(attrs.evolve(question, reader=_Reading(alone)), self._phases)
+                decision = decided(with_actions(question, alone), self._phases)
                 yield ActionTrace(action, decision, is_certain=group == "certain")
-
-
-@attrs.frozen
-class _Reading:
-    """A reader that has read already."""
-
-    actions: Actions
-
-    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG002 -- the protocol's
-        return self.actions
 
 
 def _doubt_of(action: Action, actions: Actions) -> str | None:

@@ -150,8 +150,9 @@ class Selector(Protocol):
 class AuthorizationRule(Protocol):
     """One authorization concern.
 
-    `effect` is ALLOW for priorities 0 to 99 (overrides) and 200 to 399 (permissions), CONFIRM or BLOCK for 100
-    to 199 (restrictions). `reason` is for the operator, `message` for the model, `source` is `file:line`.
+    `effect` is ALLOW for priorities 0 to 99 (overrides), CONFIRM or BLOCK for 100 to 199 (restrictions), ALLOW or
+    CONFIRM for 200 to 399 (permissions, and questions among them). `reason` is for the operator, `message` for the
+    model, `source` is `file:line`.
     """
 
     @property
@@ -189,8 +190,8 @@ class AuthorizationRule(Protocol):
         A permission may also have `covers(question)`, which returns the indices of the certain actions it permits: a
         call runs when several permissions together cover all of them.
 
-        A rule may also have `relies_on`, the `Marks` it needs the flows of its policy to keep: labels, and the ids of
-        rules whose budgets are counted. A policy without such a flow is refused.
+        A rule may also have `relies_on`, the `SideEffects` it needs the flows of its policy to keep: labels, and the
+        ids of rules whose budgets are counted. A policy without such a flow is refused.
 
         A rule is asked about every call, unless its class says more in its own body; a subclass says it again.
         `selectors()` returns the selectors of the tools it is about, None for any tool: it matches no other tool,

@@ -16,7 +16,8 @@ def _decision() -> Decision:
 
 
 def _trace(rule_id: str, phase: Phase, outcome: RuleOutcome, near_miss: str | None = None) -> RuleTrace:
-    return RuleTrace(rule_id, phase, 0, Verdict.ALLOW, outcome, None, "", near_miss=near_miss)
+    effect = Verdict.CONFIRM if phase is Phase.RESTRICTION else Verdict.ALLOW
+    return RuleTrace(rule_id, phase, 0, effect, outcome, None, "", near_miss=near_miss)
 
 
 def test_verdicts_are_ordered_by_strictness() -> None:

@@ -69,7 +69,18 @@ def _decide(*rules: Any, tool: str = "bash") -> Decision:  # noqa: ANN401 -- als
 
 @pytest.mark.parametrize(
     ("effect", "priority"),
-    [(ALLOW, 0), (ALLOW, 99), (CONFIRM, 100), (BLOCK, 100), (CONFIRM, 199), (BLOCK, 199), (ALLOW, 200), (ALLOW, 399)],
+    [
+        (ALLOW, 0),
+        (ALLOW, 99),
+        (CONFIRM, 100),
+        (BLOCK, 100),
+        (CONFIRM, 199),
+        (BLOCK, 199),
+        (ALLOW, 200),
+        (CONFIRM, 200),
+        (ALLOW, 399),
+        (CONFIRM, 399),
+    ],
 )
 def test_a_band_takes_its_effects(effect: Verdict, priority: int) -> None:
     """Both ends of every band belong to it."""
@@ -80,7 +91,8 @@ def test_a_band_takes_its_effects(effect: Verdict, priority: int) -> None:
     ("effect", "priority"),
     [
         *((ALLOW, priority) for priority in (-1, 100, 150, 199, 400)),
-        *((effect, priority) for effect in (CONFIRM, BLOCK) for priority in (-1, 0, 99, 200, 399, 400)),
+        *((CONFIRM, priority) for priority in (-1, 0, 99, 400)),
+        *((BLOCK, priority) for priority in (-1, 0, 99, 200, 399, 400)),
     ],
 )
 def test_a_band_refuses_other_effects(effect: Verdict, priority: int) -> None:

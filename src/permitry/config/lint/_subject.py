@@ -14,8 +14,9 @@ from permitry.config.lint._schemas import Schema
 from permitry.config.lint._scopes import selects_tool
 from permitry.config.lint.drafts import Drafts
 from permitry.config.load import RuleSet
-from permitry.core.decision import Verdict
+from permitry.core.decision import Phase, Verdict
 from permitry.core.pattern import Pattern
+from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.rules.conditions.scope import Conditions, Scope
@@ -74,8 +75,14 @@ class Subject:
 
     @functools.cached_property
     def restrictions(self) -> tuple[ConfiguredRule, ...]:
-        """The rules that confirm or block, in the order in which they are asked."""
-        return tuple(rule for rule in self._in_order if rule.effect is not Verdict.ALLOW)
+        """The rules that confirm or block whatever is permitted, in the order in which they are asked."""
+        return tuple(rule for rule in self._in_order if phase_of(rule.priority()) is Phase.RESTRICTION)
+
+    @functools.cached_property
+    def questions(self) -> tuple[ConfiguredRule, ...]:
+        """The rules that ask among the permissions, in the order in which they are asked."""
+        in_order = (rule for rule in self._in_order if rule.effect is Verdict.CONFIRM)
+        return tuple(rule for rule in in_order if phase_of(rule.priority()) is Phase.PERMISSION)
 
     @functools.cached_property
     def blocks(self) -> tuple[ConfiguredRule, ...]:

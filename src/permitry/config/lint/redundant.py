@@ -30,7 +30,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
-    if rule.effect is not Verdict.ALLOW:
+    if rule.effect is not Verdict.ALLOW or subject.questions:
         return
     if (
         rule.scope.selectors
@@ -67,5 +67,12 @@ def _stands_for(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -
         other.effect is rule.effect
         and not has_own_words
         and other.budget is None
+        and _is_reached(other, rule, subject)
         and contains(other.scope, rule.scope, subject.specs)
     )
+
+
+def _is_reached(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -> bool:
+    """Return whether a permission is asked wherever `rule` is: no question between the two ends the search."""
+    is_early = other.priority() <= rule.priority()
+    return rule.effect is not Verdict.ALLOW or is_early or not subject.questions

@@ -51,6 +51,7 @@ scopes = st.builds(
     st.none() | conditions.filter(lambda each: each != Conditions()),
 )
 effects = st.sampled_from(Verdict)
+PRIORITIES = {Verdict.BLOCK: (150,), Verdict.CONFIRM: (160, 260), Verdict.ALLOW: (250, 270)}
 
 
 @st.composite
@@ -58,7 +59,7 @@ def rule_sets(draw: st.DrawFn) -> RuleSet:
     """Return a few rules over a small vocabulary, so that many overlap."""
     rules = []
     for number, (effect, scope) in enumerate(draw(st.lists(st.tuples(effects, scopes), min_size=1, max_size=4))):
-        priority = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}[effect]
+        priority = draw(st.sampled_from(PRIORITIES[effect]))
         rules.append(ConfiguredRule(f"r{number}", effect, priority, scope, source=f"rules.toml:{number}"))
     return RuleSet(tuple(rules), files=("rules.toml",))
 
