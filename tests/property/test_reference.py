@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import attrs
 from hypothesis import given, settings
 
 from permitry.core.decision import Phase, Verdict
@@ -24,3 +25,15 @@ def test_decide_agrees_with_the_reference(
     found = (decision.verdict, decision.rule_id, decision.phase, len(decision.errors))
     # The policy knows what else the name of a tool may mean.
     assert found == reference(policy.rules, policy.question(*given))
+
+
+@given(policy=..., question=...)
+def test_what_no_rule_matches_may_be_blocked(policy: AuthorizationPolicy, question: Question) -> None:
+    """Then it is stricter in exactly those places, and in their phase."""
+    given = question.call, question.context, question.spec
+    before, after = policy.decide(*given), attrs.evolve(policy, unmatched=Verdict.BLOCK).decide(*given)
+    if Phase.DEFAULT in (before.phase, after.phase):
+        assert (after.verdict, after.rule_id, after.phase) == (Verdict.BLOCK, None, Phase.DEFAULT)
+        assert before.verdict is not Verdict.ALLOW
+    else:
+        assert (after.verdict, after.rule_id) == (before.verdict, before.rule_id)

@@ -8,6 +8,9 @@ from permitry.errors import UnevaluableError, safe_str
 __all__ = ["CONFIRM_MESSAGE", "Version"]
 
 CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
+_UNMATCHED_MESSAGE = (
+    "No rule permits this call, and it did not run. Do not retry it; go on without it or ask the user how to proceed."
+)
 _MOST = 16_384
 """So many failures, and decisions with failures, are kept: texts may depend on what a model writes."""
 
@@ -34,10 +37,11 @@ class Version:
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 
-    __slots__ = ("_failed", "_failures", "_make", "_text", "decisions")
+    __slots__ = ("_failed", "_failures", "_make", "_text", "_unmatched", "decisions")
 
-    def __init__(self, make: Callable[[], str]) -> None:
+    def __init__(self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM) -> None:
         self._make = make
+        self._unmatched = unmatched
         self._text: str | None = None
         self.decisions: dict[str | None, Decision] = {}
         self._failures: dict[tuple[str, str], RuleFailure] = {}
@@ -56,8 +60,8 @@ class Version:
         """The decision when no rule matched, made once."""
         decision = self.decisions.get(None)
         if decision is None:
-            told, text = "no rule matched", self.text
-            made = Decision(Verdict.CONFIRM, None, Phase.DEFAULT, told, CONFIRM_MESSAGE, policy_version=text)
+            message = CONFIRM_MESSAGE if self._unmatched is Verdict.CONFIRM else _UNMATCHED_MESSAGE
+            made = Decision(self._unmatched, None, Phase.DEFAULT, "no rule matched", message, policy_version=self.text)
             decision = self.decisions.setdefault(None, made)
         return decision
 

@@ -5,7 +5,7 @@
     phase 0  overrides     priority   0- 99  first match             -> ALLOW
     phase 1  restrictions  priority 100-199  all matches collected   -> any block: BLOCK, else any confirm: CONFIRM
     phase 2  permissions   priority 200-399  first match             -> ALLOW, or CONFIRM by a rule that asks
-    nothing matched                                                  -> CONFIRM
+    nothing matched                                                  -> CONFIRM, or BLOCK where `unmatched` says so
 
 A permission about actions may cover only some of a call's: several together permit it when they cover all. A rule of
 phase 2 that asks is about what those before it have left; of equal priorities the one that asks goes first.
@@ -102,27 +102,32 @@ class AuthorizationPolicy:
     `rules` may mix rules of the protocol `AuthorizationRule` with objects that have only `priority()` and
     `should_allow_without_confirmation(tool_name, context)`; the latter are permissions. Within one priority the
     given order is kept, but that of restrictions the most specific goes first; it can change which rule is named, never
-    the verdict. An empty policy confirms everything.
+    the verdict. An empty policy confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK.
 
     `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. To add rules to a policy use `with_rules`: it
     keeps all of these.
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, for a duplicate id, and for a rule that
-    relies on a label or a budget that no flow keeps.
+    relies on a label or a budget that no flow keeps. `ValueError` for another `unmatched`.
     """
 
     rules: tuple[AnyRule, ...] = attrs.field(default=(), converter=_tuple_of_rules)
     reader: ActionReader | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
     declared: Mapping[str, ToolSpec] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     flows: tuple[Flow, ...] = attrs.field(default=(), kw_only=True, converter=_tuple_of_flows)
+    unmatched: Verdict = attrs.field(
+        default=Verdict.CONFIRM, kw_only=True, validator=attrs.validators.in_((Verdict.CONFIRM, Verdict.BLOCK))
+    )
     _version: Version = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         _check_kept(self.rules, self.flows)
-        version = Version(functools.partial(_digest, self.rules, self.flows, self.declared))
+        version = Version(
+            functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched), self.unmatched
+        )
         entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
         overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
         permissions.sort(key=lambda entry: (entry.priority, entry.effect is Verdict.ALLOW))
@@ -138,7 +143,12 @@ class AuthorizationPolicy:
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(
-            AuthorizationPolicy, self.rules, reader=self.reader, declared=dict(self.declared), flows=self.flows
+            AuthorizationPolicy,
+            self.rules,
+            reader=self.reader,
+            declared=dict(self.declared),
+            flows=self.flows,
+            unmatched=self.unmatched,
         ), ()
 
     @property
@@ -272,8 +282,11 @@ def _leaves(flow: Flow, question: Question) -> bool:
         return True
 
 
-def _digest(rules: Iterable[AnyRule], flows: Iterable[Flow], declared: Mapping[str, ToolSpec]) -> str:
+def _digest(
+    rules: Iterable[AnyRule], flows: Iterable[Flow], declared: Mapping[str, ToolSpec], unmatched: Verdict
+) -> str:
     # A decision needs it, and never raises: a rule that cannot be shown is described by its class.
     texts = [safe_str(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
     texts += [f"{name} {declared[name].digest}" for name in sorted(declared)]
+    texts += [] if unmatched is Verdict.CONFIRM else [unmatched.value]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

@@ -1,6 +1,7 @@
 """The policy: which rules it takes, in what order they speak, and what it tells. Laws are in `tests/property/`."""
 
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -135,6 +136,23 @@ def test_rules_may_come_from_any_iterable() -> None:
 
 
 # The order in which they speak ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unmatched", [CONFIRM, BLOCK])
+def test_what_no_rule_matches_gets_the_verdict_of_the_policy(unmatched: Verdict) -> None:
+    """The message says that no rule permits it, and the version of the policy is another one."""
+    policy = AuthorizationPolicy(unmatched=unmatched).with_rules(_Rule("r", ALLOW, 200, _never))
+    decision = policy.decide(ToolCall("x"), AuthContext())
+    assert (decision.verdict, decision.rule_id, decision.phase) == (unmatched, None, Phase.DEFAULT)
+    assert str(decision.message).startswith("No rule permits this call" if unmatched is BLOCK else "This call needs")
+    assert (policy.version == AuthorizationPolicy(policy.rules).version) is (unmatched is CONFIRM)
+    assert pickle.loads(pickle.dumps(AuthorizationPolicy(unmatched=unmatched))).unmatched is unmatched  # noqa: S301 -- our own
+
+
+def test_nothing_is_allowed_because_no_rule_matched() -> None:
+    """A policy that would is refused."""
+    with pytest.raises(ValueError, match="unmatched"):
+        AuthorizationPolicy(unmatched=ALLOW)
 
 
 def test_no_rule_means_confirm() -> None:
