@@ -1,5 +1,6 @@
 """`permitry check`: one answer a line, in order, and nothing runs."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from permitry.cli.check import exit_code, invalid
+from permitry.cli.inputs import single_call
 from permitry.errors import CallError
 
 Outcome = tuple[int, str, str]
@@ -210,7 +212,7 @@ def test_a_human_reads_one_line_a_call(cli: Callable[..., Outcome]) -> None:
 def test_a_human_reads_what_is_wrong(cli: Callable[..., Outcome]) -> None:
     """Without `--json` the error of an invalid line stands below it."""
     _, out, _ = cli(*BASE, "--call", "{}")
-    assert out == "block   ?  -: the line is no call\n        error: line 1: the key `name` is missing\n"
+    assert out == "block   ?  -: not a valid call\n        error: the call: the key `name` is missing\n"
 
 
 def test_an_invalid_line_is_a_block_in_code() -> None:
@@ -247,3 +249,43 @@ def test_a_batch_of_any_length_needs_the_same_memory(asked: Callable[..., str], 
             assert sum(1 for _ in answers) == count
         peaks.append(int(done.stderr))
     assert peaks[1] - peaks[0] < most // 6
+
+
+# A call without JSON ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--command", "git status"), 0),
+        (("--command", "git push"), 3),
+        (("--tool", "read_file", "--arg", "path=notes.txt"), 0),
+        (("--tool", "write_file", "--arg", "path=notes.txt", "--arg", "content=a=b"), 3),
+        (("--tool", "mcp:docs/search"), 3),
+    ],
+)
+def test_a_call_may_be_given_in_words(cli: Callable[..., Outcome], words: tuple[str, ...], code: int) -> None:
+    """A command, or a tool with its arguments."""
+    assert cli(*BASE, *words)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("value", "argument"),
+    [("5", 5), ("true", True), ('"5"', "5"), ("x y", "x y"), ('{"a": [1]}', {"a": [1]}), ("", "")],
+)
+def test_a_value_is_json_or_text(value: str, argument: object) -> None:
+    """What is not JSON is text as it is."""
+    options = argparse.Namespace(command=None, tool="x", arg=[f"y={value}"], call=None)
+    assert single_call(options) == {"name": "x", "arguments": {"y": argument}}
+
+
+@pytest.mark.parametrize("text", ["y", "=1", ""])
+def test_an_argument_without_a_key_is_invalid(cli: Callable[..., Outcome], text: str) -> None:
+    """The answer says how it is written."""
+    code, out, _ = cli(*BASE, "--json", "--tool", "x", "--arg", text)
+    assert (code, json.loads(out)["errors"]) == (4, [f"the call: `--arg {text}` is not KEY=VALUE"])
+
+
+def test_arguments_go_with_a_tool(cli: Callable[..., Outcome]) -> None:
+    """A command has none."""
+    assert cli(*BASE, "--command", "ls", "--arg", "a=b") == (4, "", "permitry: `--arg` goes with `--tool NAME`\n")

@@ -56,7 +56,6 @@ def test_every_command_has_a_help_of_its_own(cli: Callable[..., Outcome], comman
 @pytest.mark.parametrize(
     "words",
     [
-        (),
         ("no-such-command",),
         ("--no-such-option",),
         ("check",),
@@ -73,6 +72,37 @@ def test_a_wrong_use_is_invalid_input_not_a_block(cli: Callable[..., Outcome], w
     code, out, err = cli(*words)
     assert (code, out) == (4, "")
     assert err.startswith("usage: permitry")
+
+
+def test_without_words_the_help_is_printed(cli: Callable[..., Outcome]) -> None:
+    """It is what a newcomer types first."""
+    code, out, err = cli()
+    assert (code, out, err) == (0, cli("--help")[1], "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("chek",), "permitry: there is no command `chek`; did you mean `check`?"),
+        (("zzz",), "permitry: there is no command `zzz`"),
+        (("check", "--comand", "ls"), "permitry check: there is no option `--comand`; did you mean `--command`?"),
+        (("run", "--ruls=x"), "permitry run: there is no option `--ruls=x`; did you mean `--rules`?"),
+        (("corpus", "list", "--jsn"), "permitry corpus: there is no option `--jsn`; did you mean `--json`?"),
+        (("check", "--zzz"), "permitry check: there is no option `--zzz`"),
+    ],
+)
+def test_a_misspelt_word_is_named_with_the_nearest_one(
+    cli: Callable[..., Outcome], words: tuple[str, ...], message: str
+) -> None:
+    """Commands and options, also where another option is missing."""
+    code, out, err = cli(*words)
+    assert (code, out, err.splitlines()[-1]) == (4, "", message)
+
+
+def test_what_follows_two_hyphens_is_no_option(cli: Callable[..., Outcome]) -> None:
+    """A file may be called like one."""
+    code, _, err = cli("run", "--rules", "permitry:base", "--", "--ruls")
+    assert (code, err) == (4, "permitry: cannot read `--ruls`: No such file or directory\n")
 
 
 def test_bad_rules_are_told_with_their_places(cli: Callable[..., Outcome], tmp_path: Path) -> None:

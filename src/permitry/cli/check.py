@@ -47,22 +47,22 @@ def answer_each(
 ) -> ExitCode:
     """Have every call of the options answered, and return what the process reports.
 
-    `answer` gets the policy, the id, and the question; for a line that is no call it gets the decision to block it.
+    `answer` gets the policy, the id, and the question; for what is not a valid call, the decision to block it.
     With a `tool` the policy has only the rules that can apply to its calls.
     """
     rules = rules_from(options, options.workspace, tool)
     policy = rules.policy()
     worst = ExitCode.OK
     for number, call_id, question in questions(options, rules):
-        asked = invalid(number, question) if isinstance(question, CallError) else question
+        asked = invalid(number if options.calls else None, question) if isinstance(question, CallError) else question
         worst = max(worst, exit_code(answer(policy, call_id, asked)), key=_ORDER.index)
     return worst
 
 
-def invalid(number: int, error: CallError) -> Decision:
-    """Return the decision for a line that is no call: it is blocked, and the error says where."""
-    failure = RuleFailure(f"line {number}", str(error))
-    return Decision(Verdict.BLOCK, None, Phase.INPUT, "the line is no call", "The call was not understood.", (failure,))
+def invalid(line: int | None, error: CallError) -> Decision:
+    """Return the decision for what is not a valid call: it is blocked, and the error says where; None for no line."""
+    failure = RuleFailure("the call" if line is None else f"line {line}", str(error))
+    return Decision(Verdict.BLOCK, None, Phase.INPUT, "not a valid call", "The call was not understood.", (failure,))
 
 
 def exit_code(decision: Decision) -> ExitCode:

@@ -19,7 +19,7 @@ __all__ = ["configure"]
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry explain`."""
     add_rules_option(parser)
-    add_call_options(parser, has_command=True)
+    add_call_options(parser)
     parser.set_defaults(execute=execute)
 
 

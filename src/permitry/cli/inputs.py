@@ -1,8 +1,9 @@
 """What several commands read: rule options, lines, and questions."""
 
 import argparse
+import functools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
@@ -11,9 +12,8 @@ from permitry.config.cache import RuleCache
 from permitry.config.layers import find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
-from permitry.core._json import parse_json
+from permitry.core._json import JsonValue, parse_json
 from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.errors import CallError
 from permitry.messages.incoming import plain_id
@@ -29,6 +29,7 @@ __all__ = [
     "origins_from",
     "questions",
     "rules_from",
+    "single_call",
     "tell",
 ]
 
@@ -46,13 +47,20 @@ def add_rules_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_call_options(parser: argparse.ArgumentParser, *, has_command: bool = False) -> None:
-    """Add `--call`, `--calls`, `--workspace` and `--json`; `--command` where a command alone can be asked about."""
+def add_call_options(parser: argparse.ArgumentParser) -> None:
+    """Add the ways to name calls, `--workspace` and `--json`."""
     source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--command", metavar="TEXT", help="a shell command, as for the tool run_shell")
+    source.add_argument("--tool", metavar="NAME", help="a tool; its arguments follow as --arg")
     source.add_argument("--call", metavar="JSON", help='one call: {"name": …, "arguments": {…}, "context"?: {…}, …}')
     source.add_argument("--calls", metavar="FILE", help="a file with one call a line, or - for standard input")
-    if has_command:
-        source.add_argument("--command", metavar="TEXT", help="a shell command, as for the tool run_shell")
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an argument of --tool; the value is JSON, or text where it is not; may be given again",
+    )
     parser.add_argument(
         "--workspace",
         metavar="DIR",
@@ -75,12 +83,10 @@ def rules_from(options: argparse.Namespace, workspace: str = ".", tool: str | No
 
 def only_tool(options: argparse.Namespace) -> str | None:
     """Return the tool that is asked about, when the options hold a single call of one."""
-    if options.call is None:
-        return None
     try:
-        data = parse_json(options.call)
+        data = single_call(options)
     except CallError:
-        # Whatever is wrong with it is told when the question is read.
+        # What is wrong with it is reported when the question is read.
         return None
     if not isinstance(data, dict) or not {"name", "arguments"} <= data.keys():
         return None
@@ -136,12 +142,10 @@ def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, str | CallError]]:
 def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int, object, Question | CallError]]:
     """Yield line number, id, and the question (or why there is none) of each call in the options."""
     workspace = str(Path(options.workspace).absolute())
-    if getattr(options, "command", None) is not None:
-        call = ToolCall("run_shell", {"command": options.command})
-        yield 1, None, Question(call, AuthContext(workspace=workspace))
-        return
-    if options.call is not None:
-        yield (1, *_question(options.call, rules, workspace))
+    if options.arg and options.tool is None:
+        raise CallError("`--arg` goes with `--tool NAME`")
+    if options.calls is None:
+        yield (1, *_question(lambda: single_call(options), rules, workspace))
         return
     number = 0
     with open_lines(options.calls) as stream:
@@ -149,16 +153,38 @@ def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int
             if isinstance(line, CallError):
                 yield number, None, line
             else:
-                yield (number, *_question(line, rules, workspace))
+                yield (number, *_question(functools.partial(parse_json, line), rules, workspace))
     if number == 0:
         # Nothing was asked, so nothing is allowed: whoever was to write the calls may have died.
         raise CallError("there is no call in the input")
 
 
-def _question(line: str, rules: RuleSet, workspace: str) -> tuple[object, Question | CallError]:
+def single_call(options: argparse.Namespace) -> JsonValue:
+    """Return the one call that the options name, as data; None where they name a file of calls.
+
+    Raises: `CallError` for text that is not JSON, or not KEY=VALUE.
+    """
+    if options.command is not None:
+        return {"name": "run_shell", "arguments": {"command": options.command}}
+    if options.tool is not None:
+        return {"name": options.tool, "arguments": dict(map(_argument, options.arg))}
+    return None if options.call is None else parse_json(options.call)
+
+
+def _argument(text: str) -> tuple[str, JsonValue]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise CallError(f"`--arg {text}` is not KEY=VALUE")
+    try:
+        return key, parse_json(value)
+    except CallError:
+        return key, value
+
+
+def _question(read: Callable[[], JsonValue], rules: RuleSet, workspace: str) -> tuple[object, Question | CallError]:
     call_id: object = None
     try:
-        data = parse_json(line)
+        data = read()
         call_id = plain_id(data.get("id")) if isinstance(data, dict) else None
         return call_id, read_question(data, rules.templates, workspace)
     except CallError as error:

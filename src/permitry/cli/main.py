@@ -4,9 +4,10 @@ import argparse
 import enum
 import importlib
 import io
+import itertools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn, TypedDict
 
 from permitry.errors import ConfigError, PermitryError
@@ -73,7 +74,7 @@ class _Version(argparse.Action):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code; without any word, print the help."""
     words = sys.argv[1:] if argv is None else list(argv)
     if sys.stderr is None:
         # Closed by whoever started us; what is meant for it must not land on standard output.
@@ -82,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
+    if not words:
+        _parser(None).print_help()
+        return ExitCode.OK
     options = _options(words)
     try:
         code = int(options.execute(options))
@@ -115,10 +119,34 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in _COMMANDS:
         # The others need not be known to read the words of one: starting up is what a short check costs most.
         alone = _configured(words[0], _Parser(prog=f"permitry {words[0]}", **_about(words[0])))
-        options, rest = alone.parse_known_args(words[1:])
-        if not rest:
-            return options
+        _refuse_unknown(alone, words[1:])
+        return alone.parse_args(words[1:])
+    if words and not words[0].startswith("-"):
+        _parser(None).error(f"there is no command `{words[0]}`{_nearest(words[0], _COMMANDS)}")
     return _parser(next((word for word in words if word in _COMMANDS), None)).parse_args(words)
+
+
+def _option_names(parser: argparse.ArgumentParser) -> Iterator[str]:
+    for action in parser._actions:  # noqa: SLF001 -- nothing public lists them
+        yield from action.option_strings
+        if isinstance(action.choices, dict):
+            for command in action.choices.values():
+                yield from _option_names(command)
+
+
+def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """End with an error for an option that does not exist: argparse would first complain of one that is missing."""
+    known = set(_option_names(parser))
+    for word in itertools.takewhile(lambda word: word != "--", words):
+        if word.startswith("--") and word.partition("=")[0] not in known:
+            parser.error(f"there is no option `{word}`{_nearest(word, known)}")
+
+
+def _nearest(word: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches  # only where something is misspelt
+
+    near = get_close_matches(word.partition("=")[0], list(names), n=1)
+    return f"; did you mean `{near[0]}`?" if near else ""
 
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
