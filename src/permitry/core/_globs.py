@@ -23,7 +23,7 @@ class _Filed(NamedTuple):
 class Globs:
     """Numbers filed under globs; `add` all of them, then `find`."""
 
-    __slots__ = ("_all", "_heads", "_middles", "_sizes", "_tails", "_texts")
+    __slots__ = ("_all", "_heads", "_is_used", "_middles", "_sizes", "_tails", "_texts")
 
     def __init__(self) -> None:
         self._texts: dict[str, list[int]] = {}
@@ -31,6 +31,7 @@ class Globs:
         self._tails: dict[str, list[_Filed]] = {}
         self._middles: dict[str, list[_Filed]] = {}
         self._all: list[_Filed] = []
+        self._is_used = False
         self._sizes: tuple[tuple[int, ...], ...] = ((), (), ())
 
     def add(self, text: str, number: int) -> None:
@@ -44,6 +45,7 @@ class Globs:
 
     def close(self) -> None:
         """Get ready to `find`; nothing can be added any more."""
+        self._is_used = bool(self._texts)
         self._texts = {}
         files = (self._heads, self._tails, self._middles)
         self._sizes = tuple(tuple(sorted(set(map(len, file)))) for file in files)
@@ -51,7 +53,7 @@ class Globs:
     def find(self, name: str) -> set[int]:
         """Return the numbers filed under globs that fit `name`."""
         found: set[int] = set()
-        for pattern, numbers in self._near(name):
+        for pattern, numbers in self._near(name) if self._is_used else ():
             if pattern is None or pattern.matches(name):
                 found.update(numbers)
         return found
@@ -133,7 +135,8 @@ class Names:
         """Return the numbers filed under patterns that fit one of the names."""
         found = set(self._all)
         for name in names:
-            found |= self._globs.find(name)
-            exact = self._exact.get(name, ())
-            found.update((exact,) if isinstance(exact, int) else exact)
+            found.update(self._globs.find(name))
+            exact = self._exact.get(name)
+            if exact is not None:
+                found.update((exact,) if isinstance(exact, int) else exact)
         return found

@@ -34,6 +34,7 @@ __all__ = [
     "Touch",
     "Unknown",
     "Word",
+    "components_of",
     "phrase",
 ]
 
@@ -97,9 +98,19 @@ class Place:
         return tuple(dict.fromkeys((*self.lexical, *self.passed, *self.real)))
 
     @functools.cached_property
+    def components(self) -> tuple[tuple[str, ...], ...]:
+        """The components of each name, without regard to case and composition."""
+        return tuple(map(components_of, self.names))
+
+    @functools.cached_property
     def folded(self) -> str:
         """All its names, one a line, without regard to case and composition, for a quick look."""
         return "\n".join(map(fold, self.names))
+
+
+def components_of(name: str) -> tuple[str, ...]:
+    """Return the components of a path, without regard to case and composition."""
+    return tuple(fold(part) for part in name.split("/") if part)
 
 
 @attrs.frozen

@@ -8,11 +8,10 @@ any program. The declaration only saves work; `matches` alone defines what a rul
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from permitry.core.action import Action, Actions, Connect, Run, Touch, Unknown, Word
-from permitry.core.pattern import fold
+from permitry.core.action import Access, Action, Actions, Connect, Place, Run, Touch, Unknown, Word, components_of
 
 __all__ = ["Anchor", "Fact", "Facts", "Kind", "argument_class", "program_name", "program_path"]
 
@@ -48,9 +47,11 @@ class Fact(NamedTuple):
     | `PROGRAM` | () | the name of a program as `program_name` or `program_path` has it, or a glob of such names |
     | `WORD` | the name of a program | one of its arguments |
     | `HOST` | () | a host, or a suffix of one that begins with a dot, such as `.example.com` |
-    | `PATH` | the anchor | the leading components below the anchor, each case-folded |
-    | `NAME` | the anchor | one component anywhere in the path, case-folded |
-    | `DEPTH` | the anchor | the number of components below the anchor |
+    | `PATH` | the anchor and the access | the leading components below the anchor, each case-folded |
+    | `NAME` | the anchor and the access | one component anywhere in the path, as written or case-folded, or a glob |
+    | `DEPTH` | the anchor and the access | the number of components below the anchor |
+
+    An access of None is any access.
     """
 
     kind: Kind
@@ -61,12 +62,12 @@ class Fact(NamedTuple):
 class Paths(NamedTuple):
     """The paths that a call may touch, as components below one anchor.
 
-    `names` are single paths; `trees` are directories of which any descendant may be touched. `parts` are the components
-    of all paths, also of those outside the anchor; None if a path may have any component. `depths` are the numbers of
-    components below the anchor; None if a path may have any number.
+    `heads` are the leading components of each path, as many of them as there are; `trees` are directories of which any
+    descendant may be touched. `parts` are the components of all paths, also of those outside the anchor; None if a path
+    may have any component. `depths` are the numbers of components below the anchor; None if a path may have any number.
     """
 
-    names: frozenset[tuple[str, ...]]
+    heads: frozenset[tuple[str, ...]]
     trees: frozenset[tuple[str, ...]]
     parts: frozenset[str] | None
     depths: frozenset[int] | None
@@ -134,59 +135,58 @@ class Facts:
         hosts = (action.host for action in self._with_operands if isinstance(action, Connect))
         return frozenset(end for host in hosts if host is not None for end in (host, *_suffixes(host)))
 
-    def are_open(self, kind: Kind) -> bool:
-        """Return whether a part of the call is unknown and could supply any fact of this kind."""
+    def are_open(self, kind: Kind, access: Access | None = None) -> bool:
+        """Return whether a part of the call is unknown and could supply any fact of this kind.
+
+        For paths, `access` is what must happen to them; None for anything.
+        """
         if kind is Kind.ARGUMENT:
             return False
         about = "host" if kind is Kind.HOST else "path" if kind in _OF_PATHS else ""
-        if any(isinstance(action, Unknown) and action.about in ("", about) for action in self._actions):
+        if any(each in ("", about) for each in self._unknown):
             return True
-        return self._has_open_host if kind is Kind.HOST else kind in _OF_PATHS and self._has_open_path
+        if kind is Kind.HOST:
+            return self._has_open_host
+        return kind in _OF_PATHS and any(place.is_open or not place.names for place in self._places[access].values())
+
+    @functools.cached_property
+    def _unknown(self) -> frozenset[str]:
+        return frozenset(action.about for action in self._actions if isinstance(action, Unknown))
 
     @functools.cached_property
     def _has_open_host(self) -> bool:
         return any(isinstance(each, Connect) and each.host is None for each in self._with_operands)
 
-    @functools.cached_property
-    def _has_open_path(self) -> bool:
-        touches = (each.place for each in self._with_operands if isinstance(each, Touch))
-        return any(place.is_open or not place.names for place in touches)
+    def paths(self, anchor: Anchor, access: Access | None = None) -> Paths | None:
+        """Return the paths that are or may be touched, relative to an anchor; None if the anchor is not known.
 
-    def paths(self, anchor: Anchor) -> Paths | None:
-        """Return the paths that are or may be touched, relative to an anchor; None if the anchor is not known."""
-        if anchor not in self._paths:
-            self._paths[anchor] = self._paths_from(anchor)
-        return self._paths[anchor]
+        Only those with this access, and those that may be accessed in any way; with None, all of them.
+        """
+        places = self._places[access]
+        key = (anchor, tuple(places))
+        if key not in self._paths:
+            bases = self._bases(anchor)
+            self._paths[key] = _paths_below(bases, places.values()) if bases else None
+        return self._paths[key]
 
     @functools.cached_property
-    def _paths(self) -> dict[Anchor, Paths | None]:
+    def _paths(self) -> dict[tuple[Anchor, tuple[int, ...]], Paths | None]:
         return {}
 
-    def _paths_from(self, anchor: Anchor) -> Paths | None:
-        bases = self._bases(anchor)
-        touched = [action.place for action in self._with_operands if isinstance(action, Touch)]
-        if not bases:
-            return None
-        names: set[tuple[str, ...]] = set()
-        trees: set[tuple[str, ...]] = set()
-        parts: set[str | None] = set()
-        depths: set[int | None] = set()
-        for place in touched:
-            has_wildcards = place.is_glob and not _WILDCARDS.isdisjoint(place.text)
-            is_tree = has_wildcards or place.is_tree
-            for whole in map(_components, place.names):
-                known = _literal_prefix(whole) if has_wildcards else whole
-                parts.update(whole if known == whole else {None})
-                for base in bases:
-                    if known[: len(base)] == base:
-                        (trees if is_tree else names).add(known[len(base) :])
-                        depths.add(None if "**" in whole else len(whole) - len(base))
-                    elif is_tree and base[: len(known)] == known:
-                        # A tree that contains the anchor contains everything below the anchor.
-                        trees.add(())
-                        parts.add(None)
-                        depths.add(None)
-        return Paths(frozenset(names), frozenset(trees), _none_if_unknown(parts), _none_if_unknown(depths))
+    @functools.cached_property
+    def _places(self) -> Mapping[Access | None, Mapping[int, Place]]:
+        """The places that are or may be touched, by access and identity; under None all of them."""
+        found: dict[Access | None, dict[int, Place]] = {access: {} for access in (None, *Access)}
+        for actions in self._readings():
+            # How an undeclared tool uses a path is not known.
+            for guess in actions.guessed:
+                if isinstance(guess, Touch):
+                    for places in found.values():
+                        places[id(guess.place)] = guess.place
+        for each in self._with_operands:
+            if isinstance(each, Touch):
+                found[None][id(each.place)] = found[each.access][id(each.place)] = each.place
+        return found
 
     @functools.cached_property
     def _actions(self) -> tuple[Action, ...]:
@@ -212,7 +212,33 @@ class Facts:
     def _bases(self, anchor: Anchor) -> tuple[tuple[str, ...], ...]:
         roots = self._readings()[0].roots
         named = {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}[anchor]
-        return tuple(map(_components, named))
+        return tuple(map(components_of, named))
+
+
+def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> Paths:
+    heads: set[tuple[str, ...]] = set()
+    trees: set[tuple[str, ...]] = set()
+    parts: set[str | None] = set()
+    depths: set[int | None] = set()
+    for place in places:
+        has_wildcards = place.is_glob and not _WILDCARDS.isdisjoint(place.text)
+        is_tree = has_wildcards or place.is_tree
+        for name, whole in zip(place.names, place.components, strict=True):
+            known = _literal_prefix(whole) if has_wildcards else whole
+            parts.update((*whole, *filter(None, name.split("/"))) if known == whole else (None,))
+            for base in bases:
+                if known[: len(base)] == base:
+                    rest = known[len(base) :]
+                    heads.update(rest[:length] for length in range(len(rest) + 1))
+                    trees.update((rest,) if is_tree else ())
+                    depths.add(None if "**" in whole else len(whole) - len(base))
+                elif is_tree and base[: len(known)] == known:
+                    # A tree that contains the anchor contains everything below the anchor.
+                    heads.add(())
+                    trees.add(())
+                    parts.add(None)
+                    depths.add(None)
+    return Paths(frozenset(heads), frozenset(trees), _none_if_unknown(parts), _none_if_unknown(depths))
 
 
 def _is_open(word: Word) -> bool:
@@ -221,10 +247,6 @@ def _is_open(word: Word) -> bool:
 
 def _suffixes(host: str) -> Iterator[str]:
     return (host[at:] for at, char in enumerate(host) if char == ".")
-
-
-def _components(name: str) -> tuple[str, ...]:
-    return tuple(fold(part) for part in name.split("/") if part)
 
 
 def _literal_prefix(parts: tuple[str, ...]) -> tuple[str, ...]:

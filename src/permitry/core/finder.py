@@ -1,11 +1,12 @@
 """An index of rules by the facts they need, which finds those that can match without asking all."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from permitry.core._globs import Names
-from permitry.core.facts import Fact, Facts, Kind
+from permitry.core.action import Access
+from permitry.core.facts import Fact, Facts, Kind, Paths
 
 __all__ = ["Finder"]
 
@@ -13,17 +14,17 @@ __all__ = ["Finder"]
 class Finder:
     """An index from facts to the numbers of rules. Of the sets a rule needs, it is filed under the rarest."""
 
-    __slots__ = ("_always", "_groups")
+    __slots__ = ("_always", "_kinds")
 
     def __init__(self, needs: Iterable[Sequence[frozenset[Fact]]]) -> None:
         numbered = dict(enumerate(needs))
         shared = Counter(fact for sets in numbered.values() for facts in sets for fact in facts)
         self._always: list[int] = [number for number, sets in numbered.items() if not sets]
-        self._groups: dict[tuple[Kind, Hashable], _Group] = {}
+        self._kinds: dict[Kind, dict[Hashable, _Group]] = {}
         for number, sets in numbered.items():
             for fact in min(sets, key=lambda facts: sum(shared[fact] for fact in facts), default=()):
-                group = self._groups.setdefault((fact.kind, fact.group), _Group())
-                group.add(fact, number)
+                groups = self._kinds.setdefault(fact.kind, {})
+                groups.setdefault(fact.group, _Group()).add(fact, number)
 
     def find(self, facts: Facts, *, is_of_known: bool = False) -> set[int]:
         """Return the numbers of the rules that may match a question with these facts.
@@ -31,11 +32,10 @@ class Finder:
         Where facts of a kind are unknown, all rules of that kind are returned; with `is_of_known`, only those that the
         known facts lead to.
         """
-        found = set(self._always)
-        for (kind, name), group in self._groups.items():
-            is_open = not is_of_known and facts.are_open(kind)
-            found.update(group.everything if is_open else _FIND[kind](group, facts, name))
-        return found
+        search = _Search(facts, is_of_known, set(self._always))
+        for kind, groups in self._kinds.items():
+            _FIND[kind](search, groups)
+        return search.found
 
 
 class _Group:
@@ -48,7 +48,7 @@ class _Group:
         self.values: dict[Hashable, list[int]] = {}
         # For a path, the numbers filed under its descendants.
         self.below: dict[Hashable, list[int]] = {}
-        # The values as globs, for names of programs; built on first use.
+        # The values as globs, for names; built on first use.
         self._globs: Names | None = None
 
     def add(self, fact: Fact, number: int) -> None:
@@ -70,58 +70,75 @@ class _Group:
             self._globs = globs
         return globs.find(names)
 
-    def under(self, values: Iterable[Hashable]) -> Iterator[int]:
-        for value in values:
-            yield from self.values.get(value, ())
+
+class _Search(NamedTuple):
+    """One search: the facts, whether what is unknown leads nowhere, and the numbers found so far."""
+
+    facts: Facts
+    is_of_known: bool
+    found: set[int]
+
+    def by_argument(self, groups: "_Groups") -> None:
+        for (path, kind), group in groups.items():
+            value = self.facts.argument(path)
+            # Whether an argument that is missing or of another class matches is for the rule to decide.
+            is_known = value is not None and value[0] == kind
+            self.found.update(group.values.get(value[1], ()) if value and is_known else group.everything)
+
+    def by_program(self, groups: "_Groups") -> None:
+        programs = None if self._is_open(Kind.PROGRAM) else self.facts.programs
+        for group in groups.values():
+            self.found.update(group.everything if programs is None else group.named(programs))
+
+    def by_word(self, groups: "_Groups") -> None:
+        programs = None if self._is_open(Kind.WORD) else self.facts.programs
+        for name in groups if programs is None else groups.keys() & programs:
+            words = None if programs is None else programs[name]
+            self._add(groups[name], words)
+
+    def by_host(self, groups: "_Groups") -> None:
+        for group in groups.values():
+            self._add(group, None if self._is_open(Kind.HOST) else self.facts.hosts)
+
+    def by_path(self, groups: "_Groups") -> None:
+        for group, paths in self._with_paths(groups):
+            self._add(group, paths and paths.heads)
+            for key in group.below.keys() & paths.trees if paths else ():
+                self.found.update(group.below[key])
+
+    def by_name(self, groups: "_Groups") -> None:
+        for group, paths in self._with_paths(groups):
+            parts = paths and paths.parts
+            self.found.update(group.everything if parts is None else group.named(parts))
+
+    def by_depth(self, groups: "_Groups") -> None:
+        for group, paths in self._with_paths(groups):
+            self._add(group, paths and paths.depths)
+
+    def _with_paths(self, groups: "_Groups") -> Iterator[tuple[_Group, Paths | None]]:
+        for (anchor, access), group in groups.items():
+            yield group, None if self._is_open(Kind.PATH, access) else self.facts.paths(anchor, access)
+
+    def _is_open(self, kind: Kind, access: Access | None = None) -> bool:
+        return not self.is_of_known and self.facts.are_open(kind, access)
+
+    def _add(self, group: _Group, values: Collection[Hashable] | None) -> None:
+        """Add what is filed under some values; everything where they are not known."""
+        if values is None:
+            self.found.update(group.everything)
+            return
+        for value in group.values.keys() & values:
+            self.found.update(group.values[value])
 
 
-def _by_argument(group: _Group, facts: Facts, name: Any) -> Iterable[int]:  # noqa: ANN401 -- each kind has its groups
-    path, kind = name
-    found = facts.argument(path)
-    # Whether an argument that is missing or of another class matches is for the rule to decide.
-    return group.everything if found is None or found[0] != kind else group.under(found[1:])
+_Groups: TypeAlias = Mapping[Any, _Group]
 
-
-def _by_program(group: _Group, facts: Facts, _: object) -> Iterable[int]:
-    return group.everything if facts.programs is None else group.named(facts.programs)
-
-
-def _by_word(group: _Group, facts: Facts, name: Any) -> Iterable[int]:  # noqa: ANN401 -- as above
-    words = None if facts.programs is None else facts.programs.get(name, frozenset())
-    return group.everything if words is None else group.under(words)
-
-
-def _by_host(group: _Group, facts: Facts, _: object) -> Iterable[int]:
-    return group.under(facts.hosts)
-
-
-def _by_path(group: _Group, facts: Facts, anchor: Any) -> Iterator[int]:  # noqa: ANN401 -- as above
-    paths = facts.paths(anchor)
-    if paths is None:
-        yield from group.everything
-        return
-    for name in paths.names | paths.trees:
-        yield from group.under(name[:length] for length in range(len(name) + 1))
-    for name in paths.trees:
-        yield from group.below.get(name, ())
-
-
-def _by_name(group: _Group, facts: Facts, anchor: Any) -> Iterable[int]:  # noqa: ANN401 -- as above
-    paths = facts.paths(anchor)
-    return group.everything if paths is None or paths.parts is None else group.under(paths.parts)
-
-
-def _by_depth(group: _Group, facts: Facts, anchor: Any) -> Iterable[int]:  # noqa: ANN401 -- as above
-    paths = facts.paths(anchor)
-    return group.everything if paths is None or paths.depths is None else group.under(paths.depths)
-
-
-_FIND = {
-    Kind.ARGUMENT: _by_argument,
-    Kind.PROGRAM: _by_program,
-    Kind.WORD: _by_word,
-    Kind.HOST: _by_host,
-    Kind.PATH: _by_path,
-    Kind.NAME: _by_name,
-    Kind.DEPTH: _by_depth,
+_FIND: Mapping[Kind, Callable[[_Search, _Groups], None]] = {
+    Kind.ARGUMENT: _Search.by_argument,
+    Kind.PROGRAM: _Search.by_program,
+    Kind.WORD: _Search.by_word,
+    Kind.HOST: _Search.by_host,
+    Kind.PATH: _Search.by_path,
+    Kind.NAME: _Search.by_name,
+    Kind.DEPTH: _Search.by_depth,
 }

@@ -68,17 +68,33 @@ def test_a_host_comes_with_its_ends() -> None:
 def test_paths_are_relative_to_an_anchor() -> None:
     """As they are, and for a walk, or a wildcard, the folder below which anything may be met."""
     facts = _facts("bash", {"command": "cat src/A ~/x; grep -r y lib; rm build/*.o"})
-    names = {("src", "a")}
+    heads = {(), ("src",), ("src", "a"), ("lib",), ("build",)}
     trees = {("lib",), ("build",)}
-    assert facts.paths(Anchor.WORKSPACE) == Paths(frozenset(names), frozenset(trees), None, frozenset({1, 2}))
-    assert facts.paths(Anchor.HOME) == Paths(frozenset({("x",)}), frozenset(), None, frozenset({1}))
+    assert facts.paths(Anchor.WORKSPACE) == Paths(frozenset(heads), frozenset(trees), None, frozenset({1, 2}))
+    assert facts.paths(Anchor.HOME) == Paths(frozenset({(), ("x",)}), frozenset(), None, frozenset({1}))
     assert facts.paths(Anchor.TOP) is facts.paths(Anchor.TOP)
 
 
 def test_a_walk_from_above_may_meet_anything_below() -> None:
     """Whatever its name, and however deep."""
     paths = _facts("grep", {"path": "/"}).paths(Anchor.WORKSPACE)
-    assert paths == Paths(frozenset(), frozenset({()}), None, None)
+    assert paths == Paths(frozenset({()}), frozenset({()}), None, None)
+
+
+def test_paths_are_known_by_what_happens_to_them() -> None:
+    """A path that is guessed for an undeclared tool may be accessed in any way."""
+    facts = _facts("bash", {"command": "cat src/A; rm -r lib"})
+    assert facts.paths(Anchor.WORKSPACE, Access.DELETE) == Paths(
+        frozenset({(), ("lib",)}), frozenset({("lib",)}), frozenset({"w", "lib"}), frozenset({1})
+    )
+    guessed = _facts("other", {"text": "src/A"})
+    assert all(guessed.paths(Anchor.WORKSPACE, each) is guessed.paths(Anchor.WORKSPACE) for each in Access)
+
+
+def test_a_path_that_is_not_known_is_open_for_its_access() -> None:
+    """And for rules about any access."""
+    facts = _of(Touch(Access.READ, Place("$x", is_open=True)))
+    assert [facts.are_open(Kind.PATH, each) for each in (None, *Access)] == [True, True, False, False]
 
 
 def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:

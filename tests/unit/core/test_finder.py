@@ -34,12 +34,17 @@ def _needs(kind: Kind, group: object, *values: object) -> list[list[frozenset[Fa
         (_needs(Kind.WORD, "git", "push", "pull"), "bash", {"command": "git *"}, {0, 1, 2}),
         (_needs(Kind.WORD, "git", "push"), "bash", {"command": "ls push"}, {1}),
         (_needs(Kind.HOST, (), "a.example", ".example"), "web_fetch", {"url": "https://b.example"}, {1, 2}),
-        (_needs(Kind.PATH, Anchor.WORKSPACE, ("a",), ("a", "b"), ("c",)), "read_file", {"path": "a/b/x"}, {0, 1, 3}),
-        (_needs(Kind.PATH, Anchor.WORKSPACE, ("a",), ("a", "b"), ("c",)), "grep", {"path": "a"}, {0, 1, 3}),
-        (_needs(Kind.NAME, Anchor.WORKSPACE, "x", "y"), "read_file", {"path": "a/X"}, {0, 2}),
-        (_needs(Kind.NAME, Anchor.WORKSPACE, "x", "y"), "grep", {"path": "/"}, {0, 1, 2}),
-        (_needs(Kind.DEPTH, Anchor.WORKSPACE, 0, 1), "read_file", {"path": "a"}, {1, 2}),
-        (_needs(Kind.DEPTH, Anchor.WORKSPACE, 0, 1), "grep", {"path": "/"}, {0, 1, 2}),
+        (
+            _needs(Kind.PATH, (Anchor.WORKSPACE, None), ("a",), ("a", "b"), ("c",)),
+            "read_file",
+            {"path": "a/b/x"},
+            {0, 1, 3},
+        ),
+        (_needs(Kind.PATH, (Anchor.WORKSPACE, None), ("a",), ("a", "b"), ("c",)), "grep", {"path": "a"}, {0, 1, 3}),
+        (_needs(Kind.NAME, (Anchor.WORKSPACE, None), "x", "y"), "read_file", {"path": "a/X"}, {0, 2}),
+        (_needs(Kind.NAME, (Anchor.WORKSPACE, None), "x", "y"), "grep", {"path": "/"}, {0, 1, 2}),
+        (_needs(Kind.DEPTH, (Anchor.WORKSPACE, None), 0, 1), "read_file", {"path": "a"}, {1, 2}),
+        (_needs(Kind.DEPTH, (Anchor.WORKSPACE, None), 0, 1), "grep", {"path": "/"}, {0, 1, 2}),
     ],
 )
 def test_a_rule_is_found_by_each_kind_of_fact(

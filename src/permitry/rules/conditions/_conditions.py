@@ -10,7 +10,7 @@ from typing import Protocol
 import attrs
 
 from permitry.core.action import Access, Action, Actions, Connect, Run, Touch
-from permitry.core.facts import Fact, Facts
+from permitry.core.facts import Anchor, Fact, Facts
 from permitry.core.finder import Finder
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
@@ -107,7 +107,15 @@ class Conditions:
         ):
             sets = [pattern.needs if type(pattern) in _PATTERNS else None for pattern in patterns]
             if sets and all(sets):
-                yield frozenset().union(*filter(None, sets))
+                yield frozenset(each for some in filter(None, sets) for fact in some for each in self._accessed(fact))
+
+    def _accessed(self, fact: Fact) -> Iterator[Fact]:
+        """Yield a fact for each access that the conditions on paths are about."""
+        match fact.group:
+            case (Anchor() as anchor, None) if self.accesses:
+                yield from (fact._replace(group=(anchor, access)) for access in self.accesses)
+            case _:
+                yield fact
 
     def narrowed(self, facts: Facts) -> "Conditions":
         """Return the conditions on actions with those patterns alone that may fit what is known of a call."""
@@ -126,7 +134,10 @@ class Conditions:
     @functools.cached_property
     def _finder(self) -> Finder:
         patterns: tuple[ArgvPattern | PathPattern | HostPattern, ...] = (*self.commands, *self.paths, *self.hosts)
-        return Finder([[each.needs] if type(each) in _PATTERNS and each.needs else [] for each in patterns])
+        needs = (each.needs if type(each) in _PATTERNS else frozenset[Fact]() for each in patterns)
+        return Finder(
+            [[frozenset(each for fact in facts for each in self._accessed(fact))] if facts else [] for facts in needs]
+        )
 
     def plain_hold(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether every plain condition holds; one that does not hold outweighs one that fails.

@@ -61,6 +61,11 @@ class Segment:
         first = self.pieces[0]
         return first if len(self.pieces) == 1 and isinstance(first, str) else None
 
+    @property
+    def globs(self) -> frozenset[str]:
+        """Globs of which one fits each name that fits, with stars alone: as written, and for folded names."""
+        return frozenset("*".join(_text_of(piece) for piece in each.pieces) for each in (self, self.folded))
+
     def writes_out(self, name: str, signs: frozenset[str]) -> bool:
         """Return whether each of the signs in a name is in a set at its place, as the star of `x*` in `x[*]`."""
         units = self.pieces[0]
@@ -108,6 +113,11 @@ def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, 
             else:
                 row.append(above[at] and meet(here, there))
     return row[-1]
+
+
+def _text_of(piece: Piece) -> str:
+    """Return a piece with a star for each place that is not one character."""
+    return "".join(unit if isinstance(unit, str) else "*" for unit in piece)
 
 
 def _folded(piece: Piece) -> Piece:

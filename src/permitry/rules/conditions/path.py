@@ -55,17 +55,24 @@ class PathPattern:
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """The leading components that are written out, else one of the others, or how many there are."""
+        """The leading components that are written out, else one of the others, or how many there are.
+
+        The group is the anchor and None: whatever happens to the path.
+        """
         head = itertools.takewhile(lambda part: part is not None and part.literal is not None, self._parts)
         names = tuple(part.folded.literal for part in head if part is not None)
+        group = (self._anchor, None)
         if names:
-            return frozenset((Fact(Kind.PATH, self._anchor, names),))
+            return frozenset((Fact(Kind.PATH, group, names),))
         if self._spine:
             # A walk may end at any name that `*` stands for.
             return frozenset()
-        if None not in self._parts:
-            return frozenset((Fact(Kind.DEPTH, self._anchor, len(self._parts)),))
-        return frozenset((Fact(Kind.NAME, self._anchor, self._needle),)) if self._needle else frozenset()
+        if self._needle:
+            return frozenset((Fact(Kind.NAME, group, self._needle),))
+        globs = max((part.globs for part in self._parts if part is not None), key=_letters, default=frozenset[str]())
+        if _letters(globs):
+            return frozenset(Fact(Kind.NAME, group, text) for text in globs)
+        return frozenset() if None in self._parts else frozenset((Fact(Kind.DEPTH, group, len(self._parts)),))
 
     def holds(self, place: Place, roots: Roots) -> bool:
         """Return whether the place surely lies within the pattern: what a permission needs.
@@ -212,6 +219,11 @@ def _split(name: str) -> list[str]:
 @functools.lru_cache(maxsize=512)
 def _literal(name: str) -> _Parts:
     return tuple(Segment((part,)) for part in _split(name))
+
+
+def _letters(globs: frozenset[str]) -> int:
+    """Return how many characters are written out in the shortest of some globs."""
+    return min((len(text.replace("*", "")) for text in globs), default=0)
 
 
 def _has_wildcards(place: Place) -> bool:

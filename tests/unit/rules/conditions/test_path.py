@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 from permitry.core.action import Place, Roots
+from permitry.core.facts import Kind
 from permitry.errors import RuleError
 from permitry.rules.conditions.path import PathPattern
 
@@ -419,3 +420,27 @@ def test_two_stars_beside_letters_are_refused(pattern: str) -> None:
 def test_a_set_between_stars_is_looked_for(name: str, *, holds: bool) -> None:
     """It may stand anywhere between what the stars leave."""
     assert PathPattern("a*[bc]*d").holds(at(f"/w/{name}"), ROOTS) is holds
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kind", "values"),
+    [
+        ("/etc/x*/y", Kind.PATH, {("etc",)}),
+        ("src/A/**", Kind.PATH, {("src", "a")}),
+        ("**/.ENV", Kind.NAME, {".env"}),
+        ("**/.env.*", Kind.NAME, {".env.*"}),
+        ("**/X?.[ch]", Kind.NAME, {"X*.*", "x*.*"}),
+        ("*.log", Kind.NAME, {"*.log"}),
+        ("[*]", Kind.DEPTH, {1}),
+        ("*/*", Kind.DEPTH, {2}),
+        ("*/src/**", None, set()),
+        ("**", None, set()),
+    ],
+)
+def test_a_pattern_needs_the_most_telling_of_its_components(
+    pattern: str, kind: Kind | None, values: set[object]
+) -> None:
+    """The first ones, another one, or how many there are; none where a walk may end at any name."""
+    facts = PathPattern(pattern).needs
+    assert {fact.kind for fact in facts} == ({kind} if kind else set())
+    assert {fact.value for fact in facts} == values
