@@ -67,18 +67,22 @@ def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFail
 
 def _strictest(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
     # Every restriction is asked, also after a match: a failure further on belongs in the record.
-    asked = [(entry, entry.answer(question, failures)) for entry in entries]
-    matched = [(decision, answer) for entry, answer in asked if (decision := entry.decided(answer)) is not None]
+    asked = ((entry, entry.answer(question, failures)) for entry in entries)
+    matched = [(entry, answer) for entry, answer in asked if answer is not False]
+    if not matched:
+        return []
     # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.
-    return [max(matched, key=_weight)[0]] if matched else []
+    entry, answer = max(matched, key=_weight)
+    decision = entry.decided(answer)
+    return [] if decision is None else [decision]
 
 
-def _weight(pair: tuple[Decision, bool | Unsure | None]) -> tuple[int, bool, int]:
-    """Return how strict a decision is, whether it is sure, and if not, how much the call looks like it."""
-    decision, answer = pair
+def _weight(pair: tuple[Entry, bool | Unsure | None]) -> tuple[int, bool, int]:
+    """Return how strict a restriction is, whether it is sure, and if not, how much the call looks like it."""
+    entry, answer = pair
     if isinstance(answer, Unsure):
-        return decision.verdict.strictness, False, answer.likeness
-    return decision.verdict.strictness, True, 0
+        return Verdict.CONFIRM.strictness, False, answer.likeness
+    return entry.effect.strictness, True, 0
 
 
 def _permitted(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
