@@ -5,7 +5,7 @@ False, and cover nothing. Rules and calls are put together from the same small w
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 from unittest.mock import patch
 
@@ -113,7 +113,11 @@ def _question(call: ToolCall, context: AuthContext) -> Question:
 
 def _with_all_patterns() -> AbstractContextManager[object]:
     """Return what makes rules ask each of their patterns."""
-    return patch.object(Conditions, "narrowed", lambda conditions, _: conditions)
+    stack = ExitStack()
+    stack.enter_context(patch.object(Conditions, "narrowed", lambda conditions, _: conditions))
+    stack.enter_context(patch.object(Conditions, "may_be_met", lambda *_: True))
+    stack.enter_context(patch.object(Conditions, "paths_near", lambda conditions, *_: conditions.paths))
+    return stack
 
 
 def _could_matter(rule: ConfiguredRule, question: Question) -> bool:

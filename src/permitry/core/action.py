@@ -267,6 +267,12 @@ class Actions:
         """The first thing that could not be read, or None."""
         return next((action for action in self.certain if isinstance(action, Unknown)), None)
 
+    @functools.cached_property
+    def unread(self) -> tuple[Unknown, ...]:
+        """Everything that could not be read, what is only possible or guessed included."""
+        every = (*self.certain, *self.possible, *self.guessed)
+        return tuple(action for action in every if isinstance(action, Unknown))
+
     @property
     def targets(self) -> frozenset[str]:
         """What the call touches, connects to and delegates to, as words to count."""

@@ -147,7 +147,7 @@ class Facts:
             return True
         if kind is Kind.HOST:
             return self._has_open_host
-        return kind in _OF_PATHS and any(place.is_open or not place.names for place in self._places[access].values())
+        return kind in _OF_PATHS and any(place.is_open or not place.names for place in self._places[access])
 
     @functools.cached_property
     def _unknown(self) -> frozenset[str]:
@@ -162,20 +162,32 @@ class Facts:
 
         Only those with this access, and those that may be accessed in any way; with None, all of them.
         """
-        places = self._places[access]
-        key = (anchor, tuple(places))
+        return self._paths_of(self._places[access], anchor)
+
+    def paths_at(self, place: Place, anchor: Anchor) -> Paths | None:
+        """Return the same for one place alone."""
+        kept = self._kept.setdefault(id(place), (place,))
+        return self._paths_of(kept, anchor)
+
+    def _paths_of(self, places: tuple[Place, ...], anchor: Anchor) -> Paths | None:
+        # By identity: `places` is kept as long as this is, and to compare places takes longer.
+        key = (anchor, id(places))
         if key not in self._paths:
             bases = self._bases(anchor)
-            self._paths[key] = _paths_below(bases, places.values()) if bases else None
+            self._paths[key] = _paths_below(bases, places) if bases else None
         return self._paths[key]
 
     @functools.cached_property
-    def _paths(self) -> dict[tuple[Anchor, tuple[int, ...]], Paths | None]:
+    def _paths(self) -> dict[tuple[Anchor, int], Paths | None]:
         return {}
 
     @functools.cached_property
-    def _places(self) -> Mapping[Access | None, Mapping[int, Place]]:
-        """The places that are or may be touched, by access and identity; under None all of them."""
+    def _kept(self) -> dict[int, tuple[Place]]:
+        return {}
+
+    @functools.cached_property
+    def _places(self) -> Mapping[Access | None, tuple[Place, ...]]:
+        """The places that are or may be touched, by access; under None all of them."""
         found: dict[Access | None, dict[int, Place]] = {access: {} for access in (None, *Access)}
         for actions in self._readings():
             # How an undeclared tool uses a path is not known.
@@ -186,7 +198,9 @@ class Facts:
         for each in self._with_operands:
             if isinstance(each, Touch):
                 found[None][id(each.place)] = found[each.access][id(each.place)] = each.place
-        return found
+        # The same tuple for the same places: most of what may be read may be written as well.
+        shared: dict[tuple[int, ...], tuple[Place, ...]] = {}
+        return {access: shared.setdefault(tuple(places), tuple(places.values())) for access, places in found.items()}
 
     @functools.cached_property
     def _actions(self) -> tuple[Action, ...]:

@@ -1,12 +1,12 @@
 """An index of rules by the facts they need, which finds those that can match without asking all."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from permitry.core._globs import Names
 from permitry.core.action import Access
-from permitry.core.facts import Fact, Facts, Kind, Paths
+from permitry.core.facts import Anchor, Fact, Facts, Kind, Paths
 
 __all__ = ["Finder"]
 
@@ -34,8 +34,19 @@ class Finder:
         """
         search = _Search(facts, is_of_known, set(self._always))
         for kind, groups in self._kinds.items():
-            _FIND[kind](search, groups)
+            if kind in _ADD_PATHS:
+                _ADD_PATHS[kind](groups, search.paths, search.found)
+            else:
+                _FIND[kind](search, groups)
         return search.found
+
+    def find_paths(self, paths: "_PathsOf") -> set[int]:
+        """Return the numbers of those filed under facts about paths that may fit these, and of those that need none."""
+        found = set(self._always)
+        for kind, groups in self._kinds.items():
+            if kind in _ADD_PATHS:
+                _ADD_PATHS[kind](groups, paths, found)
+        return found
 
 
 class _Group:
@@ -94,51 +105,60 @@ class _Search(NamedTuple):
         programs = None if self._is_open(Kind.WORD) else self.facts.programs
         for name in groups if programs is None else groups.keys() & programs:
             words = None if programs is None else programs[name]
-            self._add(groups[name], words)
+            _add(groups[name], words, self.found)
 
     def by_host(self, groups: "_Groups") -> None:
         for group in groups.values():
-            self._add(group, None if self._is_open(Kind.HOST) else self.facts.hosts)
+            _add(group, None if self._is_open(Kind.HOST) else self.facts.hosts, self.found)
 
-    def by_path(self, groups: "_Groups") -> None:
-        for group, paths in self._with_paths(groups):
-            self._add(group, paths and paths.heads)
-            for key in group.below.keys() & paths.trees if paths else ():
-                self.found.update(group.below[key])
-
-    def by_name(self, groups: "_Groups") -> None:
-        for group, paths in self._with_paths(groups):
-            parts = paths and paths.parts
-            self.found.update(group.everything if parts is None else group.named(parts))
-
-    def by_depth(self, groups: "_Groups") -> None:
-        for group, paths in self._with_paths(groups):
-            self._add(group, paths and paths.depths)
-
-    def _with_paths(self, groups: "_Groups") -> Iterator[tuple[_Group, Paths | None]]:
-        for (anchor, access), group in groups.items():
-            yield group, None if self._is_open(Kind.PATH, access) else self.facts.paths(anchor, access)
+    def paths(self, anchor: Anchor, access: Access | None) -> Paths | None:
+        return None if self._is_open(Kind.PATH, access) else self.facts.paths(anchor, access)
 
     def _is_open(self, kind: Kind, access: Access | None = None) -> bool:
         return not self.is_of_known and self.facts.are_open(kind, access)
 
-    def _add(self, group: _Group, values: Collection[Hashable] | None) -> None:
-        """Add what is filed under some values; everything where they are not known."""
-        if values is None:
-            self.found.update(group.everything)
-            return
-        for value in group.values.keys() & values:
-            self.found.update(group.values[value])
+
+def _add(group: _Group, values: Collection[Hashable] | None, found: set[int]) -> None:
+    """Add what is filed under some values; everything where they are not known."""
+    if values is None:
+        found.update(group.everything)
+        return
+    for value in group.values.keys() & values:
+        found.update(group.values[value])
+
+
+def _by_path(groups: "_Groups", paths_of: "_PathsOf", found: set[int]) -> None:
+    for key, group in groups.items():
+        paths = paths_of(*key)
+        _add(group, paths and paths.heads, found)
+        for name in group.below.keys() & paths.trees if paths else ():
+            found.update(group.below[name])
+
+
+def _by_name(groups: "_Groups", paths_of: "_PathsOf", found: set[int]) -> None:
+    for key, group in groups.items():
+        paths = paths_of(*key)
+        parts = paths and paths.parts
+        found.update(group.everything if parts is None else group.named(parts))
+
+
+def _by_depth(groups: "_Groups", paths_of: "_PathsOf", found: set[int]) -> None:
+    for key, group in groups.items():
+        paths = paths_of(*key)
+        _add(group, paths and paths.depths, found)
 
 
 _Groups: TypeAlias = Mapping[Any, _Group]
+_PathsOf: TypeAlias = Callable[[Anchor, Access | None], Paths | None]
 
 _FIND: Mapping[Kind, Callable[[_Search, _Groups], None]] = {
     Kind.ARGUMENT: _Search.by_argument,
     Kind.PROGRAM: _Search.by_program,
     Kind.WORD: _Search.by_word,
     Kind.HOST: _Search.by_host,
-    Kind.PATH: _Search.by_path,
-    Kind.NAME: _Search.by_name,
-    Kind.DEPTH: _Search.by_depth,
+}
+_ADD_PATHS: Mapping[Kind, Callable[[_Groups, _PathsOf, set[int]], None]] = {
+    Kind.PATH: _by_path,
+    Kind.NAME: _by_name,
+    Kind.DEPTH: _by_depth,
 }

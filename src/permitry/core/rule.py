@@ -10,6 +10,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.facts import Facts
+from permitry.core.parts import Parts, guesses_of, parts_of
 from permitry.core.pattern import Pattern
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import well_known
@@ -79,6 +80,16 @@ class Question:
         except Exception as error:  # noqa: BLE001 -- law 2: a reader that fails leaves everything unknown
             return _untold(f"what the call would do cannot be read: {type(error).__name__}: {safe_str(error)}")
         return actions if isinstance(actions, Actions) else _untold("the reader gave no actions")
+
+    @functools.cached_property
+    def parts(self) -> Parts:
+        """What the call does and may do as well, with what its programs touch and connect to."""
+        return Parts(tuple(parts_of((*self.actions.certain, *self.actions.possible))))
+
+    @functools.cached_property
+    def guesses(self) -> Parts:
+        """What the call need not do."""
+        return Parts(tuple(guesses_of(self.actions)))
 
     @functools.cached_property
     def is_read_only(self) -> bool:

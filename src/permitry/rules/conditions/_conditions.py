@@ -5,13 +5,14 @@ A permission asks `fit`, which is sure and exact; a restriction asks `may_fit`, 
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import attrs
 
-from permitry.core.action import Access, Action, Actions, Connect, Run, Touch
+from permitry.core.action import Access, Actions, Connect, Place, Run, Touch
 from permitry.core.facts import Anchor, Fact, Facts
 from permitry.core.finder import Finder
+from permitry.core.parts import Part
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.command import ArgvPattern
@@ -21,6 +22,10 @@ from permitry.rules.conditions.path import PathPattern
 __all__ = ["Condition", "Conditions", "Part"]
 
 _MOST_SHOWN = 1
+_FEW = 3
+"""Fewer patterns are all tried: looking up which may fit takes longer."""
+
+AnyPattern: TypeAlias = ArgvPattern | PathPattern | HostPattern
 # A pattern of another class may mean more than its text says.
 _PATTERNS = (ArgvPattern, PathPattern, HostPattern)
 
@@ -44,22 +49,6 @@ class Condition(Protocol):
 
 
 @attrs.frozen
-class Part:
-    """One thing a condition on actions looks at, and the program it belongs to, if any."""
-
-    subject: Action
-    run: Run | None = None
-
-    @property
-    def is_guess(self) -> bool:
-        """Whether it is a command, or of one, that need not run, or a path that need not be touched."""
-        if isinstance(self.subject, Touch) and self.subject.is_guess:
-            return True
-        run = self.subject if isinstance(self.subject, Run) else self.run
-        return run is not None and run.is_guess
-
-
-@attrs.frozen
 class Conditions:
     """The conditions of one `when` or `unless`; all that are given must hold.
 
@@ -80,12 +69,20 @@ class Conditions:
         """Whether something of it is about actions."""
         return bool(self.commands or self.paths or self.hosts)
 
-    @property
+    @functools.cached_property
     def does(self) -> str:
         """What an action does that meets conditions of one kind, for a human."""
+        return self._doing((*self.commands, *self.paths, *self.hosts))
+
+    def does_to(self, part: Part, question: Question) -> str:
+        """Return what a part does that may meet the conditions, for a human."""
+        return self._doing(tuple(self._fitting(part, question)))
+
+    def _doing(self, patterns: Sequence[AnyPattern]) -> str:
         to_paths = " or ".join(each.value for each in Access if each in self.accesses) or "touch"
-        doing = (("run", self.commands), (to_paths, self.paths), ("connect to", self.hosts))
-        return " or ".join(f"{verb} {_listed(patterns)}" for verb, patterns in doing if patterns)
+        doing = (("run", ArgvPattern), (to_paths, PathPattern), ("connect to", HostPattern))
+        meant = ((verb, [each for each in patterns if isinstance(each, kind)]) for verb, kind in doing)
+        return " or ".join(f"{verb} {_listed(some)}" for verb, some in meant if some)
 
     def are_about(self, what: str) -> bool:
         """Return whether an unknown action could be one they look at; `what` is empty when it could be anything."""
@@ -117,27 +114,63 @@ class Conditions:
             case _:
                 yield fact
 
-    def narrowed(self, facts: Facts) -> "Conditions":
-        """Return the conditions on actions with those patterns alone that may fit what is known of a call."""
-        patterns = (*self.commands, *self.paths, *self.hosts)
+    def narrowed(self, facts: Facts) -> "Conditions | None":
+        """Return the conditions on actions with those patterns alone that may fit what is known of a call.
+
+        None if there are none. All patterns of paths are kept: these are narrowed for each path.
+        """
         found = self._finder.find(facts, is_of_known=True)
-        if len(found) == len(patterns):
-            return self
-        left = [patterns[number] for number in sorted(found)]
-        return attrs.evolve(
-            self,
-            commands=tuple(each for each in left if isinstance(each, ArgvPattern)),
-            paths=tuple(each for each in left if isinstance(each, PathPattern)),
-            hosts=tuple(each for each in left if isinstance(each, HostPattern)),
+        if len(found) == len(self._patterns) or self.paths:
+            return self if found else None
+        left = [self._patterns[number] for number in sorted(found)]
+        return (
+            Conditions(
+                commands=tuple(each for each in left if isinstance(each, ArgvPattern)),
+                hosts=tuple(each for each in left if isinstance(each, HostPattern)),
+            )
+            if left
+            else None
         )
+
+    def may_be_met(self, facts: Facts) -> bool:
+        """Return whether an action of a call with these facts may meet the conditions on actions."""
+        return bool(self._finder.find(facts))
+
+    def paths_near(self, place: Place, facts: Facts) -> Sequence[PathPattern]:
+        """Return the patterns of paths that may fit one place."""
+        if len(self.paths) < _FEW:
+            return self.paths
+        found = self._finder_of_paths.find_paths(lambda anchor, _: facts.paths_at(place, anchor))
+        return [self.paths[number] for number in sorted(found)]
+
+    @functools.cached_property
+    def _patterns(self) -> tuple[AnyPattern, ...]:
+        return (*self.commands, *self.paths, *self.hosts)
 
     @functools.cached_property
     def _finder(self) -> Finder:
-        patterns: tuple[ArgvPattern | PathPattern | HostPattern, ...] = (*self.commands, *self.paths, *self.hosts)
+        return self._finder_of(self._patterns)
+
+    @functools.cached_property
+    def _finder_of_paths(self) -> Finder:
+        return self._finder_of(self.paths)
+
+    def _finder_of(self, patterns: Sequence[AnyPattern]) -> Finder:
         needs = (each.needs if type(each) in _PATTERNS else frozenset[Fact]() for each in patterns)
         return Finder(
-            [[frozenset(each for fact in facts for each in self._accessed(fact))] if facts else [] for facts in needs]
+            [[frozenset(each for fact in some for each in self._accessed(fact))] if some else [] for some in needs]
         )
+
+    @functools.cached_property
+    def guessed(self) -> "Conditions":
+        """The conditions as they are compared with a guessed part: any text could be some command."""
+        commands = tuple(pattern for pattern in self.commands if not pattern.is_any)
+        return self if len(commands) == len(self.commands) else attrs.evolve(self, commands=commands)
+
+    @functools.cached_property
+    def of_any_access(self) -> "Conditions":
+        """The conditions without accesses: an undeclared tool may access a path in any way."""
+        return attrs.evolve(self, accesses=frozenset()) if self.accesses else self
 
     def plain_hold(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether every plain condition holds; one that does not hold outweighs one that fails.
@@ -179,23 +212,42 @@ class Conditions:
             case _:
                 return False
 
-    def may_fit(self, part: Part, actions: Actions) -> bool:
+    def may_fit(self, part: Part, question: Question) -> bool:
         """Return whether one of the conditions on actions may hold for one part of a call."""
+        return any(True for _ in self._fitting(part, question))
+
+    def _fitting(self, part: Part, question: Question) -> Iterator[AnyPattern]:
+        """Yield the patterns that may fit a part."""
         match part.subject:
             case Run() as run:
                 # What a wrapper runs is an action of its own, and any text could be some command: only a pattern that
                 # names a program is about these.
                 is_named = run.is_wrapper or run.is_guess
-                patterns = [each for each in self.commands if not (is_named and each.is_any)]
-                return any(each.may_hold(words) for each in patterns for words in (run.words, run.bare) if words)
+                for pattern in self.commands:
+                    if not (is_named and pattern.is_any) and any(
+                        pattern.may_hold(words) for words in (run.words, run.bare) if words
+                    ):
+                        yield pattern
             case Touch() as touch:
-                is_meant = self.is_meant(touch)
-                fits = is_meant and any(pattern.may_hold(touch.place, actions.roots) for pattern in self.paths)
-                return fits or self._is_done_by_shell(part, touch)
+                if self.paths and self.is_meant(touch):
+                    near = self.paths_near(touch.place, question.facts)
+                    yield from (each for each in near if each.may_hold(touch.place, question.actions.roots))
+                yield from self._done_by_shell(part, touch)
             case Connect() as connect:
-                return any(pattern.may_hold(connect) for pattern in self.hosts) or self._is_done_by_shell(part, connect)
+                yield from (pattern for pattern in self.hosts if pattern.may_hold(connect))
+                yield from self._done_by_shell(part, connect)
             case _:
-                return False
+                return
+
+    def may_name(self, place: Place, question: Question) -> bool:
+        """Return whether a pattern may fit the place itself, and not only something below it."""
+        near = self.paths_near(place, question.facts)
+        return any(pattern.may_name(place, question.actions.roots) for pattern in near)
+
+    def _done_by_shell(self, part: Part, subject: Touch | Connect) -> Iterator[ArgvPattern]:
+        """Yield the patterns for any command if the part is what the shell does itself."""
+        if self.commands and self._is_done_by_shell(part, subject):
+            yield from (pattern for pattern in self.commands if pattern.is_any)
 
     def _is_done_by_shell(self, part: Part, subject: Touch | Connect) -> bool:
         """Return whether a condition on any command is about what the shell does itself: it writes, or connects.
@@ -208,22 +260,7 @@ class Conditions:
             does = subject.text.startswith(("/dev/tcp/", "/dev/udp/"))
         return does and part.run is None and any(pattern.is_any for pattern in self.commands)
 
-    def of(self, part: Part, actions: Actions) -> "Conditions":
-        """Return the patterns that may fit a part."""
-        alone = (
-            *(Conditions(commands=(each,)) for each in self.commands),
-            *(Conditions(paths=(each,), accesses=self.accesses) for each in self.paths),
-            *(Conditions(hosts=(each,)) for each in self.hosts),
-        )
-        fitting = [each for each in alone if each.may_fit(part, actions)]
-        return Conditions(
-            commands=tuple(pattern for each in fitting for pattern in each.commands),
-            paths=tuple(pattern for each in fitting for pattern in each.paths),
-            hosts=tuple(pattern for each in fitting for pattern in each.hosts),
-            accesses=self.accesses,
-        )
-
-    def must_fit(self, part: Part, actions: Actions) -> bool:
+    def must_fit(self, part: Part, question: Question) -> bool:
         """Return whether one of the conditions on actions holds for a part that may fit, without a guess."""
         if part.is_guess:
             return False
@@ -231,8 +268,9 @@ class Conditions:
             case Run() as run:
                 return any(pattern.must_hold(run.words, run.bare) for pattern in self.commands)
             case Touch() as touch:
-                fits = any(pattern.must_hold(touch.place, actions.roots) for pattern in self.paths)
-                return (fits and self._is_surely_meant(touch)) or self._is_done_by_shell(part, touch)
+                near, roots = self.paths_near(touch.place, question.facts), question.actions.roots
+                fits = self._is_surely_meant(touch) and any(each.must_hold(touch.place, roots) for each in near)
+                return fits or self._is_done_by_shell(part, touch)
             case _:
                 return True
 
@@ -253,8 +291,7 @@ class Conditions:
 
     def _fits_program(self, part: Part) -> bool:
         """Return whether a condition on commands, if there is one, holds for the program the part belongs to."""
-        words = part.run.words if part.run is not None else getattr(part.subject, "words", ())
-        return not self.commands or (bool(words) and any(each.holds(words) for each in self.commands))
+        return not self.commands or (bool(part.words) and any(each.holds(part.words) for each in self.commands))
 
     def is_meant(self, touch: Touch) -> bool:
         """Return whether what happens to a path is what the conditions are about."""
@@ -272,7 +309,7 @@ def _is_pure(condition: Condition) -> bool:
     return (said.fget(condition) if isinstance(said, property) and said.fget else said) is True
 
 
-def _listed(patterns: Sequence[ArgvPattern | PathPattern | HostPattern]) -> str:
+def _listed(patterns: Sequence[AnyPattern]) -> str:
     """Return a few patterns for a human."""
     shown = ", ".join(f"`{pattern.text}`" for pattern in patterns[:_MOST_SHOWN])
     return f"{shown}, ..." if len(patterns) > _MOST_SHOWN else shown

@@ -7,13 +7,12 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import attrs
-
-from permitry.core.action import Access, Action, Actions, Connect, Run, Touch, Unknown, phrase
+from permitry.core.action import Actions, Connect, Run, Touch, Unknown, phrase
+from permitry.core.parts import Part, Parts
 from permitry.core.rule import Question, Unsure
-from permitry.rules.conditions._conditions import Conditions, Part
+from permitry.rules.conditions._conditions import Conditions
 
-__all__ = ["BY_NAME", "guesses", "may_be_anything", "met", "met_at_once", "parts", "parts_of"]
+__all__ = ["BY_NAME", "may_be_anything", "met", "met_at_once"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 # How likely it is that an unsure rule does apply, ascending; 0 where the name itself is not known.
@@ -25,19 +24,30 @@ def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> 
 
     `lifts` says of which parts `unless` lifts the restriction; these do not count.
     """
-    actions = question.actions
     narrowed = kind.narrowed(question.facts)
-    answer = narrowed.are_about_actions and _met_by_known(narrowed, actions, lifts)
+    answer = narrowed is not None and _met_by_known(narrowed, question, lifts)
     if answer is not False:
         return answer
-    unknown = _unknown(kind, actions)
+    unknown = _unknown(kind, question.actions)
     if unknown is not None:
         return Unsure(unknown, kind.does)
-    guessed = ((_about(kind, part), part) for part in guesses(actions))
-    for about, part in itertools.chain(_paired(kind, parts(actions)), guessed):
+    about_guesses = ((_about(kind, part), part) for part in question.guesses.open)
+    for about, part in itertools.chain(((kind, part) for part in question.parts.open), about_guesses):
         if (reason := may_be_anything(about, part)) is not None:
             return Unsure(reason, about.does, _BY_ACCESS if _has_exactly_the_access(about, part) else 0)
     return False
+
+
+def _known(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
+    """Yield the certain and possible parts of a call that conditions of one kind may be about."""
+    for part in _of_kind(kind, question.parts):
+        yield kind, part
+
+
+def _guessed(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
+    """Yield the same for guessed parts, each with the conditions as they are compared with it."""
+    for part in _of_kind(kind.guessed, question.guesses):
+        yield _about(kind, part), part
 
 
 def _about(kind: Conditions, part: Part) -> Conditions:
@@ -46,38 +56,58 @@ def _about(kind: Conditions, part: Part) -> Conditions:
     Patterns for any command are left out: any text could be some command. Accesses are left out where no program is
     known that touches the path: an undeclared tool may access it in any way.
     """
-    commands = tuple(pattern for pattern in kind.commands if not pattern.is_any)
-    accesses = frozenset[Access]() if part.run is None else kind.accesses
-    return attrs.evolve(kind, commands=commands, accesses=accesses)
+    return kind.guessed.of_any_access if part.run is None else kind.guessed
 
 
-def _met_by_known(kind: Conditions, actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def _of_kind(kind: Conditions, parts: Parts) -> tuple[Part, ...]:
+    """Return the parts that conditions of one kind may be about; those on any command are about all of them."""
+    if kind.paths:
+        return parts.touches
+    if kind.hosts:
+        return parts.connects
+    return parts.every if any(pattern.is_any for pattern in kind.commands) else parts.runs
+
+
+def _met_by_known(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
     # In this order because few parts fit, and exceptions cost more to evaluate.
-    fitting = [part for part in parts(actions) if kind.may_fit(part, actions) and not lifts(part)]
-    if any(kind.must_fit(part, actions) for part in fitting):
+    fitting = [pair for pair in _fitting(_known(kind, question), question) if not lifts(pair[1])]
+    if any(kind.must_fit(part, question) for _, part in fitting):
         return True
-    guessed = ((_about(kind, part), part) for part in guesses(actions))
-    fits = (pair for pair in guessed if pair[0].may_fit(pair[1], actions) and not lifts(pair[1]))
-    unsure: Unsure | None = None
-    for about, part in itertools.chain(_paired(kind, fitting), fits):
-        likeness = _likeness(about, part, actions)
-        if unsure is None or likeness > unsure.likeness:
-            unsure = Unsure(_why(part), about.of(part, actions).does, likeness)
+    guesses = (pair for pair in _fitting(_guessed(kind, question), question) if not lifts(pair[1]))
+    best: tuple[int, Conditions, Part] | None = None
+    for about, part in itertools.chain(fitting, guesses):
+        likeness = _likeness(about, part, question)
+        if best is None or likeness > best[0]:
+            best = likeness, about, part
         if likeness == BY_NAME:
             break
-    return unsure or False
+    if best is None:
+        return False
+    likeness, about, part = best
+    return Unsure(_why(part), about.does_to(part, question), likeness)
 
 
-def _paired(kind: Conditions, some: Iterable[Part]) -> Iterator[tuple[Conditions, Part]]:
-    return ((kind, part) for part in some)
+def _fitting(pairs: Iterable[tuple[Conditions, Part]], question: Question) -> Iterator[tuple[Conditions, Part]]:
+    """Yield the parts that may fit; whether a path does is found once for all parts that name it."""
+    known: dict[tuple[int, int], bool] = {}
+    for about, part in pairs:
+        touch = part.subject
+        if not (isinstance(touch, Touch) and about.paths):
+            fits = about.may_fit(part, question)
+        elif fits := about.is_meant(touch):
+            key = id(about), id(touch.place)
+            if key not in known:
+                known[key] = about.may_fit(part, question)
+            fits = known[key]
+        if fits:
+            yield about, part
 
 
-def _likeness(kind: Conditions, part: Part, actions: Actions) -> int:
+def _likeness(kind: Conditions, part: Part, question: Question) -> int:
     """Return how likely a part is what the conditions are about: it has the name, or is a directory tree above it."""
     match part.subject:
-        case Touch() as touch if touch.place.is_tree:
-            alone = attrs.evolve(touch, place=attrs.evolve(touch.place, is_tree=False))
-            return BY_NAME if kind.may_fit(attrs.evolve(part, subject=alone), actions) else _BY_FOLDER
+        case Touch() as touch if touch.place.is_tree and kind.paths:
+            return BY_NAME if kind.may_name(touch.place, question) else _BY_FOLDER
         case _:
             return BY_NAME
 
@@ -88,13 +118,13 @@ def _has_exactly_the_access(kind: Conditions, part: Part) -> bool:
     return isinstance(touch, Touch) and kind.accesses == {touch.access} and not touch.instead
 
 
-def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def met_at_once(kinds: Sequence[Conditions], question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
     """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
 
     Otherwise `Unsure`: one program has the name in the rule, and another touches the path or host in the rule.
     """
     sure = [
-        [part for part in parts(actions) if kind.may_fit(part, actions) and kind.must_fit(part, actions)]
+        [part for _, part in _fitting(_known(kind, question), question) if kind.must_fit(part, question)]
         for kind in kinds
     ]
     runs, *found = ([part for part in some if not lifts(part)] for some in sure)
@@ -107,14 +137,13 @@ def met_at_once(kinds: Sequence[Conditions], actions: Actions, lifts: Callable[[
 
 def _belongs(part: Part, run: Part) -> bool:
     """Return whether a program touches this; what an argument of the call itself names counts for every program."""
-    words = part.run.words if part.run is not None else getattr(part.subject, "words", ())
-    return not words or words == getattr(run.subject, "words", ())
+    return not part.words or part.words == run.words
 
 
 def _unknown(kind: Conditions, actions: Actions) -> str | None:
     """Return why an action that the conditions may be about could not be read; None if all such actions were read."""
-    for action in (*actions.certain, *actions.possible, *actions.guessed):
-        if isinstance(action, Unknown) and kind.are_about(action.about):
+    for action in actions.unread:
+        if kind.are_about(action.about):
             return _not_read(action)
     return None
 
@@ -134,14 +163,10 @@ def may_be_anything(kind: Conditions, part: Part) -> str | None:
     match part.subject:
         case Connect(host=None) as connect if kind.hosts:
             return f"`{connect.text}` is not a valid address"
-        case Touch() as touch if kind.paths and kind.is_meant(touch) and _may_be_any(touch):
+        case Touch() as touch if kind.paths and part.is_open and kind.is_meant(touch):
             return _not_known(touch.place.text) if touch.place.is_open else f"`{touch.place.text}` may lead anywhere"
         case _:
             return None
-
-
-def _may_be_any(touch: Touch) -> bool:
-    return touch.place.is_open or not touch.place.names
 
 
 def _why(part: Part) -> str:
@@ -161,26 +186,3 @@ def _why(part: Part) -> str:
             return f"`{connect.text}` may be such an address"
         case subject:
             return f"`{phrase(subject)}` may be such a command"
-
-
-def parts(actions: Actions) -> Iterator[Part]:
-    """Yield every certain and possible action of a call, and what its programs touch and connect to."""
-    for action in (*actions.certain, *actions.possible):
-        yield from parts_of(action)
-
-
-def guesses(actions: Actions) -> Iterator[Part]:
-    """Yield guessed actions, and guessed operands of programs: text that may not be run or touched at all."""
-    for action in actions.guessed:
-        yield from parts_of(action)
-    for action in (*actions.certain, *actions.possible, *actions.guessed):
-        if isinstance(action, Run):
-            yield from (Part(each, action) for each in action.operands.guessed)
-
-
-def parts_of(action: Action) -> Iterator[Part]:
-    """Yield an action, and if it runs a program, what the program touches and connects to."""
-    yield Part(action)
-    if isinstance(action, Run):
-        yield from (Part(touch, action) for touch in action.operands.touches)
-        yield from (Part(connect, action) for connect in action.operands.connects)

@@ -3,7 +3,7 @@
 import functools
 import itertools
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias, assert_never
 
 import attrs
@@ -94,16 +94,18 @@ class PathPattern:
         Any name will do, without regard to case and composition; a glob fires when it may become a name that fits,
         and a tree when it surely holds what the pattern names. Without a workspace a relative pattern may be anywhere.
         """
-        may_fit = _has_wildcards(place) or self._needle in place.folded
-        if not (may_fit or place.is_tree):
+        return self.may_name(place, roots) or (place.is_tree and self._may_be_below(place, roots))
+
+    def may_name(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place itself may lie within the pattern, and not only what is below it."""
+        if not (_has_wildcards(place) or self._needle in place.folded):
             return False
-        bases = [_literal(base) for base in self._bases(roots)] or [(None,)]
-        return any(
-            (may_fit and align((*base, *self._parts), name, Segment.may_match))
-            or (place.is_tree and self._is_below(base, name))
-            for name in _names(place)
-            for base in bases
-        )
+        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
+
+    def _may_be_below(self, place: Place, roots: Roots) -> bool:
+        bases = self._literal_bases(roots)
+        return any(self._is_below(base, name) for name in _names(place) for base in bases)
 
     def must_hold(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself lies within the pattern by a name that is known.
@@ -113,10 +115,12 @@ class PathPattern:
         """
         if place.is_open or self._needle not in place.folded:
             return False
-        bases = [_literal(base) for base in self._bases(roots)] or [(None,)]
         meets = _must_meet if _has_wildcards(place) else Segment.may_match
-        names = map(_literal, place.names)
-        return any(align((*base, *self._parts), name, meets) for name in names for base in bases)
+        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        return any(align(whole, _literal(name), meets) for name in place.names for whole in wholes)
+
+    def _literal_bases(self, roots: Roots) -> list[_Parts]:
+        return [_literal(base) for base in self._bases(roots)] or [(None,)]
 
     def _bases(self, roots: Roots) -> tuple[str, ...]:
         match self._anchor:
@@ -241,8 +245,12 @@ def _must_meet(ours: Segment, theirs: Segment) -> bool:
 
 def _names(place: Place) -> Iterator[_Parts]:
     """Yield every name of the place, once as written and once as the glob it may be."""
-    names: Iterable[str] = dict.fromkeys((*place.lexical, *place.passed, *place.real))
-    for name in names:
+    for name in place.names:
         yield _literal(name)
         if _has_wildcards(place):
-            yield tuple(None if part == "**" else Segment.guess(part) for part in _split(name))
+            yield _guess(name)
+
+
+@functools.lru_cache(maxsize=512)
+def _guess(name: str) -> _Parts:
+    return tuple(None if part == "**" else Segment.guess(part) for part in _split(name))

@@ -13,10 +13,11 @@ import attrs
 
 from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.facts import Fact
+from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
-from permitry.rules.conditions._conditions import Condition, Conditions, Part
-from permitry.rules.conditions._meeting import BY_NAME, guesses, may_be_anything, met, met_at_once, parts, parts_of
+from permitry.rules.conditions._conditions import Condition, Conditions
+from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.tools import ToolSelector
@@ -185,10 +186,11 @@ class Scope:
             return False
         actions = question.actions
         # A guessed path may be accessed in any way.
-        any_access = attrs.evolve(unless, accesses=frozenset())
-        found = (*((unless, part) for part in parts(actions)), *((any_access, part) for part in guesses(actions)))
+        groups = ((unless, question.parts), (unless.of_any_access, question.guesses))
         return actions.unknown is not None or any(
-            about.may_fit(part, actions) or may_be_anything(about, part) is not None for about, part in found
+            about.may_fit(part, question) or may_be_anything(about, part) is not None
+            for about, parts in groups
+            for part in parts.every
         )
 
     def _excepts(self, part: Part, question: Question) -> bool:
@@ -200,7 +202,7 @@ class Scope:
         # The program may also touch what it does not name, and the exception may be about that.
         if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
             return True
-        return any(unless.may_fit(each, question.actions) for each in parts_of(part.subject))
+        return any(unless.may_fit(each, question) for each in parts_of((part.subject,)))
 
     # Restrictions --------------------------------------------------------------------------------------------------
 
@@ -234,6 +236,8 @@ class Scope:
             lifts = functools.partial(self.unless.fit, actions=question.actions)
         unsure: Unsure | None = None
         kinds = self._kinds
+        if len(kinds) > 1 and not all(kind.may_be_met(question.facts) for kind in kinds):
+            return False
         for kind in kinds:
             answer = met(kind, question, lifts)
             if answer is False:
@@ -242,7 +246,7 @@ class Scope:
                 # If the command is certain, the unsure kinds after it are reported as likely.
                 unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=BY_NAME))
         if unsure is None and self.when.commands and len(kinds) > 1:
-            return met_at_once(kinds, question.actions, lifts)
+            return met_at_once(kinds, question, lifts)
         return unsure or True
 
     @functools.cached_property
