@@ -5,12 +5,14 @@ whichever fewest others are filed under. A name is looked up by the pieces it ho
 Nothing is turned into a regular expression, and a name costs the same however many globs there are that do not fit it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from permitry.core.pattern import Pattern
 
 _LETTERS = 4
+_MANY = 50
+"""For more pieces than this, looking for each in all names takes longer than looking up what a name holds."""
 
 
 class _Filed(NamedTuple):
@@ -23,7 +25,7 @@ class _Filed(NamedTuple):
 class Globs:
     """Numbers filed under globs; `add` all of them, then `find`."""
 
-    __slots__ = ("_all", "_heads", "_is_used", "_middles", "_sizes", "_tails", "_texts")
+    __slots__ = ("_all", "_heads", "_middles", "_pieces", "_sizes", "_tails", "_texts")
 
     def __init__(self) -> None:
         self._texts: dict[str, list[int]] = {}
@@ -31,7 +33,7 @@ class Globs:
         self._tails: dict[str, list[_Filed]] = {}
         self._middles: dict[str, list[_Filed]] = {}
         self._all: list[_Filed] = []
-        self._is_used = False
+        self._pieces: tuple[str, ...] = ()
         self._sizes: tuple[tuple[int, ...], ...] = ((), (), ())
 
     def add(self, text: str, number: int) -> None:
@@ -45,15 +47,19 @@ class Globs:
 
     def close(self) -> None:
         """Get ready to `find`; nothing can be added any more."""
-        self._is_used = bool(self._texts)
         self._texts = {}
         files = (self._heads, self._tails, self._middles)
+        self._pieces = tuple(piece for file in files for piece in file)
         self._sizes = tuple(tuple(sorted(set(map(len, file)))) for file in files)
+
+    def may_fit(self, text: str) -> bool:
+        """Return whether a glob may fit a name that is somewhere in the text; where there are many globs, always."""
+        return bool(self._all) or len(self._pieces) > _MANY or any(piece in text for piece in self._pieces)
 
     def find(self, name: str) -> set[int]:
         """Return the numbers filed under globs that fit `name`."""
         found: set[int] = set()
-        for pattern, numbers in self._near(name) if self._is_used else ():
+        for pattern, numbers in self._near(name):
             if pattern is None or pattern.matches(name):
                 found.update(numbers)
         return found
@@ -131,12 +137,13 @@ class Names:
         """Get ready to `find`; nothing can be added any more."""
         self._globs.close()
 
-    def find(self, names: Iterable[str]) -> set[int]:
+    def find(self, names: Collection[str]) -> set[int]:
         """Return the numbers filed under patterns that fit one of the names."""
         found = set(self._all)
-        for name in names:
-            found.update(self._globs.find(name))
-            exact = self._exact.get(name)
-            if exact is not None:
-                found.update((exact,) if isinstance(exact, int) else exact)
+        for name in self._exact.keys() & names:
+            exact = self._exact[name]
+            found.update((exact,) if isinstance(exact, int) else exact)
+        if self._globs.may_fit("\n".join(names)):
+            for name in names:
+                found.update(self._globs.find(name))
         return found

@@ -30,7 +30,7 @@ class Kind(enum.Enum):
     DEPTH = "depth"
 
 
-class Anchor(enum.Enum):
+class Anchor(enum.IntEnum):
     """What a path is relative to."""
 
     WORKSPACE = enum.auto()
@@ -142,12 +142,11 @@ class Facts:
         """
         if kind is Kind.ARGUMENT:
             return False
-        about = "host" if kind is Kind.HOST else "path" if kind in _OF_PATHS else ""
-        if any(each in ("", about) for each in self._unknown):
+        if "" in self._unknown:
             return True
         if kind is Kind.HOST:
-            return self._has_open_host
-        return kind in _OF_PATHS and any(place.is_open or not place.names for place in self._places[access])
+            return "host" in self._unknown or self._has_open_host
+        return kind in _OF_PATHS and ("path" in self._unknown or self._has_open_path(access))
 
     @functools.cached_property
     def _unknown(self) -> frozenset[str]:
@@ -156,6 +155,20 @@ class Facts:
     @functools.cached_property
     def _has_open_host(self) -> bool:
         return any(isinstance(each, Connect) and each.host is None for each in self._with_operands)
+
+    def _has_open_path(self, access: Access | None) -> bool:
+        return any(place.is_open or not place.names for place in self._places[access])
+
+    def paths_unless_open(self, anchor: Anchor, access: Access | None) -> Paths | None:
+        """Return the same as `paths`, but None also where any path may be touched."""
+        key = (anchor, access)
+        if key not in self._unless_open:
+            self._unless_open[key] = None if self.are_open(Kind.PATH, access) else self.paths(anchor, access)
+        return self._unless_open[key]
+
+    @functools.cached_property
+    def _unless_open(self) -> dict[tuple[Anchor, Access | None], Paths | None]:
+        return {}
 
     def paths(self, anchor: Anchor, access: Access | None = None) -> Paths | None:
         """Return the paths that are or may be touched, relative to an anchor; None if the anchor is not known.
