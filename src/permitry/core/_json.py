@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, Final, NoReturn, TypeAlias
 
 from permitry.errors import CallError
 
@@ -86,8 +86,8 @@ def mutable(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_jso
         return value
     if isinstance(value, tuple):
         return [mutable(item) for item in value]
-    # Nothing else is left. To ask `isinstance(value, Mapping)` takes longer than to copy a few arguments.
-    frozen = cast("Mapping[str, JsonValue]", value)
+    # Only an object is left. To ask `isinstance(value, Mapping)` takes longer than to copy a few arguments.
+    frozen: Any = value
     return {key: item if type(item) in _PLAIN else mutable(item) for key, item in frozen.items()}
 
 

@@ -10,9 +10,6 @@ from permitry.core._json import JsonValue, freeze_object
 
 __all__ = ["MediaPart", "ToolResult", "clip", "joined_ends"]
 
-_is_bool = attrs.validators.instance_of(bool)
-_is_str = attrs.validators.instance_of(str)
-
 
 @attrs.frozen
 class MediaPart:
@@ -38,16 +35,21 @@ class ToolResult:
     the user wants no further calls.
     """
 
-    ok: bool = attrs.field(validator=_is_bool)
-    text: str = attrs.field(validator=_is_str)
-    parts: tuple[MediaPart, ...] = attrs.field(
-        default=(),
-        kw_only=True,
-        converter=_tuple_of_parts,
-        validator=attrs.validators.deep_iterable(attrs.validators.instance_of(MediaPart)),
-    )
+    ok: bool
+    text: str
+    parts: tuple[MediaPart, ...] = attrs.field(default=(), kw_only=True, converter=_tuple_of_parts)
     structured: Mapping[str, JsonValue] | None = attrs.field(default=None, kw_only=True, converter=_frozen, hash=False)
-    ends_session: bool = attrs.field(default=False, kw_only=True, validator=_is_bool)
+    ends_session: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        # Not validators: every run makes results, and a host can switch validators off.
+        if (type(self.ok), type(self.ends_session)) != (bool, bool):
+            raise TypeError(f"a result is ok or not, and ends the session or not, by a bool: {self!r}")
+        if not isinstance(self.text, str):
+            raise TypeError(f"the text of a result is a str, not {self.text!r}")
+        for part in self.parts:
+            if not isinstance(part, MediaPart):
+                raise TypeError(f"the parts of a result are MediaParts, not {part!r}")
 
     @classmethod
     def of_object(cls, value: Mapping[str, Any]) -> "ToolResult":

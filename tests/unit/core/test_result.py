@@ -14,6 +14,13 @@ def test_a_result_is_a_bool_and_a_text(ok: Any, text: Any) -> None:  # noqa: ANN
         ToolResult(ok, text)
 
 
+@pytest.mark.parametrize("rest", [{"ends_session": 1}, {"parts": ["a part"]}])
+def test_what_else_a_result_holds_has_its_type(rest: dict[str, Any]) -> None:
+    """What ends a session, and what is sent as an image, is no accident."""
+    with pytest.raises(TypeError):
+        ToolResult(True, "done", **rest)
+
+
 def test_a_result_does_not_end_the_session_unasked() -> None:
     """The user says so, and then a loop can see it."""
     assert ToolResult(True, "done").ends_session is False
