@@ -1,86 +1,93 @@
-"""Threads of their own for work that may take long, and waiting for it from a thread or from an event loop."""
+"""Threads of their own for work that may take long, and waiting for it from a thread or from an event loop.
+
+What waits is written once, as a coroutine that is given a `Wait`. With `await_until` it is awaited on a loop; with
+`block_until` it never suspends, and `without_suspending` runs it on a thread.
+"""
 
 import asyncio
 import concurrent.futures
 import contextlib
 import contextvars
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias, TypeVar, cast
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from permitry.dispatch.cancel import Cancellation
 
 __all__ = [
     "GRACE",
+    "Wait",
     "Work",
-    "ended",
-    "in_own_thread",
+    "await_until",
+    "block_until",
     "in_thread",
-    "loop_future",
-    "set_done",
-    "settle",
     "start",
     "waited_for",
+    "without_suspending",
 ]
 
 GRACE = 2.0
-"""The seconds that work which was told to stop has for it."""
+"""The seconds that work which was asked to stop has for it."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 Work: TypeAlias = asyncio.Task[Any] | concurrent.futures.Future[Any]
 
 
-def settle(signal: "concurrent.futures.Future[None]") -> None:
-    """Make a signal be given, if it has not been."""
-    with contextlib.suppress(concurrent.futures.InvalidStateError):
-        signal.set_result(None)
+class Wait(Protocol):
+    """How to wait."""
+
+    def __call__(self, work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> Awaitable[None]:
+        """Return when the work is done, `seconds` have passed, or `stop` is given."""
+        ...
 
 
-def set_done(signal: "asyncio.Future[None]") -> None:
-    """Make a signal of the loop be given, if it has not been; to be called on the loop."""
-    if not signal.done():
-        signal.set_result(None)
+async def block_until(work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> None:
+    """Wait on this thread: it blocks, and nothing suspends. `work` is not a task."""
+    if work.done():
+        return
+    stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
+    either = {cast("concurrent.futures.Future[Any]", work), stopped}
+    with (stop or Cancellation()).calling(lambda: _settle(stopped)):
+        concurrent.futures.wait(either, seconds, concurrent.futures.FIRST_COMPLETED)
 
 
-def loop_future(work: Work) -> "asyncio.Future[Any]":
-    """Return a future of the loop that is done when `work` is; cancelling it does not reach `work`."""
-    if isinstance(work, asyncio.Task):
-        return work
+async def await_until(work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> None:
+    """Wait on the event loop, which goes on."""
+    if work.done():
+        return
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def tell(_: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop may have ended before the thread
-            loop.call_soon_threadsafe(set_done, done)
-
-    work.add_done_callback(tell)
-    return done
+    stopped: asyncio.Future[None] = loop.create_future()
+    with (stop or Cancellation()).calling(lambda: loop.call_soon_threadsafe(_set_done, stopped)):
+        either = {_loop_future(work), stopped}
+        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
 
-async def ended(work: Work) -> None:
-    """Wait a little for work that was told to stop."""
-    if isinstance(work, asyncio.Task):
-        work.cancel()
-    await asyncio.wait({loop_future(work)}, timeout=GRACE)
+def without_suspending(steps: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine returns that never suspends."""
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    steps.close()
+    raise RuntimeError("steps on a thread must block where they wait")
 
 
 async def in_thread(function: Callable[[T], R], argument: T) -> R:
     """Return `function(argument)`, run in a thread of its own: a slow one holds up neither the loop nor another."""
-    work = in_own_thread(lambda: function(argument))
-    await asyncio.wait({loop_future(work)})
+    work: concurrent.futures.Future[R] = concurrent.futures.Future()
+    start(work, lambda: function(argument))
+    await await_until(work, None)
     return work.result()
 
 
-def in_own_thread(function: Callable[[], R]) -> "concurrent.futures.Future[R]":
-    """Run `function` in a new thread, with this context; a thread that does not end keeps no process from ending."""
-    future: concurrent.futures.Future[R] = concurrent.futures.Future()
-    start(future, function)
-    return future
-
-
 def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> None:
-    """Do what `in_own_thread` does with a future that is there before: an interrupt then leaves it to be waited for."""
+    """Run `function` for `future` in a new thread, with this context.
+
+    A thread that does not end keeps no process from ending. The future is there before: an interrupt then leaves it to
+    be waited for.
+    """
     context = contextvars.copy_context()
 
     def work() -> None:
@@ -91,7 +98,7 @@ def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> 
             failure = RuntimeError("raised StopIteration")
             failure.__cause__ = error
             future.set_exception(failure)
-        except BaseException as error:  # noqa: BLE001 -- whoever waits is told of it
+        except BaseException as error:  # noqa: BLE001 -- raised again where the future is waited for
             future.set_exception(error)
         else:
             future.set_result(result)
@@ -120,7 +127,8 @@ def waited_for(outcome: Awaitable[R], cancellation: Cancellation) -> R:
 
     if not _is_on_a_loop():
         return asyncio.run(awaited())
-    work = in_own_thread(lambda: asyncio.run(awaited()))
+    work: concurrent.futures.Future[R] = concurrent.futures.Future()
+    start(work, lambda: asyncio.run(awaited()))
     try:
         return work.result()
     except BaseException:
@@ -128,6 +136,31 @@ def waited_for(outcome: Awaitable[R], cancellation: Cancellation) -> R:
             cancellation.cancel()
             concurrent.futures.wait([work], GRACE)
         raise
+
+
+def _loop_future(work: Work) -> "asyncio.Future[Any]":
+    """Return a future of the loop that is done when `work` is; cancelling it does not reach `work`."""
+    if isinstance(work, asyncio.Task):
+        return work
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def pass_on(_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may have ended before the thread
+            loop.call_soon_threadsafe(_set_done, done)
+
+    work.add_done_callback(pass_on)
+    return done
+
+
+def _settle(signal: "concurrent.futures.Future[None]") -> None:
+    with contextlib.suppress(concurrent.futures.InvalidStateError):
+        signal.set_result(None)
+
+
+def _set_done(signal: "asyncio.Future[None]") -> None:
+    if not signal.done():
+        signal.set_result(None)
 
 
 def _is_on_a_loop() -> bool:

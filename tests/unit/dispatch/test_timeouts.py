@@ -78,8 +78,7 @@ def test_a_tool_in_time_is_not_disturbed(
 def stubborn(registry: ToolRegistry, monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """Return the events that end, and tell the end of, a registered tool that hears nothing."""
     release, over = threading.Event(), threading.Event()
-    monkeypatch.setattr("permitry.dispatch.running.GRACE", 0.01)
-    monkeypatch.setattr("permitry.dispatch.waiting.GRACE", 0.01)
+    monkeypatch.setattr("permitry.dispatch.attempt.GRACE", 0.01)
 
     def tool(_: dict[str, Any]) -> str:
         release.wait(10)
@@ -119,7 +118,7 @@ def test_an_async_tool_that_swallows_its_cancellation_is_over_too(
     registry: ToolRegistry, handler: ToolHandler, outcomes: Outcomes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may say what it likes afterwards, and fail unheard."""
-    monkeypatch.setattr("permitry.dispatch.waiting.GRACE", 0.01)
+    monkeypatch.setattr("permitry.dispatch.attempt.GRACE", 0.01)
     logged: list[object] = []
 
     async def tool(_: dict[str, Any]) -> str:

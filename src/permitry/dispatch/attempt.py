@@ -1,0 +1,260 @@
+"""Carrying out one call: admission, single flight, the turn on its resource, the time limit.
+
+The steps are coroutines, and all their waits go through one function. On an event loop they are awaited; on a thread
+that function blocks, and the same steps never suspend.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import inspect
+import time
+from collections.abc import Awaitable, Hashable
+from typing import Any, cast
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.result import ToolResult
+from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.limits import Turn, holding, is_held, leading, leads
+from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
+from permitry.dispatch.scope import CallScope
+from permitry.dispatch.telemetry import Outcome
+from permitry.dispatch.waiting import GRACE, Wait, Work, block_until, start, waited_for
+from permitry.errors import FatalToolError, ToolError, safe_str
+
+__all__ = ["Attempt", "RefusedError", "StoppedError"]
+
+_SHORTEST_WAIT = 0.1
+_ANSWERS = frozenset({ToolResult, str, tuple})
+
+
+class StoppedError(Exception):
+    """Raised when a call ends before its tool does; `last` is what the tool returned on stopping, or empty."""
+
+    def __init__(self, outcome: Outcome, text: str, last: str = "") -> None:
+        self.outcome = outcome
+        self.last = last
+        super().__init__(text)
+
+
+class RefusedError(ToolError):
+    """Raised when the tool is not run at all: called too often, or its resource was not free in time."""
+
+
+@attrs.define(eq=False)
+class Attempt:
+    """One attempt to carry out an authorized call; `cancellation` stops the tool."""
+
+    authorization: Authorization
+    scope: object
+    shared: Shared
+    tool: RegisteredTool = attrs.field(init=False)
+    call: ToolCall = attrs.field(init=False)
+    cancellation: Cancellation = attrs.field(factory=Cancellation, init=False)
+    _wait: Wait = attrs.field(default=block_until, init=False)
+    _loop: asyncio.AbstractEventLoop | None = attrs.field(default=None, init=False)
+    _is_stopped: bool = attrs.field(default=False, init=False)
+    _has_ended: bool = attrs.field(default=False, init=False)
+    _at_work_since: float = attrs.field(default=0.0, init=False)
+    _work: Work | None = attrs.field(default=None, init=False)
+    _turn: Turn | None = attrs.field(default=None, init=False)
+    _leads: Hashable = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.tool, self.call = self.authorization.tool, self.authorization.call
+
+    @property
+    def caller(self) -> CallScope | None:
+        """The scope of the caller, with the session in which the call was authorized; None if none was given."""
+        # INVARIANT: law 4. The session is the one in which the call was decided, never one given for its dispatch.
+        scope = self.scope
+        return attrs.evolve(scope, session=self.authorization.session) if isinstance(scope, CallScope) else None
+
+    def cancel(self) -> None:
+        """End the call as cancelled, unless it has ended; the tool is asked to stop."""
+        if not self._has_ended:
+            self._is_stopped = True
+            self.cancellation.cancel()
+
+    async def carry_out(self) -> ToolResult:
+        """Return the result of the tool, or of an identical call that runs already.
+
+        Raises: `StoppedError`; `RefusedError`; whatever the tool raises.
+        """
+        self._check_admission()
+        return await (self._share() if self.tool.is_shareable else self._take_turn())
+
+    def release(self, result: ToolResult | None) -> None:
+        """End the call: release what it holds, and give `result` to identical calls; None: they run by themselves.
+
+        Work that is still going on releases its turn itself when it is done.
+        """
+        self._has_ended = True
+        turn = self._turn
+        if turn is not None and self._work is None:
+            turn.turns.leave(turn)
+        if self._leads is not None:
+            self.shared.single_flight.complete(self._leads, result)
+
+    def _check_admission(self) -> None:
+        # Authorization checks this too: a call that does not fit here did not come through it.
+        if not has_kind(self.call, self.tool.kinds):
+            raise FatalToolError(safe_str(self.tool.misfit(self.call)))
+        self._check_stopped()
+        bucket = self.tool.bucket
+        if bucket is not None and (wait := bucket.take()):
+            raise RefusedError(
+                f"The tool `{self.tool.spec.name}` was called too often and did not run; "
+                f"wait {max(wait, _SHORTEST_WAIT):.1f} s before the next call."
+            )
+
+    async def _share(self) -> ToolResult:
+        limit = self.tool.limits.wait
+        while (leader := self._joined()) is not None:
+            await self._wait(leader, limit, self.cancellation)
+            self._check_stopped()
+            if not leader.done():
+                return await self._take_turn()
+            if (shared := leader.result()) is not None:
+                return shared
+        with leading():
+            return await self._take_turn()
+
+    def _joined(self) -> "concurrent.futures.Future[ToolResult | None] | None":
+        """Return the future of an identical call that already runs (the leader); None if this one is the first."""
+        # A run that another one waits for must not wait for a third: this could be a deadlock.
+        if leads():
+            return None
+        # The same call to another tool of that name, as after a reload, is not identical.
+        key = (id(self.tool), self.call.digest)
+        is_first, leader = self.shared.single_flight.join_run(key)
+        if is_first:
+            self._leads = key
+            return None
+        return leader
+
+    async def _take_turn(self) -> ToolResult:
+        resource, turns = self.tool.resource, self.shared.turns
+        if resource is None or is_held(turns):
+            return await self._work_in_time()
+        self._turn = turn = turns.enter(resource, is_shared=self.tool.only_reads)
+        if turn.granted is not None:
+            await self._wait(turn.granted, self.tool.limits.wait, self.cancellation)
+            self._check_stopped()
+            if not turn.granted.done():
+                raise RefusedError(
+                    f"The tool `{self.tool.spec.name}` waited {self.tool.limits.wait:g} s for its turn and did not "
+                    "run; another call is still at work."
+                )
+        with holding(turn):
+            return await self._work_in_time()
+
+    async def _work_in_time(self) -> ToolResult:
+        self._check_stopped()
+        self._at_work_since = time.perf_counter()
+        with cancellable_by(self.cancellation):
+            if self._loop is None and self.tool.spec.timeout is None:
+                return self._called_here()
+            work = self._new_work()
+            try:
+                if not isinstance(work, asyncio.Task):
+                    start(work, self._called)
+                await self._wait(work, self.tool.spec.timeout, self.cancellation)
+                is_over = not work.done() or self._is_stopped
+            finally:
+                if not work.done():
+                    await self._stop(work)
+        if is_over:
+            raise self._over(_last(work))
+        if work.cancelled():
+            # The tool cancelled itself; this must not cancel the caller.
+            text = f"The tool `{self.tool.spec.name}` was interrupted; it may have had effects."
+            raise StoppedError(Outcome.CANCELLED, text)
+        return _checked(work.result())
+
+    def _called_here(self) -> ToolResult:
+        """Return the result of a tool without a time limit, called on this thread."""
+        try:
+            result = _checked(self._called())
+        except (Exception, asyncio.CancelledError) as error:
+            # An error of a tool that was asked to stop is not reported: it is likely caused by the stop.
+            if self._is_stopped and not isinstance(error, FatalToolError):
+                raise self._over() from error
+            raise
+        if self._is_stopped:
+            raise self._over(result)
+        return result
+
+    def _new_work(self) -> Work:
+        """Return the task of an async tool on its loop, or a future for a thread, which is still to be started."""
+        work: Work
+        if self._loop is not None and self.tool.is_async:
+            work = asyncio.create_task(self._awaited())
+            work.add_done_callback(_retrieve_exception)
+        else:
+            work = concurrent.futures.Future()
+        self._work, turn = work, self._turn
+        if turn is not None:
+            # The turn ends with the work, not when this run stops waiting for it.
+            work.add_done_callback(lambda _: turn.leave())
+        return work
+
+    async def _stop(self, work: Work) -> None:
+        """Ask work to stop, and wait a little for it."""
+        self.cancellation.cancel()
+        if isinstance(work, asyncio.Task):
+            work.cancel()
+        await self._wait(work, GRACE)
+
+    def _called(self) -> object:
+        outcome = self.tool.call(self.call.to_dict(), self)
+        if type(outcome) in _ANSWERS or not inspect.isawaitable(outcome):
+            return outcome
+        return waited_for(outcome, self.cancellation)
+
+    async def _awaited(self) -> object:
+        return await cast("Awaitable[object]", self.tool.call(self.call.to_dict(), self))
+
+    def _check_stopped(self) -> None:
+        if self._is_stopped:
+            raise self._over()
+
+    def _over(self, last: ToolResult | None = None) -> StoppedError:
+        """Return the error for a call that is stopped or out of time; `last` is what the tool returned on stopping."""
+        name, effects = self.tool.spec.name, "it may have had effects" if self._at_work_since else "it did not run"
+        text = "" if last is None else last.text
+        if self._is_stopped:
+            return StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.", text)
+        late = f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was told to stop; {effects}."
+        return StoppedError(Outcome.TIMED_OUT, late, text)
+
+
+def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
+    """Retrieve the exception of a task, so that asyncio does not log that it was never retrieved."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _last(work: Work) -> ToolResult | None:
+    """Return what a stopped tool returned in the end; None if it has not ended, failed, or returned no result."""
+    if not work.done() or work.cancelled() or work.exception() is not None:
+        return None
+    with contextlib.suppress(TypeError):
+        return _checked(work.result())
+    return None
+
+
+def _checked(outcome: object) -> ToolResult:
+    match outcome:
+        case ToolResult():
+            # A copy without the other fields: a tool must not decide whether the session goes on.
+            return ToolResult(outcome.ok, outcome.text, parts=outcome.parts, structured=outcome.structured)
+        case str():
+            return ToolResult(True, outcome)
+        case (bool() as ok, str() as text):
+            return ToolResult(ok, text)
+        case _:
+            # Not a dict: `{"ok": False}` would be shown as a success.
+            raise TypeError(f"a tool returns (ok, text), text, or a ToolResult, not {type(outcome).__name__}")
