@@ -26,9 +26,16 @@ def lines_of(name: str, thing: object) -> Iterator[str]:
     bases = ", ".join(base.__name__ for base in thing.__bases__ if base is not object)
     is_built = not issubclass(thing, enum.Enum | Exception) and not getattr(thing, "_is_protocol", False)
     yield f"class {name}{parameters(thing) if is_built else ''}{f' < {bases}' if bases else ''}"
-    for member in sorted(vars(thing)):
-        if not member.startswith("_"):
-            yield f"    {name}.{member}{parameters(vars(thing)[member])}"
+    for member, value in sorted(members(thing).items()):
+        yield f"    {name}.{member}{parameters(value)}"
+
+
+def members(thing: type) -> dict[str, object]:
+    """Return the public members of a class, those of our base classes included that have no public name themselves."""
+    bases = [each for each in thing.__mro__ if each is thing or each.__module__.startswith("permitry.")]
+    own = [each for each in bases if each is thing or each.__name__ not in permitry.__all__]
+    found = {name: value for each in reversed(own) for name, value in vars(each).items()}
+    return {name: value for name, value in found.items() if not name.startswith("_")}
 
 
 def parameters(thing: object) -> str:

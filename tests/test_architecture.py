@@ -21,11 +21,12 @@ RINGS = {
     "core": 1, "files": 1,
     "rules": 2, "actions": 2, "messages": 2, "dispatch": 2, "confirm": 2, "audit": 2, "session": 2,
     "config": 3, "outcome": 3,
-    "handler": 4,
-    "adapters": 5, "hooks": 5, "plugins": 5, "mcp": 5, "golden": 5, "proof": 5, "replay": 5, "inbox": 5, "testing": 5,
-    "port": 5,
-    "cli": 6,
-    "__main__": 7, "__init__": 7,
+    "questions": 4,
+    "handler": 5,
+    "adapters": 6, "hooks": 6, "plugins": 6, "mcp": 6, "golden": 6, "proof": 6, "replay": 6, "inbox": 6, "testing": 6,
+    "port": 6,
+    "cli": 7,
+    "__main__": 8, "__init__": 8,
 }  # fmt: skip
 
 THIRD_PARTY = {

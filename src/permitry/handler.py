@@ -1,35 +1,25 @@
 """`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
 
-import contextlib
-import threading
 from collections.abc import Mapping
 from typing import assert_never
 
 import attrs
 
-from permitry.audit.record import MemoryRecorder, Recorder, decision_fields
-from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChannel, UnattendedChannel
-from permitry.confirm.handled import HandledCalls
-from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
-from permitry.confirm.notifier import ToolRejectionNotifier
-from permitry.confirm.refusal import changed_tool, misfit, no_such_tool, too_many_questions, used_id
+from permitry.audit.record import RunRecord, decision_fields
+from permitry.confirm.ledger import PendingConfirmation
+from permitry.confirm.refusal import available, changed_tool, checked, misfit, too_many_questions, used_id
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Explanation, Verdict
-from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
-from permitry.dispatch.turn_diffs import TurnDiffs
-from permitry.dispatch.waiting import in_thread
 from permitry.errors import (
     FullLedgerError,
-    LateAnswerError,
     LedgerError,
     ReplayError,
     UnavailableError,
@@ -37,45 +27,22 @@ from permitry.errors import (
     safe_str,
 )
 from permitry.outcome import Blocked, Cause, Pending, Ready
-from permitry.session import Session
+from permitry.questions import Questions, digest_of, not_recorded
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
-_NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
-
-
-@attrs.frozen
-class _RunRecord:
-    """Tells the recorder of a run."""
-
-    recorder: Recorder
-
-    def started(self, call: ToolCall) -> None:
-        self.recorder.record("started", call)
-
-    def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
-        self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
-
 
 @attrs.define
-class ToolHandler(TurnDiffs):
+class ToolHandler(Questions):
     """The facade in front of the tool registry: no call runs but through here.
 
     Everything it is made of can be given; the defaults are the six built-in rules, an empty registry, no human to
     ask, and a record in memory. Thread-safe.
     """
 
-    session: Session = attrs.field(factory=Session)
-    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy)
-    notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
     registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
-    channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True)
-    ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
-    recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
-    handled: HandledCalls[Ready | Blocked | Pending] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
     _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
-    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     @factory.default
     def _factory_with_previews(self) -> ConfirmationRequestFactory:
@@ -101,13 +68,17 @@ class ToolHandler(TurnDiffs):
         call, context = self.registry.resolved(call), AuthContext.from_state(self.session)
         decision = self.policy.decide(call, context, self.registry.get(call.tool))
         # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
-        return self._known(call, context, decision) if len(self.registry) else decision
+        return checked(self.registry, call, context, decision) if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
         context, call = AuthContext.from_state(self.session), self.registry.resolved(call)
         full = self.policy.explain(call, context, self.registry.get(call.tool))
-        return attrs.evolve(full, decision=self._known(call, context, full.decision)) if len(self.registry) else full
+        return (
+            attrs.evolve(full, decision=checked(self.registry, call, context, full.decision))
+            if len(self.registry)
+            else full
+        )
 
     def visible_tools(self) -> tuple[ToolSpec, ...]:
         """Return the tools to show to the model now: those that are enabled, and of which some call could run."""
@@ -172,62 +143,6 @@ class ToolHandler(TurnDiffs):
                 self.handled.keep(call, outcome, is_open=type(outcome) is Pending)
             return outcome
 
-    def ask(self, pending: Pending) -> Ready | Blocked:
-        """Put the question to the channel, wait, and resolve it; a channel that fails is no answer.
-
-        Neither is an interrupt (Ctrl-C, a cancelled task), which goes on: nothing ran, and the question stays open.
-        """
-        if not self._is_asked(pending):
-            return self._unanswered_block(pending.call, pending.decision)
-        try:
-            response = self.channel.ask(pending.request)
-        except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
-            return self._unanswered(pending, f"{type(error).__name__}: {safe_str(error)}")
-        except BaseException as error:
-            self._interrupted(pending, error)
-            raise
-        return self._answered(pending, response)
-
-    async def aask(self, pending: Pending) -> Ready | Blocked:
-        """Do what `ask` does; an async channel is awaited, another one asked in a thread."""
-        if not self._is_asked(pending):
-            return self._unanswered_block(pending.call, pending.decision)
-        try:
-            if isinstance(self.channel, AsyncConfirmationChannel):
-                response = await self.channel.aask(pending.request)
-            else:
-                response = await in_thread(self.channel.ask, pending.request)
-        except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
-            return self._unanswered(pending, f"{type(error).__name__}: {safe_str(error)}")
-        except BaseException as error:
-            self._interrupted(pending, error)
-            raise
-        return self._answered(pending, response)
-
-    def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
-        """Answer an open question, once, and return what follows.
-
-        Edited arguments are decided again, and so is the call itself: a restriction that has come into force since
-        the question was asked still blocks. An answer is about the tool that was there when the question was asked:
-        where its declaration has changed since, the call is blocked, and the model is asked to make it again.
-
-        Raises: `LedgerError` when the id is unknown, already answered, or late; `TypeError` for anything that is no
-        response.
-        """
-        if not isinstance(response, ToolConfirmationResponse):
-            raise TypeError(f"an answer is a ToolConfirmationResponse, not {response!r}")
-        with self._lock, self.session.lock:
-            try:
-                question = self.ledger.claim(pending_id)
-            except LateAnswerError as error:
-                self._close(error.pending, "the answer came too late")
-                raise
-            # Whatever interrupts the settling, the question has been answered, and not with a run.
-            self._keep(self._unanswered_block(question.call, question.decision), question.call)
-            outcome = self._settled(question, response)
-            self._keep(outcome, question.call, outcome.call)
-            return outcome
-
     def run(self, outcome: Ready | Blocked, scope: CallScope | None = None) -> ToolResult:
         """Dispatch a `Ready`, or return what the model is shown about a `Blocked`.
 
@@ -264,28 +179,27 @@ class ToolHandler(TurnDiffs):
         finally:
             self._deciding.discard(key)
 
-    def _keep(self, outcome: Ready | Blocked | Pending, *calls: ToolCall) -> None:
-        for call in calls:
-            self.handled.keep(call, outcome, is_open=isinstance(outcome, Pending))
-
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         context = AuthContext.from_state(self.session)
         # Looked up once: what is decided on, recorded, asked about and authorized is one tool, whatever a reload does.
         spec = self.registry.get(call.tool)
-        decision = self._there(call, context, self.policy.decide(call, context, spec))
+        decision = available(self.registry, call, context, self.policy.decide(call, context, spec))
         if decision.verdict is not Verdict.BLOCK and (found := self.registry.misfit(call)) is not None:
             # The words of the tool itself: the model can mend the call, and no human need be asked.
             cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
             return self._refused(call, misfit(call, found, decision), cause)
         details = decision_fields(decision)
-        details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, _digest(spec)
+        details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
         if not self._record("decided", call, details):
-            return _not_recorded(call, decision)
+            return not_recorded(call, decision)
         match decision.verdict:
             case Verdict.BLOCK:
                 return self._blocked(call, decision)
             case Verdict.CONFIRM:
-                return self._pending(call, spec, decision)
+                try:
+                    return self._pending(call, spec, decision)
+                except FullLedgerError as error:
+                    return self._refused(call, too_many_questions(decision, str(error)), Cause.QUESTIONS)
             case Verdict.ALLOW:
                 return self._ready(call, spec, context, decision)
             case _:
@@ -295,48 +209,7 @@ class ToolHandler(TurnDiffs):
         """Return the decision about a tool of which no arguments are known yet."""
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
         decision = self.policy.decide(call, context, self.registry.get(call.tool))
-        return self._there(call, context, decision) if len(self.registry) else decision
-
-    def _known(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
-        """Return the decision, or a block when there is no such tool in this context, or it cannot take this call.
-
-        A call that cannot work is an error that the model can mend, not a question for a human.
-        """
-        decision = self._there(call, context, decision)
-        if decision.verdict is Verdict.BLOCK or (found := self.registry.misfit(call)) is None:
-            return decision
-        return misfit(call, found, decision)
-
-    def _there(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
-        """Return the decision, or a block when there is no such tool to run in this context."""
-        if decision.verdict is Verdict.BLOCK or self.registry.is_enabled(call.tool, context):
-            return decision
-        lack = "is not enabled in this context" if call.tool in self.registry else "is not registered"
-        return no_such_tool(call, lack, self.registry.specs(context), decision)
-
-    def _pending(self, call: ToolCall, spec: ToolSpec | None, decision: Decision) -> Pending | Blocked:
-        request = self.factory.create(call, decision, spec)
-        try:
-            question = self._opened(call, decision, _digest(spec))
-        except FullLedgerError as error:
-            return self._refused(call, too_many_questions(decision, str(error)), Cause.QUESTIONS)
-        if not self._record("asked", call, {"pending_id": question.pending_id}):
-            with contextlib.suppress(LedgerError):
-                self.ledger.claim(question.pending_id)
-            return _not_recorded(call, decision)
-        return Pending(question.pending_id, call, decision, request)
-
-    def _opened(self, call: ToolCall, decision: Decision, tool_digest: str | None) -> PendingConfirmation:
-        """Open a question; where there is no room, those past their deadline are closed."""
-        try:
-            return self.ledger.open(call, decision, tool_digest)
-        except FullLedgerError:
-            late = self.ledger.expire()
-            for question in late:
-                self._close(question, "no answer in time")
-            if not late:
-                raise
-            return self.ledger.open(call, decision, tool_digest)
+        return available(self.registry, call, context, decision) if len(self.registry) else decision
 
     def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
         text = (
@@ -349,7 +222,7 @@ class ToolHandler(TurnDiffs):
     def _ready(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision
     ) -> Ready | Blocked:
-        observer = _RunRecord(self.recorder)
+        observer = RunRecord(self.recorder)
         try:
             created = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the one minting place
         except UnknownToolError:
@@ -361,33 +234,20 @@ class ToolHandler(TurnDiffs):
 
     def _refused(self, call: ToolCall, decision: Decision, cause: Cause) -> Blocked:
         """Block a call that no rule blocks, and record that."""
-        digest = _digest(self.registry.get(call.tool))
+        digest = digest_of(self.registry.get(call.tool))
         fields = {**decision_fields(decision), "arguments": call.to_dict(), "edited": False, "tool_digest": digest}
         if not self._record("decided", call, fields):
-            return _not_recorded(call, decision)
+            return not_recorded(call, decision)
         return self._blocked(call, decision, cause)
 
-    def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
-        call, decision = question.call, question.decision
-        answer = {
-            "pending_id": question.pending_id,
-            "approved": response.is_approval,
-            "skip_future": response.skip_future,
-            "abort": response.abort,
-            "instructions": response.instructions,
-            "edited": response.arguments is not None,
-        }
-        if not self._record("answered", call, answer):
-            return _not_recorded(call, decision)
-        if not response.is_approval:
-            result = ToolResult(False, self.notifier.rejected(call.tool, response), ends_session=response.abort)
-            return Blocked(call, decision, result, Cause.DECLINED)
+    def _approved(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
+        call = question.call
         if response.arguments is not None:
             try:
                 call = self.registry.resolved(attrs.evolve(call, arguments=response.arguments))
             except Exception as error:  # noqa: BLE001 -- arguments from outside may fail in any way
                 result = ToolResult(False, f"The edited arguments cannot be used: {safe_str(error)}.")
-                return Blocked(call, decision, result, Cause.BAD_EDIT)
+                return Blocked(call, question.decision, result, Cause.BAD_EDIT)
         return self._decided_again(call, question, response)
 
     def _decided_again(
@@ -395,15 +255,15 @@ class ToolHandler(TurnDiffs):
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
         context, spec = AuthContext.from_state(self.session), self.registry.get(call.tool)
-        now = self._known(call, context, self.policy.decide(call, context, spec))
-        if now.verdict is not Verdict.BLOCK and _digest(spec) != question.tool_digest:
+        now = checked(self.registry, call, context, self.policy.decide(call, context, spec))
+        if now.verdict is not Verdict.BLOCK and digest_of(spec) != question.tool_digest:
             now = changed_tool(call, now)
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if is_edited or decision is not question.decision:
-            told_of = {"arguments": call.to_dict(), "edited": is_edited, "tool_digest": _digest(spec)}
-            if not self._record("decided", call, decision_fields(decision) | told_of):
-                return _not_recorded(call, decision)
+            details = {"arguments": call.to_dict(), "edited": is_edited, "tool_digest": digest_of(spec)}
+            if not self._record("decided", call, decision_fields(decision) | details):
+                return not_recorded(call, decision)
         if decision.verdict is Verdict.BLOCK:
             return self._blocked(call, decision)
         outcome = self._ready(call, spec, context, decision)
@@ -411,66 +271,6 @@ class ToolHandler(TurnDiffs):
         if response.is_remembered and isinstance(outcome, Ready) and not is_asked_anyway:
             self.session.ignore(call.tool)
         return outcome
-
-    def _is_asked(self, pending: Pending) -> bool:
-        """Return whether the question is open, and the request shows the very call it is about."""
-        question = self.ledger.find(pending.pending_id)
-        return question is not None and question.call == pending.call == pending.request.call
-
-    def _answered(self, pending: Pending, response: object) -> Ready | Blocked:
-        if response is None:
-            return self._unanswered(pending, None)
-        if not isinstance(response, ToolConfirmationResponse):
-            return self._unanswered(
-                pending, f"the channel answered {safe_str(response, repr)}, not a ToolConfirmationResponse"
-            )
-        try:
-            return self.resolve(pending.pending_id, response)
-        except LedgerError as error:
-            return self._unanswered(pending, str(error))
-
-    def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
-        with self._lock:
-            try:
-                question = self.ledger.claim(pending.pending_id)
-            except LateAnswerError as late:
-                question = late.pending
-            except LedgerError:
-                # Answered elsewhere in the meantime; that answer stands, and this one counts for nothing.
-                return self._unanswered_block(pending.call, pending.decision)
-            return self._close(question, error)
-
-    def _interrupted(self, pending: Pending, error: BaseException) -> None:
-        """Record that the wait for an answer has ended while the question is still open."""
-        if self.ledger.find(pending.pending_id) is not None:
-            self._record("interrupted", pending.call, {"pending_id": pending.pending_id, "error": type(error).__name__})
-
-    def _close(self, question: PendingConfirmation, error: str | None) -> Blocked:
-        """Settle a claimed question without an approval."""
-        call = question.call
-        blocked = self._unanswered_block(call, question.decision)
-        self._keep(blocked, call)
-        self._record("answered", call, {"pending_id": question.pending_id, "approved": False, "error": error})
-        return blocked
-
-    def _unanswered_block(self, call: ToolCall, decision: Decision) -> Blocked:
-        return Blocked(call, decision, ToolResult(False, self.notifier.unanswered(call.tool)), Cause.UNANSWERED)
-
-    def _record(self, event: str, call: ToolCall, details: Mapping[str, object]) -> bool:
-        """Return whether the event is on record; without a record nothing may run."""
-        try:
-            self.recorder.record(event, call, **details)
-        except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
-            return False
-        return True
-
-
-def _not_recorded(call: ToolCall, decision: Decision) -> Blocked:
-    return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
-
-
-def _digest(spec: ToolSpec | None) -> str | None:
-    return None if spec is None else spec.digest
 
 
 def _replayed(outcome: Ready) -> ToolResult:

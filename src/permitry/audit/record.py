@@ -14,9 +14,10 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
+from permitry.core.result import ToolResult
 from permitry.errors import AuditError
 
-__all__ = ["AuditRecord", "JsonlRecorder", "MemoryRecorder", "Recorder", "decision_fields"]
+__all__ = ["AuditRecord", "JsonlRecorder", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields"]
 
 _CLOSED = -1
 _LARGE = 4_096
@@ -34,6 +35,27 @@ class Recorder(Protocol):
         Raises: `AuditError` when the record cannot be kept.
         """
         ...
+
+
+@attrs.frozen
+class RunRecord:
+    """Records the start and the end of runs."""
+
+    recorder: Recorder
+
+    def started(self, call: ToolCall) -> None:
+        """Keep the start of a run.
+
+        Raises: `AuditError`; then the tool must not run.
+        """
+        self.recorder.record("started", call)
+
+    def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
+        """Keep the end of a run; `error` is the traceback of a crash.
+
+        Raises: `AuditError`.
+        """
+        self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
 
 
 def decision_fields(decision: Decision) -> dict[str, object]:

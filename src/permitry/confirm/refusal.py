@@ -2,19 +2,59 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Protocol
 
 import attrs
 
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.errors import ToolError, UnavailableError, safe_str
 
-__all__ = ["changed_tool", "misfit", "no_such_tool", "too_many_questions", "used_id"]
+__all__ = ["Tools", "available", "changed_tool", "checked", "misfit", "too_many_questions", "used_id"]
 
 
-def no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision: Decision) -> Decision:
-    """Return the block of a call whose tool is not there; `lack` says why, `tools` are those that are."""
+class Tools(Protocol):
+    """A registry, as far as these checks need one."""
+
+    def __contains__(self, name: object, /) -> bool:
+        """Return whether a tool of this name is registered."""
+        ...
+
+    def is_enabled(self, name: str, context: AuthContext, /) -> bool:
+        """Return whether there is such a tool in this context."""
+        ...
+
+    def specs(self, context: AuthContext, /) -> Iterable[ToolSpec]:
+        """Return the declarations of the tools that are enabled in this context."""
+        ...
+
+    def misfit(self, call: ToolCall, /) -> ToolError | None:
+        """Return why the tool of a call cannot take it, in words for the model; None if it can."""
+        ...
+
+
+def checked(tools: Tools, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
+    """Return the decision, or a block when there is no such tool in this context, or it cannot take this call.
+
+    A call that cannot work is an error that the model can mend, not a question for a human.
+    """
+    decision = available(tools, call, context, decision)
+    if decision.verdict is Verdict.BLOCK or (found := tools.misfit(call)) is None:
+        return decision
+    return misfit(call, found, decision)
+
+
+def available(tools: Tools, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
+    """Return the decision, or a block when there is no such tool to run in this context."""
+    if decision.verdict is Verdict.BLOCK or tools.is_enabled(call.tool, context):
+        return decision
+    lack = "is not enabled in this context" if call.tool in tools else "is not registered"
+    return _no_such_tool(call, lack, tools.specs(context), decision)
+
+
+def _no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision: Decision) -> Decision:
     names = sorted(spec.name for spec in tools)
     near = difflib.get_close_matches(call.tool, names, n=1)
     hint = f"Did you mean `{near[0]}`? " if near else ""

@@ -1,0 +1,220 @@
+"""The questions of one session: a human is asked about calls, each answer is bound to its call and settled once."""
+
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+
+import attrs
+
+from permitry.audit.record import MemoryRecorder, Recorder
+from permitry.config.default import create_default_authorization_policy
+from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChannel, UnattendedChannel
+from permitry.confirm.handled import HandledCalls
+from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
+from permitry.confirm.notifier import ToolRejectionNotifier
+from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.turn_diffs import TurnDiffs
+from permitry.dispatch.waiting import in_thread, without_suspending
+from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, safe_str
+from permitry.outcome import Blocked, Cause, Pending, Ready
+from permitry.session import Session
+
+__all__ = ["Questions"]
+
+_NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
+
+
+@attrs.define
+class Questions(TurnDiffs):
+    """What a `ToolHandler` does without knowing any tool: ask about calls, settle answers, record both. Thread-safe."""
+
+    session: Session = attrs.field(factory=Session)
+    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy)
+    notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
+    factory: ConfirmationRequestFactory = attrs.field(factory=ConfirmationRequestFactory, kw_only=True)
+    channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True)
+    ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
+    recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
+    handled: HandledCalls[Ready | Blocked | Pending] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
+    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
+
+    def ask(self, pending: Pending) -> Ready | Blocked:
+        """Put the question to the channel, wait, and resolve it; a channel that fails is no answer.
+
+        Neither is an interrupt (Ctrl-C, a cancelled task), which goes on: nothing ran, and the question stays open.
+        """
+        return without_suspending(self._ask(pending, self._reply))
+
+    async def aask(self, pending: Pending) -> Ready | Blocked:
+        """Do what `ask` does; an async channel is awaited, another one asked in a thread."""
+        return await self._ask(pending, self._areply)
+
+    def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
+        """Answer an open question, once, and return what follows.
+
+        Edited arguments are decided again, and so is the call itself: a restriction that has come into force since
+        the question was asked still blocks. An answer is about the tool that was there when the question was asked:
+        where its declaration has changed since, the call is blocked, and the model is asked to make it again.
+
+        Raises: `LedgerError` when the id is unknown, already answered, or late; `TypeError` for anything that is no
+        response.
+        """
+        if not isinstance(response, ToolConfirmationResponse):
+            raise TypeError(f"an answer is a ToolConfirmationResponse, not {response!r}")
+        with self._lock, self.session.lock:
+            try:
+                question = self.ledger.claim(pending_id)
+            except LateAnswerError as error:
+                self._close(error.pending, "the answer came too late")
+                raise
+            # Whatever interrupts the settling, the question has been answered, and not with a run.
+            self._keep(self._unanswered_block(question.call, question.decision), question.call)
+            outcome = self._settled(question, response)
+            self._keep(outcome, question.call, outcome.call)
+            return outcome
+
+    # Asking -----------------------------------------------------------------------------------------------------
+
+    async def _ask(
+        self, pending: Pending, reply: Callable[[ToolConfirmationRequest], Awaitable[object]]
+    ) -> Ready | Blocked:
+        if not self._is_asked(pending):
+            return self._unanswered_block(pending.call, pending.decision)
+        try:
+            response = await reply(pending.request)
+        except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
+            return self._unanswered(pending, f"{type(error).__name__}: {safe_str(error)}")
+        except BaseException as error:
+            self._interrupted(pending, error)
+            raise
+        return self._answered(pending, response)
+
+    async def _reply(self, request: ToolConfirmationRequest) -> object:
+        return self.channel.ask(request)
+
+    async def _areply(self, request: ToolConfirmationRequest) -> object:
+        if isinstance(self.channel, AsyncConfirmationChannel):
+            return await self.channel.aask(request)
+        return await in_thread(self.channel.ask, request)
+
+    def _is_asked(self, pending: Pending) -> bool:
+        """Return whether the question is open, and the request shows the very call it is about."""
+        question = self.ledger.find(pending.pending_id)
+        return question is not None and question.call == pending.call == pending.request.call
+
+    def _pending(self, call: ToolCall, spec: ToolSpec | None, decision: Decision) -> Pending | Blocked:
+        """Open a question about a call.
+
+        Raises: `FullLedgerError`.
+        """
+        request = self.factory.create(call, decision, spec)
+        question = self._opened(call, decision, digest_of(spec))
+        if not self._record("asked", call, {"pending_id": question.pending_id}):
+            with contextlib.suppress(LedgerError):
+                self.ledger.claim(question.pending_id)
+            return not_recorded(call, decision)
+        return Pending(question.pending_id, call, decision, request)
+
+    def _opened(self, call: ToolCall, decision: Decision, tool_digest: str | None) -> PendingConfirmation:
+        """Open a question; where there is no room, those past their deadline are closed."""
+        try:
+            return self.ledger.open(call, decision, tool_digest)
+        except FullLedgerError:
+            late = self.ledger.expire()
+            for question in late:
+                self._close(question, "no answer in time")
+            if not late:
+                raise
+            return self.ledger.open(call, decision, tool_digest)
+
+    # Answers ----------------------------------------------------------------------------------------------------
+
+    def _answered(self, pending: Pending, response: object) -> Ready | Blocked:
+        if response is None:
+            return self._unanswered(pending, None)
+        if not isinstance(response, ToolConfirmationResponse):
+            given = safe_str(response, repr)
+            return self._unanswered(pending, f"the channel answered {given}, not a ToolConfirmationResponse")
+        try:
+            return self.resolve(pending.pending_id, response)
+        except LedgerError as error:
+            return self._unanswered(pending, str(error))
+
+    def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
+        call, decision = question.call, question.decision
+        answer = {
+            "pending_id": question.pending_id,
+            "approved": response.is_approval,
+            "skip_future": response.skip_future,
+            "abort": response.abort,
+            "instructions": response.instructions,
+            "edited": response.arguments is not None,
+        }
+        if not self._record("answered", call, answer):
+            return not_recorded(call, decision)
+        if not response.is_approval:
+            result = ToolResult(False, self.notifier.rejected(call.tool, response), ends_session=response.abort)
+            return Blocked(call, decision, result, Cause.DECLINED)
+        return self._approved(question, response)
+
+    def _approved(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
+        """Return what follows from an approval, which is recorded."""
+        raise NotImplementedError
+
+    def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
+        with self._lock:
+            try:
+                question = self.ledger.claim(pending.pending_id)
+            except LateAnswerError as late:
+                question = late.pending
+            except LedgerError:
+                # Answered elsewhere in the meantime; that answer counts, and this one does not.
+                return self._unanswered_block(pending.call, pending.decision)
+            return self._close(question, error)
+
+    def _interrupted(self, pending: Pending, error: BaseException) -> None:
+        """Record that the wait for an answer has ended while the question is still open."""
+        if self.ledger.find(pending.pending_id) is not None:
+            details = {"pending_id": pending.pending_id, "error": type(error).__name__}
+            self._record("interrupted", pending.call, details)
+
+    def _close(self, question: PendingConfirmation, error: str | None) -> Blocked:
+        """Settle a claimed question without an approval."""
+        call = question.call
+        blocked = self._unanswered_block(call, question.decision)
+        self._keep(blocked, call)
+        self._record("answered", call, {"pending_id": question.pending_id, "approved": False, "error": error})
+        return blocked
+
+    def _unanswered_block(self, call: ToolCall, decision: Decision) -> Blocked:
+        return Blocked(call, decision, ToolResult(False, self.notifier.unanswered(call.tool)), Cause.UNANSWERED)
+
+    # Keeping ----------------------------------------------------------------------------------------------------
+
+    def _keep(self, outcome: Ready | Blocked | Pending, *calls: ToolCall) -> None:
+        for call in calls:
+            self.handled.keep(call, outcome, is_open=isinstance(outcome, Pending))
+
+    def _record(self, event: str, call: ToolCall, details: Mapping[str, object]) -> bool:
+        """Return whether the event is on record; without a record nothing may run."""
+        try:
+            self.recorder.record(event, call, **details)
+        except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
+            return False
+        return True
+
+
+def not_recorded(call: ToolCall, decision: Decision) -> Blocked:
+    """Return the block of a call that could not be recorded."""
+    return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
+
+
+def digest_of(spec: ToolSpec | None) -> str | None:
+    """Return the digest of a declaration; None for a tool that is not declared."""
+    return None if spec is None else spec.digest
