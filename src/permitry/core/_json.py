@@ -20,6 +20,9 @@ _Place: TypeAlias = "tuple[_Place, str | int] | None"
 _TOP: Final = (None, "arguments")
 _LONGEST_KEY = 60
 _LONGEST_NUMBER = 4_096
+_SMALL = 10**15
+_LONGEST_FORM = 24
+"""The most characters in canonical text for each that is counted: those of a float; of an escaped pair there are 12."""
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
 
@@ -45,7 +48,12 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is kno
     if not isinstance(text, str):
         raise CallError(f"JSON text must be a string, not {_kind(text)}")
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
+        if text[:1] == "{":
+            # The usual text: an object without blanks around it takes one look less at either end.
+            value, end = _DECODER.raw_decode(text)
+            if end == len(text):
+                return value
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise CallError(f"not valid JSON: {_placed(error)}") from error
     except RecursionError as error:
@@ -61,9 +69,18 @@ def freeze_object(value: object) -> Mapping[str, JsonValue]:
 
     Raises: `CallError` for anything that is not a plain JSON object, deeper than 64 levels or over 1 MiB.
     """
+    return freeze_bounded(value)[0]
+
+
+def freeze_bounded(value: object) -> tuple[Mapping[str, JsonValue], int]:
+    """Do what `freeze_object` does, and return as well how long the canonical text can be at most.
+
+    Raises: `CallError` as `freeze_object` does, where the text is longer than 1 MiB in any case.
+    """
     if type(value) is not dict and not isinstance(value, Mapping):
         raise CallError(f"arguments must be a JSON object, not {_kind(value)}")
-    return _Freezer().mapping(value, _TOP, 1)
+    frozen, left = _frozen_mapping(value, _TOP, 1, MAX_BYTES)
+    return frozen, (MAX_BYTES - left) * _LONGEST_FORM
 
 
 def canonical_json(value: JsonValue) -> str:
@@ -82,71 +99,104 @@ def canonical_text(value: str | None) -> str:
 
 def mutable(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json
     """Return a fresh, mutable copy of a frozen value: plain dicts and lists."""
+    if type(value) is MappingProxyType:
+        copy: dict[str, Any] = value.copy()
+        for key, item in copy.items():
+            if type(item) not in _PLAIN:
+                copy[key] = mutable(item)
+        return copy
+    return [mutable(item) for item in value] if isinstance(value, tuple) else value
+
+
+# Freezing: each returns the frozen value, and what is left of the characters that all of it may take. These are
+# counted from below, as they are without any escape, each with the comma or bracket after it: shared references cannot
+# explode.
+
+
+def _frozen(value: object, place: _Place, depth: int, left: int) -> tuple[JsonValue, int]:
     if type(value) in _PLAIN:
-        return value
-    if isinstance(value, tuple):
-        return [mutable(item) for item in value]
-    # Only an object is left. To ask `isinstance(value, Mapping)` takes longer than to copy a few arguments.
-    frozen: Any = value
-    return {key: item if type(item) in _PLAIN else mutable(item) for key, item in frozen.items()}
-
-
-class _Freezer:
-    """Copies a value once, counting what it copies, so that shared references cannot explode."""
-
-    __slots__ = ("_left",)
-
-    def __init__(self) -> None:
-        self._left = MAX_BYTES
-
-    def freeze(self, value: object, place: _Place, depth: int) -> JsonValue:
-        if type(value) in _PLAIN:
-            return self._scalar(value, place)
-        if depth > MAX_DEPTH:
-            raise CallError(f"`{_told(place)}` is nested deeper than {MAX_DEPTH} levels")
-        if isinstance(value, Mapping):
-            return self.mapping(value, place, depth)
-        if isinstance(value, list | tuple):
-            self._spend(2)
-            return tuple(self.freeze(item, (place, i), depth + 1) for i, item in enumerate(value))
+        scalar: Any = value
+        return scalar, left - _checked_length(value, place)
+    if depth > MAX_DEPTH:
+        raise CallError(f"`{_told(place)}` is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, Mapping):
+        return _frozen_mapping(value, place, depth, left)
+    if not isinstance(value, list | tuple):
         raise CallError(f"`{_told(place)}` is {_kind(value)}, which JSON cannot hold")
+    left = _reduced(left, 1)
+    items: list[JsonValue] = []
+    for index, item in enumerate(value):
+        frozen, left = _frozen(item, (place, index), depth + 1, left)
+        left = _reduced(left, 1)
+        items.append(frozen)
+    return tuple(items), left
 
-    def mapping(self, value: Mapping[Any, object], place: _Place, depth: int) -> Mapping[str, JsonValue]:
-        """Return a read-only copy of an object; a text in it, as most of them are, takes no call of its own."""
-        self._spend(2)
-        frozen: dict[str, JsonValue] = {}
-        for key, item in value.items():
-            if type(key) is not str:
-                raise CallError(f"`{_told(place)}` has a key that is {_kind(key)}; keys must be strings")
-            if type(item) is str and item.isascii() and key.isascii():
-                self._spend(len(key) + len(item) + 4)
-                frozen[key] = item
-            else:
-                self._text(key, place)
-                frozen[key] = self.freeze(item, (place, key), depth + 1)
-        return MappingProxyType(frozen)
 
-    def _scalar(self, value: Any, place: _Place) -> JsonValue:  # noqa: ANN401 -- narrowed by the caller
-        if type(value) is str:
-            self._text(value, place)
-        elif type(value) is float and not math.isfinite(value):
-            raise CallError(f"`{_told(place)}` is {value}, which JSON cannot hold")
-        elif type(value) is int and value.bit_length() > _LONGEST_NUMBER:
-            raise CallError(f"`{_told(place)}` is a number with too many digits")
+def _frozen_mapping(
+    value: Mapping[Any, Any], place: _Place, depth: int, left: int
+) -> tuple[Mapping[str, JsonValue], int]:
+    copy = value.copy() if type(value) is dict else _plain_dict(value, place)
+    left -= 1
+    for key, item in copy.items():
+        if type(key) is not str:
+            raise CallError(f"`{_told(place)}` has a key that is {_kind(key)}; keys must be strings")
+        if not key.isascii():
+            _check_text(key, place)
+        # Most arguments are plain text or small numbers, which take no call.
+        if type(item) is str and item.isascii():
+            left -= len(item) + 2
+        elif type(item) is int and -_SMALL < item < _SMALL:
+            left -= 1
         else:
-            self._spend(1)
-        frozen: JsonValue = value
-        return frozen
+            copy[key], left = _frozen(item, (place, key), depth + 1, left)
+        left -= len(key) + 4
+        if left < 0:
+            raise _too_large()
+    return MappingProxyType(copy), left
 
-    def _text(self, value: str, place: _Place) -> None:
-        self._spend(len(value) + 2)
-        if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-            raise CallError(f"`{_told(place)}` holds half of a surrogate pair, which is not text")
 
-    def _spend(self, size: int) -> None:
-        self._left -= size
-        if self._left < 0:
-            raise CallError(f"the arguments are larger than {MAX_BYTES} bytes")
+def _plain_dict(value: Mapping[Any, object], place: _Place) -> dict[Any, Any]:
+    """Return a copy of a mapping that may be of any kind, even without an end."""
+    copy = {}
+    for key, item in value.items():
+        if type(key) is not str:
+            raise CallError(f"`{_told(place)}` has a key that is {_kind(key)}; keys must be strings")
+        copy[key] = item
+        _reduced(MAX_BYTES, len(copy))
+    return copy
+
+
+def _checked_length(value: Any, place: _Place) -> int:  # noqa: ANN401 -- narrowed by the caller
+    """Return how many characters a scalar takes at least.
+
+    Raises: `CallError` for one that JSON cannot hold.
+    """
+    if type(value) is int:
+        size = value.bit_length()
+        if size > _LONGEST_NUMBER:
+            raise CallError(f"`{_told(place)}` is a number with too many digits")
+        return 1 + size // 4
+    if type(value) is str:
+        _check_text(value, place)
+        return len(value) + 2
+    if type(value) is float and not math.isfinite(value):
+        raise CallError(f"`{_told(place)}` is {value}, which JSON cannot hold")
+    return 1
+
+
+def _check_text(value: str, place: _Place) -> None:
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        raise CallError(f"`{_told(place)}` holds half of a surrogate pair, which is not text")
+
+
+def _reduced(left: int, size: int) -> int:
+    if left < size:
+        raise _too_large()
+    return left - size
+
+
+def _too_large() -> CallError:
+    return CallError(f"the arguments are larger than {MAX_BYTES} bytes")
 
 
 def _told(place: _Place) -> str:
@@ -182,6 +232,10 @@ def _finite(text: str) -> float:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise CallError(f"{name} is not JSON")
+
+
+# Made once: `json.loads` makes one for every text that it reads so.
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _kind(value: object) -> str:

@@ -4,17 +4,27 @@ import enum
 import functools
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NoReturn
 
 import attrs
 
-from permitry.core._json import MAX_BYTES, JsonValue, canonical_json, canonical_text, freeze_object, mutable, parse_json
+from permitry.core._json import (
+    MAX_BYTES,
+    JsonValue,
+    canonical_json,
+    canonical_text,
+    freeze_bounded,
+    mutable,
+    parse_json,
+)
 from permitry.core.names import readings
 from permitry.errors import CallError
 
 __all__ = ["PayloadKind", "ToolCall", "check_tool_name"]
 
 _MAX_NAME = 256
+_NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class PayloadKind(enum.Enum):
@@ -33,16 +43,17 @@ def _check_name(word: str, value: object) -> None:
         raise CallError(f"the {word} must be a non-empty string")
     if len(value) > _MAX_NAME:
         raise CallError(f"the {word} is longer than {_MAX_NAME} characters")
-    if not value.isprintable() or value != value.strip():
+    # Of all blanks only a space is printable.
+    if not value.isprintable() or value[0] == " " or value[-1] == " ":
         raise CallError(f"the {word} {value!r} holds blanks at an end, or invisible characters")
     if word == "server" and "/" in value:
         raise CallError(f"the server {value!r} holds a slash, which separates server and tool")
 
 
-def _refuse_types(call: "ToolCall") -> None:
-    fields = attrs.fields(ToolCall)
-    attrs.validators.instance_of(PayloadKind)(call, fields.kind, call.kind)
-    attrs.validators.instance_of(bool)(call, fields.repaired, call.repaired)
+def _refuse_types(kind: object, repaired: object) -> NoReturn:
+    if type(kind) is not PayloadKind:
+        raise TypeError(f"the `kind` of a call is a PayloadKind, not {kind!r}")
+    raise TypeError(f"`repaired` is a bool, not {repaired!r}")
 
 
 def check_tool_name(name: str) -> None:
@@ -66,7 +77,7 @@ def _server_and_name(name: str) -> tuple[str | None, str]:
     return server, tool
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, init=False)
 class ToolCall:
     """A tool call as a model made it; immutable all the way down.
 
@@ -78,41 +89,57 @@ class ToolCall:
     """
 
     name: str
-    arguments: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=freeze_object)
+    arguments: Mapping[str, JsonValue] = attrs.field(factory=dict)
     call_id: str | None = attrs.field(default=None, kw_only=True)
     kind: PayloadKind = attrs.field(default=PayloadKind.FUNCTION, kw_only=True)
     server: str | None = attrs.field(default=None, kw_only=True)
     origin: str | None = attrs.field(default=None, kw_only=True)
     repaired: bool = attrs.field(default=False, kw_only=True)
-    canonical: str = attrs.field(init=False, repr=False)
     tool: str = attrs.field(init=False, repr=False)
     """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
 
-    def __attrs_post_init__(self) -> None:
-        # Not validators: those take longer than the checks, and a host can switch them off.
-        _check_name("name", self.name)
-        if self.call_id is not None:
-            _check_name("call id", self.call_id)
-        if self.server is not None:
-            _check_name("server", self.server)
-        if self.origin is not None:
-            _check_name("origin", self.origin)
-        if type(self.kind) is not PayloadKind or type(self.repaired) is not bool:
-            _refuse_types(self)
-        canonical = canonical_json(self.arguments)
-        if len(canonical) > MAX_BYTES:
+    # Not the one that attrs writes, with converters and validators: there is one call for every question, and a host
+    # can switch validators off.
+    def __init__(  # noqa: PLR0913 -- the fields of a call
+        self,
+        name: str,
+        arguments: Mapping[str, Any] = _NO_ARGUMENTS,
+        *,
+        call_id: str | None = None,
+        kind: PayloadKind = PayloadKind.FUNCTION,
+        server: str | None = None,
+        origin: str | None = None,
+        repaired: bool = False,
+    ) -> None:
+        _check_name("name", name)
+        if call_id is not None:
+            _check_name("call id", call_id)
+        if server is not None:
+            _check_name("server", server)
+        if origin is not None:
+            _check_name("origin", origin)
+        if type(kind) is not PayloadKind or type(repaired) is not bool:
+            _refuse_types(kind, repaired)
+        frozen, longest = freeze_bounded(arguments)
+        if longest > MAX_BYTES and len(canonical_json(frozen)) > MAX_BYTES:
             raise CallError(f"the arguments are larger than {MAX_BYTES} bytes")
-        tool = self.name
+        tool = name
         # One tool has one identity: `mcp:docs/search` and (docs, search) must meet the same rules.
-        if self.server is None and tool.startswith("mcp:"):
-            for word, part in zip(("server", "name"), _server_and_name(tool), strict=True):
-                object.__setattr__(self, word, part)
-        if self.server is not None:
-            tool = f"mcp:{self.server}/{self.name}"
-            if self.kind is PayloadKind.FUNCTION:
-                object.__setattr__(self, "kind", PayloadKind.MCP)
-        object.__setattr__(self, "canonical", canonical)
-        object.__setattr__(self, "tool", tool)
+        if server is None and name.startswith("mcp:"):
+            server, name = _server_and_name(name)
+        if server is not None:
+            tool = f"mcp:{server}/{name}"
+            if kind is PayloadKind.FUNCTION:
+                kind = PayloadKind.MCP
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "arguments", frozen)
+        put(self, "call_id", call_id)
+        put(self, "kind", kind)
+        put(self, "server", server)
+        put(self, "origin", origin)
+        put(self, "repaired", repaired)
+        put(self, "tool", tool)
 
     @classmethod
     def from_json(cls, name: str, text: str, **rest: Any) -> "ToolCall":  # noqa: ANN401 -- passed on to __init__
@@ -121,6 +148,11 @@ class ToolCall:
         Raises: `CallError`.
         """
         return cls(name, parse_json(text), **rest)
+
+    @functools.cached_property
+    def canonical(self) -> str:
+        """The one text of the arguments, in ASCII; see `canonical_json`."""
+        return canonical_json(self.arguments)
 
     @functools.cached_property
     def digest(self) -> str:

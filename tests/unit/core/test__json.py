@@ -17,10 +17,12 @@ from permitry.core._json import (
     _canonical_parts,
     canonical_json,
     canonical_text,
+    freeze_bounded,
     freeze_object,
     mutable,
     parse_json,
 )
+from permitry.core.call import ToolCall
 from permitry.errors import CallError
 
 
@@ -229,6 +231,37 @@ def test_text_over_a_mebibyte_is_refused(value: dict[str, object]) -> None:
     """A string as long as the limit leaves no room for its quotes, as value and as key."""
     with pytest.raises(CallError, match=f"larger than {MAX_BYTES} bytes"):
         freeze_object(value)
+
+
+@pytest.mark.parametrize("text", ["é" * 200_000, "\x00" * 200_000, "😀" * 100_000])
+def test_text_that_is_too_large_once_escaped_is_refused(text: str) -> None:
+    """What counts is the canonical text, as it is recorded."""
+    with pytest.raises(CallError, match=f"larger than {MAX_BYTES} bytes"):
+        ToolCall("tool", {"a": text})
+    assert len(ToolCall("tool", {"a": text[:1_000]}).canonical) > 5_000
+
+
+def test_a_mapping_of_another_kind_has_text_for_keys_too() -> None:
+    """It is not copied as a whole, and may have no end."""
+    with pytest.raises(CallError, match="keys must be strings"):
+        freeze_object(collections.UserDict({1: 1}))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"": ""},
+        {"a": [], "b": {}, "c": [[], {}, None]},
+        {"é" * 9: "\x00" * 9, "😀": ["😀" * 9, 'é"\n']},
+        {"n": [0, -7, 10**15, -(10**15), 10**40, -1.7976931348623157e308, 5e-324, True, False]},
+        {"n": 9, "m": -(2**4_095), "o": -2.2250738585072014e-308},
+    ],
+)
+def test_the_canonical_text_is_as_long_as_foreseen(value: dict[str, object]) -> None:
+    """It takes at most the length that freezing returns, and at least what freezing counted."""
+    frozen, longest = freeze_bounded(value)
+    assert longest / 24 <= len(canonical_json(frozen)) <= longest
 
 
 # freeze_object: what comes out ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,7 +187,7 @@ def test_programs_for_a_terminal_are_refused(use: Use) -> None:
     ],
 )
 def test_only_looking_is_free(
-    registry: ToolRegistry, root: Path, tool: str, arguments: object, verdict: Verdict
+    registry: ToolRegistry, root: Path, tool: str, arguments: dict[str, Any], verdict: Verdict
 ) -> None:
     """A job is judged by its command; its output may be looked at."""
     handler = ToolHandler(Session(workspace=str(root)), registry=registry)
