@@ -1,13 +1,14 @@
 """Problems of a rule file: found by path, reported with a place, a caret and a way out."""
 
 import difflib
+import functools
 import re
 import tomllib
 from collections.abc import Iterable
 
 import attrs
 
-from permitry.config.locate import KeyPath, Places
+from permitry.config.locate import KeyPath, Places, header_lines, locate
 from permitry.errors import Problem
 
 __all__ = ["SourceText", "nearest", "syntax_problem"]
@@ -24,10 +25,26 @@ _LONGEST_SHOWN = 1_000
 
 @attrs.frozen
 class SourceText:
-    """A rule file as it was read; `name` is how the user knows it."""
+    """A rule file as it was read: `name` is how the user knows it, `rules` how many it has, if known."""
 
     name: str
-    places: Places
+    text: str
+    rules: int | None = None
+
+    @functools.cached_property
+    def places(self) -> Places:
+        """Where keys and values are: looked up for a problem only, as it takes as long as reading."""
+        try:
+            return locate(self.text)
+        except RecursionError:
+            # Lists that are nested so deeply are a problem wherever they are.
+            return Places(self.text)
+
+    @functools.cached_property
+    def _lines(self) -> tuple[int, ...]:
+        """The line of each rule; empty if only `places` can tell."""
+        lines = header_lines(self.text, "rule")
+        return lines if len(lines) == self.rules else ()
 
     def problem(self, path: KeyPath, message: str, hint: str = "", *, key: bool = False) -> Problem:
         """Return a problem that points at the value (or the key) at `path`."""
@@ -36,7 +53,12 @@ class SourceText:
 
     def source(self, path: KeyPath) -> str:
         """Return `file:line` of a path."""
-        return f"{self.name}:{self.places.line(self.places.find(path, key=True).start)}"
+        match path:
+            case ("rule", int(number)) if self._lines:
+                line = self._lines[number]
+            case _:
+                line = self.places.line(self.places.find(path, key=True).start)
+        return f"{self.name}:{line}"
 
     def _problem_at(self, start: int, length: int, message: str, hint: str) -> Problem:
         line, column = self.places.line(start), self.places.column(start)

@@ -23,7 +23,7 @@ from permitry.config.build import (
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
 from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
-from permitry.config.locate import KeyPath, locate
+from permitry.config.locate import KeyPath
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, rule_set_of
@@ -168,7 +168,8 @@ class _Loader:
             self.reached.append(Reached(path, hashlib.sha256(content).hexdigest()))
             text = content.decode()
             data = load_toml(text)
-            return SourceText(name, locate(text)), data
+            rules = data.get("rule")
+            return SourceText(name, text, len(rules) if isinstance(rules, list) else None), data
         except UnicodeDecodeError as error:
             before = error.object[: error.start]
             line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")

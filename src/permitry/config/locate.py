@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import attrs
 
-__all__ = ["KeyPath", "Places", "Span", "locate"]
+__all__ = ["KeyPath", "Places", "Span", "header_lines", "locate"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -71,6 +71,22 @@ def locate(text: str) -> Places:
     scanner = _Scanner(Places(text))
     scanner.document()
     return scanner.places
+
+
+def header_lines(text: str, name: str) -> tuple[int, ...]:
+    """Return the 1-based lines of the headers `[[name]]`; none where a string of many lines may hold one.
+
+    Headers that are written in another way, such as `[["name"]]`, are not among them. `text` must be
+    TOML that `tomllib` accepts.
+    """
+    if '"""' in text or "'''" in text:
+        return ()
+    lines, line, end = [], 1, 0
+    for header in re.finditer(rf"^[ \t]*\[\[[ \t]*{name}[ \t]*\]\]", text, re.MULTILINE):
+        line += text.count("\n", end, header.start())
+        end = header.start()
+        lines.append(line)
+    return tuple(lines)
 
 
 class _Scanner:

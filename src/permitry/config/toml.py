@@ -23,8 +23,14 @@ def load_toml(text: str) -> dict[str, Any]:
     Raises: `tomllib.TOMLDecodeError`, also for a key of more than 32 parts; `RecursionError` and `ValueError` as
     `tomllib` does.
     """
+    # A key is on one line, and few lines have that many dots, in texts or not.
+    if any(line.count(".") > _MOST_PARTS for line in text.split("\n")):
+        _check_keys(text)
+    return tomllib.loads(text)
+
+
+def _check_keys(text: str) -> None:
     bare = _NO_KEY.sub(lambda found: "\n" * found[0].count("\n"), text)
     for number, line in enumerate(bare.split("\n"), 1):
         if any(piece.count(".") > _MOST_PARTS for piece in _BORDERS.split(line)):
             raise tomllib.TOMLDecodeError(f"A key has more than {_MOST_PARTS} parts (at line {number}, column 1)")
-    return tomllib.loads(text)

@@ -6,7 +6,6 @@ import pytest
 from permitry.config.build import DEEPEST, build_flows, build_rule, build_templates, build_tool, rule_problems
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft, TemplateDraft
-from permitry.config.locate import locate
 from permitry.config.schema import RuleTable, TemplateTable, ToolTable
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
@@ -22,7 +21,7 @@ from permitry.rules.flow import FlowRule
 
 
 def _source(text: str) -> SourceText:
-    return SourceText("rules.toml", locate(text))
+    return SourceText("rules.toml", text)
 
 
 SOURCE = _source('schema = 1\n[[rule]]\nid = "r"\n')

@@ -5,7 +5,6 @@ import tomllib
 import pytest
 
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
-from permitry.config.locate import locate
 
 TEXT = 'schema = 1\n\n[[rule]]\nid = "a"\ntools = [\n  "x",\n]\n'
 
@@ -13,7 +12,7 @@ TEXT = 'schema = 1\n\n[[rule]]\nid = "a"\ntools = [\n  "x",\n]\n'
 @pytest.fixture
 def source() -> SourceText:
     """Return a small rule file."""
-    return SourceText("rules.toml", locate(TEXT))
+    return SourceText("rules.toml", TEXT)
 
 
 def _syntax_error(text: str) -> tomllib.TOMLDecodeError:
@@ -45,13 +44,35 @@ def test_a_problem_of_a_part_that_has_no_place_points_at_what_holds_it(source: S
 
 def test_a_problem_in_an_empty_file_has_a_place_and_no_line() -> None:
     """Line 1, column 1, and at least one caret, though there is nothing to show."""
-    source = SourceText("rules.toml", locate(""))
+    source = SourceText("rules.toml", "")
     assert source.problem(("schema",), "m") == ("rules.toml", 1, 1, 1, "m", "", "")
 
 
 def test_a_source_is_the_line_of_the_header(source: SourceText) -> None:
     """A rule is known by the file and the line of its `[[rule]]`."""
     assert source.source(("rule", 0)) == "rules.toml:3"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[[rule]]\n\n[[rule]]\n", 3),
+        ("[[rule]]\n # [[rule]]\n [[ rule ]] # 2\n", 3),
+        ('[[rule]]\na = "[[rule]]"\n[["rule"]]\n', 3),
+        ('[[rule]]\na = """\n[[rule]]\n"""\n[[rule]]\n', 5),
+        ("[[rule]]\na = '''\n[[rule]]\n'''\n[['rule']]\n", 5),
+        ("rule = [{},\n{}]\n", 2),
+    ],
+)
+def test_a_rule_has_the_line_of_its_header_however_that_is_written(text: str, line: int) -> None:
+    """Counted where that is sure, and else looked up."""
+    assert SourceText("r.toml", text, 2).source(("rule", 1)) == f"r.toml:{line}"
+    assert SourceText("r.toml", text).source(("rule", 1)) == f"r.toml:{line}"
+
+
+def test_a_file_that_is_nested_too_deeply_to_look_up_a_place_is_named_by_its_first_line() -> None:
+    """`tomllib` gives up first, or nearly so."""
+    assert SourceText("r.toml", f"a = {'[' * 5_000}{']' * 5_000}\nb = 1\n").source(("b",)) == "r.toml:1"
 
 
 def test_a_syntax_problem_stands_where_tomllib_says() -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft
-from permitry.config.locate import locate
 from permitry.config.schema import RuleTable, WhenTable
 from permitry.config.scopes import build_scope, condition_problems, has_condition
 from permitry.core.pattern import Pattern
@@ -114,7 +113,7 @@ def test_an_empty_table_names_no_condition(*, keys: dict[str, object], has: bool
 )
 def test_a_condition_that_cannot_be_read_is_told_at_its_place(line: str, keys: dict[str, object], place: str) -> None:
     """With a hint of its own where there is one, and build refuses it."""
-    draft = RuleDraft(SourceText("r.toml", locate(f"[[rule]]\n{line}\n")), ("rule", 0), _table(**keys))
+    draft = RuleDraft(SourceText("r.toml", f"[[rule]]\n{line}\n"), ("rule", 0), _table(**keys))
     [problem] = condition_problems(draft)
     assert (problem.line, problem.column) == (2, line.index(place) + 1)
     assert "; " not in problem.message
@@ -125,5 +124,5 @@ def test_a_condition_that_cannot_be_read_is_told_at_its_place(line: str, keys: d
 def test_every_condition_that_cannot_be_read_is_told() -> None:
     """Not only the first."""
     table = _table(when={"path": ["a\\b", "ok", "c\\d"]}, unless={"command": "a{b"})
-    draft = RuleDraft(SourceText("r.toml", locate("[[rule]]\n")), ("rule", 0), table)
+    draft = RuleDraft(SourceText("r.toml", "[[rule]]\n"), ("rule", 0), table)
     assert len(list(condition_problems(draft))) == 3

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from permitry.config.diagnostics import SourceText
-from permitry.config.locate import locate
 from permitry.config.translate import type_problem
 from permitry.errors import Problem
 
@@ -150,7 +149,7 @@ def test_a_type_is_told_in_the_words_of_toml(problems_of: Load, value: str, have
 
 def test_a_type_problem_of_an_element_names_the_list() -> None:
     """An index is no name; the key before it is."""
-    source = SourceText("rules.toml", locate("rule = [1]\n"))
+    source = SourceText("rules.toml", "rule = [1]\n")
     problem = type_problem(source, ("rule", 0), "a table", 1)
     assert problem[1:5] == (1, 9, 1, "`rule` holds a number; it must be a list of tables")
 

@@ -10,7 +10,6 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft, TemplateDraft
 from permitry.config.load import RuleSet
-from permitry.config.locate import locate
 from permitry.config.schema import RuleFile
 
 __all__ = ["Drafts", "drafts_of"]
@@ -31,7 +30,8 @@ def drafts_of(rules: RuleSet) -> Drafts:
     for name in rules.files:
         path = shipped_path(name) if name.startswith(PREFIX) else Path(name)
         text = path.read_text(encoding="utf-8")
-        file, source = RuleFile.model_validate(tomllib.loads(text)), SourceText(name, locate(text))
+        file = RuleFile.model_validate(tomllib.loads(text))
+        source = SourceText(name, text, len(file.rule))
         in_rules |= {table.id: RuleDraft(source, ("rule", i), table) for i, table in enumerate(file.rule)}
         in_templates |= {
             template: TemplateDraft(source, ("template", template), table) for template, table in file.template.items()
