@@ -30,7 +30,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import CallError, ConfigError, RuleError, UnevaluableError
 from permitry.messages.formats import marks_of
 from permitry.messages.text import TextCallStream, parse_text
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.path import PathPattern

@@ -13,7 +13,7 @@ from permitry.core.action import Word
 from permitry.core.call import ToolCall
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._argv import MAX_GAPS
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 
 # Commands ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.path import PathPattern

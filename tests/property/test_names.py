@@ -17,7 +17,7 @@ from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Condition, Conditions, Scope

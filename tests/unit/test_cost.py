@@ -19,7 +19,7 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.tools import ToolSelector

@@ -14,7 +14,7 @@ from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.tools import ToolSelector
 
 if TYPE_CHECKING:
-    from permitry.rules.conditions.arguments import ArgumentCondition
+    from permitry.rules.conditions.args import ArgumentCondition
 
 __all__ = ["Given", "Place", "accesses", "argument", "arguments", "host_pattern", "scope_of"]
 
@@ -82,7 +82,7 @@ def arguments(table: Mapping[str, Any], above: Place = ()) -> Iterator[tuple[Pla
 
     A table without operators whose values are tables is an object on the way to nested arguments.
     """
-    from permitry.rules.conditions.arguments import OPERATORS  # noqa: PLC0415 -- of no use to rules without arguments
+    from permitry.rules.conditions.args import OPERATORS  # noqa: PLC0415 -- of no use to rules without arguments
 
     for name, raw in table.items():
         is_object = isinstance(raw, dict) and raw and all(isinstance(inner, dict) for inner in raw.values())
@@ -97,7 +97,7 @@ def argument(place: Place, raw: object) -> "ArgumentCondition":
 
     Raises: `RuleError`.
     """
-    from permitry.rules.conditions.arguments import argument_condition  # noqa: PLC0415 -- loaded on first use
+    from permitry.rules.conditions.args import argument_condition  # noqa: PLC0415 -- loaded on first use
 
     return argument_condition(tuple(map(str, place)), raw)
 

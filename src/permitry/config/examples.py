@@ -18,7 +18,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.arguments import ArgumentCondition
+from permitry.rules.conditions.args import ArgumentCondition
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope

@@ -9,7 +9,7 @@ from permitry.config.scopes import build_scope, condition_problems, has_conditio
 from permitry.core.pattern import Pattern
 from permitry.errors import RuleError
 from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.digest import DigestCondition
 from permitry.rules.conditions.host import HostPattern

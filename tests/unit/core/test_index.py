@@ -23,7 +23,7 @@ from permitry.core.template import Template
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.arguments import ArgumentCondition, ArgumentTest, argument_condition
+from permitry.rules.conditions.args import ArgumentCondition, ArgumentTest, argument_condition
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.mode import ModeCondition

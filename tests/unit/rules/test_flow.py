@@ -8,7 +8,7 @@ from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy, SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.tools import ToolSelector

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from permitry.rules.conditions._compare import class_of
-from permitry.rules.conditions.arguments import ArgumentCondition
+from permitry.rules.conditions.args import ArgumentCondition
 
 __all__ = ["contradiction"]
 

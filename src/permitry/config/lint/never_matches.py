@@ -10,7 +10,7 @@ from permitry.config.lint._subject import Finding, Subject, finding_in, is_uncon
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.arguments import ArgumentCondition
+from permitry.rules.conditions.args import ArgumentCondition
 from permitry.rules.conditions.digest import DigestCondition
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition

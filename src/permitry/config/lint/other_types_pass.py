@@ -4,7 +4,7 @@ import collections
 from collections.abc import Iterator, Mapping
 
 from permitry.config.lint._subject import Finding, Subject, finding_in
-from permitry.rules.conditions.arguments import ArgumentCondition, ArgumentTest
+from permitry.rules.conditions.args import ArgumentCondition, ArgumentTest
 from permitry.rules.conditions.scope import Conditions
 from permitry.rules.configured import ConfiguredRule
 

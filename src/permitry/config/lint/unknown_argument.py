@@ -7,7 +7,7 @@ from typing import TypeAlias
 from permitry.config.diagnostics import nearest
 from permitry.config.lint._schemas import has_argument, top_names
 from permitry.config.lint._subject import Finding, Subject
-from permitry.rules.conditions.arguments import ArgumentCondition
+from permitry.rules.conditions.args import ArgumentCondition
 from permitry.rules.conditions.scope import Scope
 from permitry.rules.conditions.tools import ToolSelector
 

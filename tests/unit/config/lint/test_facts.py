@@ -27,7 +27,7 @@ from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 from permitry.core.well_known import WELL_KNOWN
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.mode import ModeCondition

@@ -15,7 +15,7 @@ from permitry.config.lint._index import Index
 from permitry.config.lint.drafts import drafts_of
 from permitry.config.load import RuleSet, load_rules
 from permitry.core.decision import Verdict
-from permitry.rules.conditions.arguments import argument_condition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Conditions, Scope

@@ -7,7 +7,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.errors import RuleError, UnevaluableError
-from permitry.rules.conditions.arguments import OPERATORS, ArgumentCondition, argument_condition
+from permitry.rules.conditions.args import OPERATORS, ArgumentCondition, argument_condition
 
 
 def holds(raw: object, value: object) -> bool:
