@@ -1,18 +1,35 @@
 """The condition `agent`."""
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import attrs
 
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
+from permitry.core.template import Template
+from permitry.rules.conditions.written import Place, PlainCondition, Table, Words
 
 __all__ = ["AgentCondition"]
 
 
 @attrs.frozen
-class AgentCondition:
+class AgentCondition(PlainCondition):
     """Holds when the agent that calls fits one of the patterns."""
 
+    key: ClassVar[str] = "agent"
+    table: ClassVar[Table] = Words
+    description: ClassVar[str] = "The agent that calls; `*` and `?` are wildcards."
+    has_wildcards: ClassVar[bool] = True
+    is_answered: ClassVar[bool] = True
+    example: ClassVar[Table] = str
+
     agents: tuple[Pattern, ...]
+
+    @classmethod
+    def read(cls, _place: Place, part: Words, /) -> "AgentCondition":
+        """Return the condition of a list of patterns."""
+        return cls(tuple(map(Pattern, part)))
 
     @property
     def is_pure(self) -> bool:
@@ -26,3 +43,8 @@ class AgentCondition:
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""
         return f"agent = {question.context.agent}"
+
+    @classmethod
+    def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
+        """Return the agent."""
+        return {"agent": value}

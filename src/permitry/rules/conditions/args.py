@@ -13,7 +13,7 @@ import enum
 import json
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -39,6 +39,7 @@ from permitry.rules.conditions._compare import (
     told_kind,
 )
 from permitry.rules.conditions._regex import Regex
+from permitry.rules.conditions.written import Place, PlainCondition, Table
 
 __all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition"]
 
@@ -86,13 +87,35 @@ class ArgumentTest:
 
 
 @attrs.frozen
-class ArgumentCondition:
+class ArgumentCondition(PlainCondition):
     """A test of the argument at `path`, the names of nested objects from the outside in."""
 
+    key: ClassVar[str] = "args"
+    table: ClassVar[Table] = dict
+    description: ClassVar[str] = "Arguments by name: a value to equal, or a table of operators such as `{ le = 100 }`."
+    example: ClassVar[Table] = dict
     is_pure: ClassVar[bool] = True
 
     path: tuple[str, ...]
     test: ArgumentTest
+
+    @classmethod
+    def parts(cls, value: Mapping[str, Any], /, above: Place = ()) -> Iterator[tuple[Place, Any]]:
+        """Yield each test of an argument, and the names that lead to the argument.
+
+        A table of tables without operators is an object on the way to nested arguments.
+        """
+        for name, raw in value.items():
+            is_object = isinstance(raw, dict) and raw and all(isinstance(inner, dict) for inner in raw.values())
+            if is_object and not set(raw) & set(OPERATORS):
+                yield from cls.parts(raw, (*above, name))
+            else:
+                yield (*above, name), raw
+
+    @classmethod
+    def read(cls, place: Place, part: object, /) -> "ArgumentCondition":
+        """Return the test of the argument at a place."""
+        return argument_condition(tuple(map(str, place)), part)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a test has one answer, or none
         """Return whether the argument of the call passes the test.

@@ -11,12 +11,14 @@ A permission uses `holds`, which is exact. A restriction uses `may_hold`, which 
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
 
 import attrs
 
 from permitry.core.action import Word
 from permitry.core.facts import Fact, Kind, program_name, program_path
 from permitry.rules.conditions._argv import Token, read_tokens
+from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["ArgvPattern"]
 
@@ -26,11 +28,14 @@ _VOWELS = frozenset("aeiouAEIOU")
 
 
 @attrs.frozen
-class ArgvPattern:
+class ArgvPattern(WrittenPattern):
     """A pattern over argv, such as `git log *`; matching takes time in the product of both lengths.
 
     Raises: `RuleError` for text that is not a valid pattern.
     """
+
+    key: ClassVar[str] = "command"
+    description: ClassVar[str] = "Programs and their arguments: `git log *`."
 
     text: str
     _tokens: tuple[Token, ...] = attrs.field(

@@ -1,19 +1,34 @@
 """The condition `digest`."""
 
-from typing import ClassVar
+import re
+from typing import Annotated, ClassVar
 
 import attrs
 
 from permitry.core.rule import Question
 from permitry.rules.conditions._words import words
+from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
 
 __all__ = ["DigestCondition"]
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def _digest_problem(word: str) -> Problem | None:
+    if _DIGEST.fullmatch(word):
+        return None
+    hint = "a digest has 64 hexadecimal digits; `permitry explain --json` shows it"
+    return f"`{word[:80]}` is no digest", hint
+
 
 @attrs.frozen
-class DigestCondition:
+class DigestCondition(PlainCondition):
     """Holds for the very calls whose digests are listed (SHA-256 over kind, server, name and arguments, in hex)."""
 
+    key: ClassVar[str] = "digest"
+    table: ClassVar[Table] = Annotated[Words, _digest_problem]
+    description: ClassVar[str] = "The digest of the very call, in hex."
+    is_answered: ClassVar[bool] = True
     is_pure: ClassVar[bool] = True
 
     digests: tuple[str, ...] = attrs.field(converter=words)

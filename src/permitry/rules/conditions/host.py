@@ -3,6 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Callable
+from typing import ClassVar
 
 import attrs
 
@@ -10,6 +11,7 @@ from permitry.core.action import Connect
 from permitry.core.facts import Fact, Kind
 from permitry.core.ports import DEFAULT_PORTS
 from permitry.errors import RuleError
+from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["HostPattern", "is_private"]
 
@@ -39,12 +41,15 @@ _HIGHEST_PORT = 65_535
 
 
 @attrs.frozen
-class HostPattern:
+class HostPattern(WrittenPattern):
     """One word of a rule's `host`: `[scheme://]host[:port]`, as `text` has it.
 
     `host` is normalised like the host of a `Connect`. It may begin with `*.` (at least one more label), be `*` (any
     host) or `private`. What `scheme` and `port` mean when they are None depends on who asks: see the methods.
     """
+
+    key: ClassVar[str] = "host"
+    description: ClassVar[str] = "Addresses: `[scheme://]host[:port]`, `*.example.com`, `private`."
 
     text: str
     scheme: str | None

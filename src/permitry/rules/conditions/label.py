@@ -1,19 +1,37 @@
 """The condition `label`."""
 
-from typing import ClassVar
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import attrs
 
 from permitry.core.rule import Question
+from permitry.core.template import Template
 from permitry.rules.conditions._words import words
+from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
 
-__all__ = ["LabelCondition"]
+__all__ = ["LabelCondition", "label_problem"]
+
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def label_problem(word: str) -> Problem | None:
+    """Return what is wrong with the word for a label."""
+    if _KEBAB.fullmatch(word):
+        return None
+    return f"the label `{word}` is not kebab-case", "use lower-case words joined by hyphens"
 
 
 @attrs.frozen
-class LabelCondition:
+class LabelCondition(PlainCondition):
     """Holds while the session carries one of the labels that earlier calls left on it."""
 
+    key: ClassVar[str] = "label"
+    table: ClassVar[Table] = Annotated[Words, label_problem]
+    description: ClassVar[str] = "A label that an earlier call left on the session."
+    is_answered: ClassVar[bool] = True
+    example: ClassVar[Table] = str
     is_pure: ClassVar[bool] = True
 
     labels: tuple[str, ...] = attrs.field(converter=words)
@@ -25,3 +43,12 @@ class LabelCondition:
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""
         return f"labels = {', '.join(sorted(question.context.labels)) or 'none'}"
+
+    def implies(self, other: object) -> bool:
+        """Return whether the other has all of these labels."""
+        return isinstance(other, LabelCondition) and set(self.labels) <= set(other.labels)
+
+    @classmethod
+    def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
+        """Return a session with this label alone."""
+        return {"labels": (value,)}

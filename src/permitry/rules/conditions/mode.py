@@ -1,22 +1,36 @@
 """The condition `mode`."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import attrs
 
+from permitry.core.context import misspelt_mode
 from permitry.core.rule import Question
+from permitry.core.template import Template
 from permitry.rules.conditions._words import words
+from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
 
 __all__ = ["ModeCondition"]
 
 
+def mode_problem(word: str) -> Problem | None:
+    """Return what is wrong with the word for a mode."""
+    meant = misspelt_mode(word)
+    return (f"unknown mode `{word}`", f"did you mean `{meant}`?") if meant else None
+
+
 @attrs.frozen
-class ModeCondition:
+class ModeCondition(PlainCondition):
     """Holds in one of the named modes.
 
     A permission looks at the mode by its name; a restriction at every mode that is true of the session.
     """
 
+    key: ClassVar[str] = "mode"
+    table: ClassVar[Table] = Annotated[Words, mode_problem]
+    description: ClassVar[str] = "The session's mode: plan, yolo, default, or a word of the host."
+    example: ClassVar[Table] = Annotated[str, mode_problem]
     is_pure: ClassVar[bool] = True
 
     modes: tuple[str, ...] = attrs.field(converter=words)
@@ -30,3 +44,12 @@ class ModeCondition:
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""
         return f"mode = {question.context.mode}"
+
+    def implies(self, other: object) -> bool:
+        """Return whether the other has all of these modes."""
+        return isinstance(other, ModeCondition) and set(self.modes) <= set(other.modes)
+
+    @classmethod
+    def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
+        """Return the mode."""
+        return {"mode": value}

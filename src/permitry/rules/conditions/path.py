@@ -3,8 +3,8 @@
 import functools
 import itertools
 import unicodedata
-from collections.abc import Iterator
-from typing import TypeAlias, assert_never
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, TypeAlias, assert_never
 
 import attrs
 
@@ -12,6 +12,7 @@ from permitry.core.action import Place, Roots
 from permitry.core.facts import Anchor, Fact, Kind
 from permitry.errors import RuleError
 from permitry.rules.conditions._segment import Segment, align
+from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["PathPattern"]
 
@@ -25,7 +26,7 @@ _Parts: TypeAlias = tuple[Segment | None, ...]
 
 
 @attrs.frozen
-class PathPattern:
+class PathPattern(WrittenPattern):
     """A pattern of paths: `x` and `./x` below the workspace, `/x` absolute, `~/x` below the home folder.
 
     `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them. Stars match names
@@ -34,6 +35,9 @@ class PathPattern:
     Raises:
         RuleError: the text is not such a pattern, or could never match.
     """
+
+    key: ClassVar[str] = "path"
+    description: ClassVar[str] = "Paths that are read, written or deleted: `src/**`, `~/.ssh/**`."
 
     text: str
     _anchor: Anchor = attrs.field(init=False, repr=False, eq=False)

@@ -5,14 +5,19 @@ from typing import ClassVar
 import attrs
 
 from permitry.core.rule import Question
+from permitry.rules.conditions.written import PlainCondition, Table
 
 __all__ = ["RepairedCondition"]
 
 
 @attrs.frozen
-class RepairedCondition:
+class RepairedCondition(PlainCondition):
     """Holds for calls whose text had to be repaired before it could be read, or for all others."""
 
+    key: ClassVar[str] = "repaired"
+    table: ClassVar[Table] = bool
+    description: ClassVar[str] = "Whether the text of the call had to be repaired to be read."
+    is_answered: ClassVar[bool] = True
     is_pure: ClassVar[bool] = True
 
     is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))

@@ -1,20 +1,25 @@
 """The condition `repeat`."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question
+from permitry.rules.conditions.written import PlainCondition, Table
 
 __all__ = ["RepeatCondition"]
 
 
 @attrs.frozen
-class RepeatCondition:
+class RepeatCondition(PlainCondition):
     """Holds when the very same call (by digest) would now run for at least the `times`-th time in the session."""
 
+    key: ClassVar[str] = "repeat"
+    table: ClassVar[Table] = Annotated[int, range(2, 1_000_001)]
+    description: ClassVar[str] = "The same call, for this many times or more."
+    is_answered: ClassVar[bool] = True
     is_pure: ClassVar[bool] = True
 
     times: int

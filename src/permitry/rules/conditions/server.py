@@ -8,6 +8,7 @@ import attrs
 from permitry.core.names import NamePattern, servers
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
+from permitry.rules.conditions.written import Place, PlainCondition, Table, Words
 
 __all__ = ["ServerCondition"]
 
@@ -17,15 +18,25 @@ def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
 
 
 @attrs.frozen
-class ServerCondition:
+class ServerCondition(PlainCondition):
     """Holds when the tool belongs to an MCP server whose name fits one of the patterns.
 
     Over-approximating, it looks at every server that the name of the tool may name.
     """
 
+    key: ClassVar[str] = "server"
+    table: ClassVar[Table] = Words
+    description: ClassVar[str] = "The MCP server of the tool; `*` and `?` are wildcards."
+    has_wildcards: ClassVar[bool] = True
+    is_answered: ClassVar[bool] = True
     is_pure: ClassVar[bool] = True
 
     servers: tuple[NamePattern, ...] = attrs.field(converter=_name_patterns)
+
+    @classmethod
+    def read(cls, _place: Place, part: Words, /) -> "ServerCondition":
+        """Return the condition of a list of patterns."""
+        return cls(tuple(map(Pattern, part)))
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether the call goes to one of the servers; a tool of the agent itself goes to none."""

@@ -1,19 +1,27 @@
 """The condition `template`."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import attrs
 
 from permitry.core.rule import Question
+from permitry.core.template import Template
 from permitry.rules.conditions._words import words
+from permitry.rules.conditions.written import PlainCondition, Table, Words
 
 __all__ = ["TemplateCondition"]
 
 
 @attrs.frozen
-class TemplateCondition:
+class TemplateCondition(PlainCondition):
     """Holds while one of the named templates, or one that extends it, is active."""
 
+    key: ClassVar[str] = "template"
+    table: ClassVar[Table] = Words
+    description: ClassVar[str] = "The active template, or one it extends."
+    is_answered: ClassVar[bool] = True
+    example: ClassVar[Table] = str
     is_pure: ClassVar[bool] = True
 
     templates: tuple[str, ...] = attrs.field(converter=words)
@@ -27,3 +35,12 @@ class TemplateCondition:
         """Return what is the case instead."""
         template = question.context.active_template
         return "no active template" if template is None else f"template = {template.name}"
+
+    def implies(self, other: object) -> bool:
+        """Return whether the other has all of these templates."""
+        return isinstance(other, TemplateCondition) and set(self.templates) <= set(other.templates)
+
+    @classmethod
+    def context(cls, value: str, templates: Mapping[str, Template], /) -> Mapping[str, Any]:
+        """Return the template as the active one."""
+        return {"active_template": templates.get(value)}

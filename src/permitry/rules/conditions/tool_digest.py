@@ -1,20 +1,34 @@
 """The condition `tool_digest`."""
 
-from typing import ClassVar
+import re
+from typing import Annotated, ClassVar
 
 import attrs
 
 from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._words import words
+from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
 
 __all__ = ["ToolDigestCondition"]
 
+_DIGEST = re.compile(r"[0-9a-f]{16,64}")
+
+
+def _digest_problem(word: str) -> Problem | None:
+    if _DIGEST.fullmatch(word):
+        return None
+    hint = "write its 64 hexadecimal digits, or the first 16 or more; `ToolSpec.digest` holds them"
+    return f"`{word[:80]}` is no digest of a tool", hint
+
 
 @attrs.frozen
-class ToolDigestCondition:
+class ToolDigestCondition(PlainCondition):
     """Holds for tools that declare themselves in one of the listed ways; a digest may be cut to its beginning."""
 
+    key: ClassVar[str] = "tool_digest"
+    table: ClassVar[Table] = Annotated[Words, _digest_problem]
+    description: ClassVar[str] = "The digest of the tool's own declaration, in hex, or its first 16 digits or more."
     is_pure: ClassVar[bool] = True
 
     digests: tuple[str, ...] = attrs.field(converter=words)
@@ -29,6 +43,12 @@ class ToolDigestCondition:
     def fact(self, question: Question) -> str:
         """Return what is the case instead."""
         return f"tool_digest = {_digest(question)[:16]}..."
+
+    def implies(self, other: object) -> bool:
+        """Return whether each of these digests begins as one of the other does."""
+        if not isinstance(other, ToolDigestCondition):
+            return False
+        return all(digest.startswith(other.digests) for digest in self.digests)
 
 
 def _digest(question: Question) -> str:
