@@ -12,12 +12,13 @@ from tests.bench.report import Report, Scale, Table, Tell, number
 from tests.bench.timing import Subject, Timing, measure
 
 from permitry.actions.extract import ReadActions
-from permitry.config.conditions import argument, host_pattern
+from permitry.config.conditions import host_pattern
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.rules import BUILT_IN_RULES
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Conditions, Scope
@@ -50,7 +51,7 @@ _KINDS = (
     _Kind(
         "argument",
         "look_up",
-        lambda n: Conditions((argument(("key",), f"value{n}"),)),
+        lambda n: Conditions((argument_condition("key", f"value{n}"),)),
         lambda n: {"key": f"value{n}"},
     ),
     _Kind(

@@ -109,8 +109,7 @@ def _about(draft: RuleDraft) -> str:
     parts = [", ".join(table.tools or ("every tool",))]
     for word, conditions in (("", table.when), ("unless ", table.unless)):
         if conditions is not None:
-            given = conditions.model_dump(exclude_none=True)
-            parts += [f"{word}{name} {_listed(value)}" for name, value in given.items()]
+            parts += [f"{word}{name} {_listed(value)}" for name, value in conditions.items()]
     if table.budget is not None:
         given = table.budget.model_dump(exclude_none=True)
         parts.append("budget " + ", ".join(f"{name} {value}" for name, value in given.items()))

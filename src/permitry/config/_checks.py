@@ -1,12 +1,12 @@
 """What each word of a rule file must be, beyond its type; every mistake says how to mend it."""
 
 import re
+from collections.abc import Callable
+from enum import Enum
 
 from pydantic_core import PydanticCustomError
 
 from permitry.config.diagnostics import nearest
-from permitry.core.action import Access
-from permitry.core.context import misspelt_mode
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole
 from permitry.rules import BUILT_IN_RULES
@@ -15,19 +15,15 @@ from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 __all__ = [
     "as_example",
-    "checked_access",
-    "checked_digest",
+    "checked_by",
     "checked_duration",
     "checked_effect",
     "checked_example",
     "checked_id",
-    "checked_label",
-    "checked_mode",
     "checked_name",
     "checked_pattern",
     "checked_roles",
     "checked_selector",
-    "checked_tool_digest",
     "checked_traits",
     "checked_version",
     "flat_roles",
@@ -37,18 +33,18 @@ __all__ = [
     "not_empty",
     "not_empty_if_given",
     "tool_name_problem",
+    "unknown_word_of",
     "without_repeats",
 ]
 
 _LONGEST_NAME = 256
 _READABLE = 1_000_000
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_TOOL_DIGEST = re.compile(r"[0-9a-f]{16,64}")
 _DURATION = re.compile(r"([1-9][0-9]{0,6})(s|m|h|d)")
 _TRAITS = ("destructive", "idempotent", "open_world", "read_only", "spawns_agent")
 _ROLE_KEY = re.compile(r"[^\s.|?\[\]]+(\[\])?(\.[^\s.|?\[\]]+(\[\])?)*\??")
 _BUILT_IN_IDS = frozenset({*(rule.id for rule in BUILT_IN_RULES), ExclusiveTemplateRule.id})
+_EFFECTS = [verdict.value for verdict in Verdict]
 _SYNONYMS = {
     "deny": "block", "forbid": "block", "reject": "block", "ask": "confirm", "prompt": "confirm",
     "ask_user": "confirm", "permit": "allow", "approve": "allow",
@@ -57,6 +53,29 @@ _SYNONYMS = {
 
 def _refuse(message: str, hint: str) -> PydanticCustomError:
     return PydanticCustomError("permitry", "{message}", {"message": message, "hint": hint})
+
+
+def checked_by(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[str], str]:
+    """Return a check from a function that returns message and hint for what must not be there."""
+
+    def checked(value: str) -> str:
+        found = problem(value)
+        if found is not None:
+            raise _refuse(*found)
+        return value
+
+    return checked
+
+
+def unknown_word_of(words: type[Enum]) -> Callable[[str], tuple[str, str] | None]:
+    """Return a function that returns message and hint for a word that is not of an enumeration."""
+    known = [each.value for each in words]
+
+    def problem(value: str) -> tuple[str, str] | None:
+        hint = nearest(value, known, otherwise=f"known: {', '.join(known)}")
+        return None if value in known else (f"unknown {words.__name__.lower()} `{value}`", hint)
+
+    return problem
 
 
 def checked_version(value: object) -> object:
@@ -82,13 +101,12 @@ def checked_id(value: str) -> str:
 
 
 def checked_effect(value: object) -> object:
-    effects = [verdict.value for verdict in Verdict]
     choice = "choose `allow`, `confirm` or `block`"
     if not isinstance(value, str):
         raise _refuse("`effect` must be a string", choice)
-    if value not in effects:
+    if value not in _EFFECTS:
         meant = _SYNONYMS.get(value.lower())
-        hint = f"permitry says `{meant}`" if meant else nearest(value.lower(), effects, otherwise=choice)
+        hint = f"permitry says `{meant}`" if meant else nearest(value.lower(), _EFFECTS, otherwise=choice)
         raise _refuse(f"unknown effect `{value}`", hint)
     return value
 
@@ -181,18 +199,6 @@ def not_blank_word(value: str) -> str:
     return value
 
 
-def checked_mode(value: str) -> str:
-    if misspelt := misspelt_mode(value):
-        raise _refuse(f"unknown mode `{value}`", f"did you mean `{misspelt}`?")
-    return value
-
-
-def checked_label(value: str) -> str:
-    if not _KEBAB.fullmatch(value):
-        raise _refuse(f"the label `{value}` is not kebab-case", "use lower-case words joined by hyphens")
-    return value
-
-
 def listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
@@ -203,30 +209,6 @@ def as_example(value: object) -> object:
             "unknown key `text`", "write the plain string alone, or name what it is: `command`, `path`, `tool`"
         )
     return {"text": value} if isinstance(value, str) else value
-
-
-def checked_digest(value: str) -> str:
-    if not _DIGEST.fullmatch(value):
-        raise _refuse(
-            f"`{value[:80]}` is no digest", "a digest has 64 hexadecimal digits; `permitry explain --json` shows it"
-        )
-    return value
-
-
-def checked_tool_digest(value: str) -> str:
-    if not _TOOL_DIGEST.fullmatch(value):
-        raise _refuse(
-            f"`{value[:80]}` is no digest of a tool",
-            "write its 64 hexadecimal digits, or the first 16 or more; `ToolSpec.digest` holds them",
-        )
-    return value
-
-
-def checked_access(value: str) -> str:
-    known = [access.value for access in Access]
-    if value not in known:
-        raise _refuse(f"unknown access `{value}`", nearest(value, known, otherwise=f"known: {', '.join(known)}"))
-    return value
 
 
 def checked_duration(value: str) -> str:

@@ -2,52 +2,37 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from types import MappingProxyType
 
+from permitry.config.conditions import Given
 from permitry.config.diagnostics import nearest
 from permitry.config.drafts import RuleDraft, TemplateDraft
 from permitry.config.examples import example_problems
 from permitry.config.locate import KeyPath
-from permitry.config.plain import Plain, flows_of, rule_of, tool_of
+from permitry.config.plain import Plain, tool_of
 from permitry.config.schema import RuleTable, ToolTable
-from permitry.config.scopes import build_scope, condition_problems, given_conditions, has_condition
+from permitry.config.scopes import read_scope
 from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem
-from permitry.rules.configured import ConfiguredRule
-from permitry.rules.flow import FlowRule
+from permitry.rules.conditions.scope import Scope
 
 __all__ = [
     "DEEPEST",
-    "build_flows",
-    "build_rule",
     "build_templates",
     "build_tool",
     "plain_rule",
     "plain_template",
     "plain_tool",
-    "rule_problems",
+    "read_rule",
 ]
 
 DEEPEST = 32
 """How many rule files, or templates, may extend each other in a row."""
 
+_ABOUT_ACTIONS = frozenset({"command", "path", "host"})
 _TEMPLATE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-
-
-def build_rule(draft: RuleDraft) -> ConfiguredRule:
-    """Return the rule of a draft that has an effect.
-
-    Raises: `RuleError` for a condition that cannot be read.
-    """
-    return rule_of(plain_rule(draft))
-
-
-def build_flows(draft: RuleDraft) -> Iterator[FlowRule]:
-    """Yield what the calls of a rule leave behind: its label, and the count of its budget."""
-    return flows_of(plain_rule(draft))
 
 
 def build_tool(name: str, table: ToolTable) -> ToolSpec:
@@ -63,8 +48,8 @@ def plain_rule(draft: RuleDraft) -> Plain:
         "effect": table.effect,
         "priority": table.priority,
         "tools": table.tools,
-        "when": given_conditions(table.when),
-        "unless": given_conditions(table.unless),
+        "when": table.when,
+        "unless": table.unless,
         "budget": budget
         and {"calls": budget.calls, "targets": budget.targets, "seconds": budget.seconds, "by": budget.by},
         "reason": table.reason,
@@ -90,23 +75,23 @@ def plain_template(template: Template) -> Plain:
     }
 
 
-def rule_problems(
-    draft: RuleDraft,
-    templates: Mapping[str, Template],
-    names: Collection[str],
-    tools: Mapping[str, ToolSpec] = MappingProxyType({}),
-) -> Iterator[Problem]:
-    """Yield what is wrong with a rule beyond its shape: band, scope, unknown templates, failing examples.
+def read_rule(
+    draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str], tools: Mapping[str, ToolSpec]
+) -> tuple[Scope, list[Problem]]:
+    """Return what a rule is about, and what is wrong with it: band, scope, templates, examples.
 
-    `names` are all templates somebody defines, also those with mistakes of their own, which are not in `templates`;
-    `tools` are those the files declare.
+    `names` are all templates that are defined, also those with mistakes of their own, which are
+    not in `templates`; `tools` are those the files declare.
     """
-    yield from _effect_problems(draft)
-    yield from _band_problems(draft)
-    yield from _scope_problems(draft)
-    yield from _unknown_templates(draft, names)
-    wrong = list(condition_problems(draft))
-    yield from wrong or example_problems(draft, build_scope(draft.table), templates, tools)
+    scope, wrong = read_scope(draft)
+    problems = [
+        *_effect_problems(draft),
+        *_band_problems(draft),
+        *_scope_problems(draft),
+        *_unknown_templates(draft, names),
+        *(wrong or example_problems(draft, scope, templates, tools)),
+    ]
+    return scope, problems
 
 
 def build_templates(
@@ -207,13 +192,13 @@ def _band_problems(draft: RuleDraft) -> Iterator[Problem]:
 def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
     table = draft.table
     for key, group in (("when", table.when), ("unless", table.unless)):
-        if group is not None and not has_condition(group):
+        if group is not None and not _has_condition(group):
             hint = "name a condition, or leave it out"
             yield draft.source.problem((*draft.path, key), f"`{key}` is empty", hint, key=True)
     if table.tools is None and table.effect == "allow" and not _is_about_actions(table):
         hint = 'write `tools = ["*"]` if every tool is meant'
         yield draft.source.problem(draft.path, "an `allow` rule must name its tools", hint, key=True)
-    elif table.tools is None and not (table.when is not None and has_condition(table.when)):
+    elif table.tools is None and not (table.when is not None and _has_condition(table.when)):
         hint = 'add `tools`, or write `tools = ["*"]` if every call is meant'
         yield draft.source.problem(draft.path, "the rule names neither tools nor a condition", hint, key=True)
 
@@ -240,14 +225,18 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
 def _label_problems(draft: RuleDraft) -> Iterator[Problem]:
     """Yield the labels that would widen: a call can put a label on the session, so a label may only ever restrict."""
     key, group = ("when", draft.table.when) if draft.table.effect == "allow" else ("unless", draft.table.unless)
-    if group is not None and group.label is not None:
+    if group is not None and "label" in group:
         message = "a label that lets a call run could be set by any call"
         hint = f"labels only restrict: use `{'unless' if key == 'when' else 'when'}.label` in this rule"
         yield draft.source.problem((*draft.path, key, "label"), message, hint)
 
 
+def _has_condition(given: Given) -> bool:
+    return any(value != {} for value in given.values())
+
+
 def _is_about_actions(table: RuleTable) -> bool:
-    return table.when is not None and bool(table.when.command or table.when.path or table.when.host)
+    return table.when is not None and not _ABOUT_ACTIONS.isdisjoint(table.when)
 
 
 def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Problem]:
@@ -260,9 +249,10 @@ def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Pro
 def _named_templates(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:
     """Yield every template a rule names, and where."""
     for key, group in (("when", table.when), ("unless", table.unless)):
-        for i, name in enumerate((group and group.template) or ()):
+        for i, name in enumerate((group or {}).get("template", ())):
             yield (key, "template", i), name
     for key, examples in (("match", table.match), ("no_match", table.no_match)):
         for i, example in enumerate(examples):
-            if example.template is not None:
-                yield (key, i, "template"), example.template
+            name = example.given().get("template")
+            if name is not None:
+                yield (key, i, "template"), name

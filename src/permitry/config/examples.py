@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 from pydantic import ValidationError
@@ -9,7 +10,7 @@ from pydantic import ValidationError
 from permitry.actions.extract import ReadActions
 from permitry.config.drafts import RuleDraft
 from permitry.config.locate import KeyPath
-from permitry.config.schema import ExampleTable, RuleTable, WhenTable
+from permitry.config.schema import ExampleTable, RuleTable
 from permitry.config.translate import problems_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -17,29 +18,23 @@ from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.args import ArgumentCondition
-from permitry.rules.conditions.label import LabelCondition
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.keys import CONDITIONS, condition
+from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.written import PlainCondition
 
-__all__ = ["example_problems"]
+__all__ = ["HOME", "READER", "WORKSPACE", "example_context", "example_problems"]
 
 # Folders that are nowhere: an example means the same on every machine.
-_WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
-_READER = ReadActions(_HOME, has_disk=False)
+HOME = "/permitry-example/home"
+WORKSPACE = f"{HOME}/workspace"
+READER = ReadActions(HOME, has_disk=False)
 _TOOL = "example"
 _WHAT = {"command": "a command", "path": "a path", "host": "an address", "tool": "the name of a tool"}
 _NAME_ALONE = "a plain text is the name of a tool in a rule without `when.command`, `when.path` and `when.host`"
 _NOTHING_FITS = "nothing in it fits the conditions"
 _KINDS: Mapping[str, ArgumentRole] = {
     "command": ArgumentRole.COMMAND, "path": ArgumentRole.WRITE_PATH, "host": ArgumentRole.URL,
-}  # fmt: skip
-_GIVEN: Mapping[str, type[Condition]] = {
-    "mode": ModeCondition, "agent": AgentCondition, "template": TemplateCondition, "label": LabelCondition,
-    "args": ArgumentCondition,
 }  # fmt: skip
 
 
@@ -57,11 +52,12 @@ def example_problems(
                 is_name = " " in (given.text or "").strip() and _kind(draft.table) == "tool"
                 yield from (problem._replace(hint=_NAME_ALONE) if is_name else problem for problem in problems)
                 continue
-            if example == ExampleTable():
+            if not example.given():
                 hint = "name a tool, a command, a path, an address or a condition"
                 yield draft.source.problem(place, f"the `{key}` example is empty", hint)
                 continue
-            if example.template is not None and example.template not in templates:
+            given_template = example.given().get("template")
+            if given_template is not None and given_template not in templates:
                 continue  # the template's own mistake is reported
             question = _question(example, templates, tools)
             matches, why = _tried(question, example, draft.table, scope)
@@ -84,8 +80,7 @@ def _read(example: ExampleTable, table: RuleTable) -> ExampleTable:
 
 def _kind(table: RuleTable) -> str:
     """Return what a plain text is among the examples of a rule."""
-    when = table.when or WhenTable.model_construct()
-    return next((kind for kind in _KINDS if getattr(when, kind, None)), "tool")
+    return next((kind for kind in _KINDS if table.when and kind in table.when), "tool")
 
 
 def _meaning(example: ExampleTable, table: RuleTable) -> str:
@@ -119,7 +114,7 @@ def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: S
 
 def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     """Return the scope with the conditions the example says something about; the others are taken to hold."""
-    kinds = tuple(kind for name, kind in _GIVEN.items() if getattr(example, name) is not None)
+    kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # Whoever names a tool has said its server.
     kinds += (ServerCondition,) if example.tool is not None else ()
     # What a declared tool does with its arguments is said by them.
@@ -145,11 +140,21 @@ def _question(example: ExampleTable, templates: Mapping[str, Template], tools: M
         spec = (
             ToolSpec(name, roles=roles) if spec is None else attrs.evolve(spec, roles={**(spec.roles or {}), **roles})
         )
-    context = AuthContext(
-        mode="default" if example.mode is None else example.mode,
-        agent="main" if example.agent is None else example.agent,
-        active_template=None if example.template is None else templates[example.template],
-        labels=() if example.label is None else (example.label,),
-        workspace=_WORKSPACE,
-    )
-    return Question(ToolCall(name, {**(example.args or {}), **arguments}), context, spec, _READER)
+    call = ToolCall(name, {**(example.args or {}), **arguments})
+    return Question(call, example_context(example, templates), spec, READER)
+
+
+def example_context(example: ExampleTable, templates: Mapping[str, Template]) -> AuthContext:
+    """Return the context of an example: what it says, and otherwise a usual one."""
+    fields: dict[str, Any] = {}
+    for kind, value in _plain(example):
+        fields |= kind.context(value, templates)
+    return AuthContext(**fields, workspace=WORKSPACE)
+
+
+def _plain(example: ExampleTable) -> Iterator[tuple[type[PlainCondition], Any]]:
+    """Yield the plain conditions that an example says something about, and what it says."""
+    for key, value in example.given().items():
+        kind = condition(key) if key in CONDITIONS else None
+        if kind is not None and issubclass(kind, PlainCondition):
+            yield kind, value

@@ -18,22 +18,25 @@ from permitry.config.build import (
     plain_rule,
     plain_template,
     plain_tool,
-    rule_problems,
+    read_rule,
 )
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
 from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.locate import KeyPath
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
-from permitry.config.plain import Plain, rule_set_of
+from permitry.config.plain import Plain, build_rule_set
 from permitry.config.ruleset import RuleSet
-from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, WhenTable
+from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable
 from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError, Problem
+from permitry.rules.conditions.keys import condition
+from permitry.rules.conditions.scope import Scope
 
 __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_policy", "load_rules"]
 
@@ -56,14 +59,20 @@ class Compiled:
     """Rule files as plain data, and the files this depends on.
 
     `named` holds every path that was followed, and the real path it resolved to; several may resolve to one file.
-    `is_certain`: no pinned file differed from its pin; otherwise the origins were loaded as unpinned, which are not
-    trusted.
+    `scopes` are what the rules are about, in their order. `is_certain`: no pinned file differed from
+    its pin; otherwise the origins were loaded as unpinned, which are not trusted.
     """
 
     data: Plain
+    scopes: tuple[Scope, ...]
     files: tuple[Reached, ...]
     named: tuple[tuple[Path, Path], ...]
     is_certain: bool = True
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rule set."""
+        return build_rule_set(self.data, self.scopes)
 
 
 def load_policy(*names: str | os.PathLike[str]) -> AuthorizationPolicy:
@@ -79,7 +88,7 @@ def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
-    return rule_set_of(compile_rules(files).data)
+    return compile_rules(files).rules
 
 
 def compile_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> Compiled:
@@ -102,7 +111,7 @@ def _loaded(origins: Iterable[Origin]) -> Compiled:
     # A file that several origins reach is read once, for the first: so the most trusted come first.
     for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
         loader.load(origin)
-    return Compiled(loader.result(), tuple(loader.reached), tuple(loader.named))
+    return Compiled(*loader.result(), tuple(loader.reached), tuple(loader.named))
 
 
 class _NotPinnedError(Exception):
@@ -315,34 +324,41 @@ class _Loader:
         self.conflicts.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
         return RuleDraft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
 
-    def result(self) -> Plain:
+    def result(self) -> tuple[Plain, tuple[Scope, ...]]:
         templates, problems = build_templates(
             {name: draft for name, (draft, _) in self.templates.items()}, self.template_names
         )
         self.problems += problems
         # Trusted definitions are checked without untrusted ones: no template of an untrusted project may widen a
         # trusted one, or make a trusted rule load that is an error without it.
-        untrusted_names = {name for name, (_, origin) in self.templates.items() if not origin.is_trusted}
+        trusted_names = self.template_names - {
+            name for name, (_, origin) in self.templates.items() if not origin.is_trusted
+        }
         trusted, problems = build_templates(
             {name: draft for name, (draft, origin) in self.templates.items() if origin.is_trusted},
-            self.template_names - untrusted_names,
+            trusted_names,
         )
         self.problems += [problem for problem in problems if problem not in self.problems]
         tools = {
             name: build_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
         }
+        scopes = []
         for draft, origin in self.rules:
-            if origin.is_trusted:
-                self.problems += rule_problems(draft, trusted, self.template_names - untrusted_names, tools)
-            else:
-                self.problems += rule_problems(draft, templates, self.template_names, tools)
+            known = (trusted, trusted_names) if origin.is_trusted else (templates, self.template_names)
+            scope, problems = read_rule(draft, *known, tools)
+            self.problems += problems
+            scopes.append(scope)
         if self.problems:
             order = list(self.names.values())
             found = sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column))
             raise ConfigError(found[:_MOST_PROBLEMS])
-        kept = [draft for draft, origin in self.rules if origin.is_trusted or _restricts(draft)]
-        return {
-            "rules": [plain_rule(draft) for draft in kept],
+        kept = [
+            (plain_rule(draft), scope)
+            for (draft, origin), scope in zip(self.rules, scopes, strict=True)
+            if origin.is_trusted or _restricts(draft)
+        ]
+        data = {
+            "rules": [rule for rule, _ in kept],
             "templates": [plain_template(template) for template in trusted.values()],
             "tools": [
                 plain_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
@@ -350,6 +366,7 @@ class _Loader:
             "files": list(self.names.values()),
             "notices": list(self.notices()),
         }
+        return data, tuple(scope for _, scope in kept)
 
     def notices(self) -> Iterator[str]:
         yield from self.conflicts
@@ -383,9 +400,9 @@ def _without_examples(draft: RuleDraft) -> RuleDraft:
     return RuleDraft(draft.source, draft.path, table)
 
 
-def _patterns(group: WhenTable | None) -> Iterator[str]:
-    for texts in () if group is None else (group.command, group.path, group.host, group.agent, group.server):
-        yield from texts or ()
+def _patterns(group: Given | None) -> Iterator[str]:
+    for key, texts in (group or {}).items():
+        yield from texts if condition(key).has_wildcards else ()
 
 
 def _restricts(draft: RuleDraft) -> bool:

@@ -4,29 +4,28 @@ Whoever reads it back trusts nothing: every value has the type it must have, or 
 constructors of rules refuse, they refuse here as well.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
-
-import attrs
 
 from permitry.config.conditions import scope_of
 from permitry.config.ruleset import RuleSet
-from permitry.core.action import Access
 from permitry.core.decision import Verdict
 from permitry.core.names import NamePattern, readings
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules.conditions.budget import Budget
+from permitry.rules.conditions.keys import CONDITIONS, condition
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.written import Table, Value, Words, bare_type
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 
-__all__ = ["Plain", "flows_of", "rule_of", "rule_set_of", "tool_of"]
+__all__ = ["Plain", "build_rule_set", "flows_of", "rule_of", "rule_set_of", "tool_of"]
 
 Plain: TypeAlias = Mapping[str, Any]
 """A table of plain data: texts, numbers, truth values, lists and tables."""
 
 _DEFAULT_PRIORITY = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}
-_ACCESSES = tuple(access.value for access in Access)
 _TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
 
 
@@ -40,19 +39,31 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     table = _fields(data, _SET)
     names = None if tool is None else readings(tool)
     rules = [_fields(each, _RULE) for each in table["rules"] if names is None or _may_select(each, names)]
+    for kind, shape in (("templates", _TEMPLATE), ("tools", _TOOL)):
+        for each in table[kind]:
+            _fields(each, shape)
+    scopes = [scope_of(each["tools"] or (), each["when"], each["unless"]) for each in rules]
+    return build_rule_set({**table, "rules": rules}, scopes)
+
+
+def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
+    """Return the rule set of plain data that is valid; `scopes` are what its rules are about.
+
+    Raises: `ValueError` for a template that is listed before one that it extends.
+    """
     templates: dict[str, Template] = {}
-    for each in table["templates"]:
-        template = _template(_fields(each, _TEMPLATE), templates)
-        templates[template.name] = template
-    flows = tuple(flow for each in rules for flow in flows_of(each))
-    labels = {flow.label for flow in flows if flow.label is not None}
+    for each in data["templates"]:
+        templates[each["name"]] = _template(each, templates)
+    rules = list(zip(data["rules"], scopes, strict=True))
+    flows = tuple(flow for each, scope in rules for flow in flows_of(each, scope))
+    labels = frozenset(flow.label for flow in flows if flow.label is not None)
     return RuleSet(
-        rules=tuple(_labelled(rule_of(each), each["taint"], labels) for each in rules if each["effect"] is not None),
+        rules=tuple(rule_of(each, scope, labels) for each, scope in rules if each["effect"] is not None),
         templates=templates,
-        tools={each["name"]: tool_of(each) for each in (_fields(each, _TOOL) for each in table["tools"])},
+        tools={each["name"]: tool_of(each) for each in data["tools"]},
         flows=flows,
-        files=tuple(table["files"]),
-        notices=tuple(table["notices"]),
+        files=tuple(data["files"]),
+        notices=tuple(data["notices"]),
     )
 
 
@@ -65,35 +76,26 @@ def _may_select(data: object, tool: frozenset[str]) -> bool:
     return any(name in tool or name.startswith("@") or NamePattern(name).may_mean(tool) for name in names)
 
 
-def _labelled(rule: ConfiguredRule, taint: str | None, labels: set[str]) -> ConfiguredRule:
-    """Return a rule that knows on which of these labels it relies."""
-    asked = rule.scope.labels & labels
-    own = asked if taint is None else asked | {taint}
-    return attrs.evolve(rule, labels=own) if own else rule
-
-
-def rule_of(data: Plain) -> ConfiguredRule:
-    """Return the rule of data that has an effect.
-
-    Raises: `RuleError` for a condition that cannot be read.
-    """
+def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> ConfiguredRule:
+    """Return the rule of data with an effect; `labels` are those that the rules of the set leave."""
     effect = Verdict(data["effect"])
+    own = frozenset() if data["taint"] is None else frozenset({data["taint"]})
     return ConfiguredRule(
         id=data["id"],
         effect=effect,
         priority_number=_DEFAULT_PRIORITY[effect] if data["priority"] is None else data["priority"],
-        scope=scope_of(data["tools"] or (), data["when"], data["unless"]),
+        scope=scope,
         budget=_budget(data["id"], data["budget"]),
         reason=data["reason"] or "the rule gives no reason",
         message=data["message"],
         source=data["source"],
+        labels=(scope.labels & labels if labels else labels) | own,
     )
 
 
-def flows_of(data: Plain) -> Iterator[FlowRule]:
+def flows_of(data: Plain, scope: Scope) -> Iterator[FlowRule]:
     """Yield what the calls of a rule leave behind: its label, and the count of its budget."""
     if data["taint"] is not None or data["budget"] is not None:
-        scope = scope_of(data["tools"] or (), data["when"], data["unless"])
         yield FlowRule(data["id"], scope, data["taint"], counts=data["budget"] is not None, source=data["source"])
 
 
@@ -162,10 +164,6 @@ def _is_list(value: object) -> bool:
     return type(value) is list
 
 
-def _is_table(value: object) -> bool:
-    return type(value) is dict
-
-
 def _are_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
     return type(value) is list and all(type(each) is str for each in value)
 
@@ -194,17 +192,19 @@ def _is_budget(value: object) -> bool:
 
 def _are_conditions(value: object) -> bool:
     # One that is not known must not be skipped: a permission without its condition is wider.
-    return isinstance(value, dict) and all(name in _WHEN and _WHEN[name](each) for name, each in value.items())
+    return isinstance(value, dict) and all(
+        name in CONDITIONS and _is_of_type(each, condition(name).table) for name, each in value.items()
+    )
 
 
-_WHEN: Mapping[str, _Check] = {
-    **dict.fromkeys(("mode", "agent", "template", "server", "label", "digest", "tool_digest"), _are_some_texts),
-    **dict.fromkeys(("command", "path", "host"), _are_some_texts),
-    "access": lambda value: _are_some_texts(value) and all(map(_one_of(*_ACCESSES), value)),
-    "repeat": _is_number,
-    "repaired": _is_flag,
-    "args": _is_table,
-}
+def _is_of_type(value: Value, table: Table) -> bool:
+    base, demands = bare_type(table)
+    if base == Words:
+        return _are_some_texts(value)
+    is_in_range = all(value in demand for demand in demands if isinstance(demand, range))
+    return type(value) is base and is_in_range
+
+
 _BUDGET: Mapping[str, _Check] = {
     "calls": _or_none(_is_number),
     "targets": _or_none(_is_number),

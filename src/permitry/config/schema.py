@@ -1,23 +1,31 @@
 """The shape of a rule file. What the JSON Schema says and what the loader accepts come from these models."""
 
+from collections.abc import Mapping
+from enum import Enum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    JsonValue,
+    WithJsonSchema,
+    create_model,
+)
 
 from permitry.config._checks import (
     as_example,
-    checked_access,
-    checked_digest,
+    checked_by,
     checked_duration,
     checked_effect,
     checked_example,
     checked_id,
-    checked_label,
-    checked_mode,
     checked_pattern,
     checked_roles,
     checked_selector,
-    checked_tool_digest,
     checked_traits,
     checked_version,
     flat_roles,
@@ -26,8 +34,12 @@ from permitry.config._checks import (
     not_blank_word,
     not_empty,
     not_empty_if_given,
+    unknown_word_of,
     without_repeats,
 )
+from permitry.rules.conditions.keys import CONDITIONS, condition
+from permitry.rules.conditions.label import label_problem
+from permitry.rules.conditions.written import PlainCondition, Table, Value, Words, Written, bare_type
 
 __all__ = [
     "BudgetTable",
@@ -47,6 +59,10 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
 
+    def given(self) -> dict[str, Any]:
+        """Return the values of the keys that are given."""
+        return {key: value for key, value in self if value is not None}
+
 
 _Text = Annotated[str, AfterValidator(not_blank)]
 _Word = Annotated[str, AfterValidator(not_blank_word)]
@@ -58,40 +74,31 @@ _Words = Annotated[
 ]
 
 
-_Modes = Annotated[_Words, AfterValidator(lambda words: [checked_mode(word) for word in words])]
+def _field(table: Table, description: str | None = None) -> Table:
+    """Return what pydantic makes a key from that may be left out: the type of its value, and more."""
+    base, demands = bare_type(table)
+    kind: Table = {Words: _Words, str: _Word}.get(base, base)
+    for demand in demands:
+        kind = Annotated[kind, _demanded(base, demand)]
+    return kind | None, Field(None, description=description)
 
 
-_Labels = Annotated[_Words, AfterValidator(lambda words: [checked_label(word) for word in words])]
-_Digests = Annotated[_Words, AfterValidator(lambda words: [checked_digest(word) for word in words])]
-_ToolDigests = Annotated[_Words, AfterValidator(lambda words: [checked_tool_digest(word) for word in words])]
+def _demanded(base: Table, demand: Value) -> object:
+    if isinstance(demand, range):
+        return Field(ge=demand.start, le=demand.stop - 1)
+    is_enumeration = isinstance(demand, type) and issubclass(demand, Enum)
+    check = checked_by(unknown_word_of(demand) if is_enumeration else demand)
+    return AfterValidator((lambda words: list(map(check, words))) if base == Words else check)
 
 
-_Accesses = Annotated[_Words, AfterValidator(lambda words: [checked_access(word) for word in words])]
+_KINDS: Mapping[str, type[Written]] = {key: condition(key) for key in CONDITIONS}
 
-
-class WhenTable(_Table):
-    """Conditions beside the tool name; all that are given must hold."""
-
-    mode: _Modes | None = Field(None, description="The session's mode: plan, yolo, default, or a word of the host.")
-    agent: _Words | None = Field(None, description="The agent that calls; `*` and `?` are wildcards.")
-    template: _Words | None = Field(None, description="The active template, or one it extends.")
-    server: _Words | None = Field(None, description="The MCP server of the tool; `*` and `?` are wildcards.")
-    label: _Labels | None = Field(None, description="A label that an earlier call left on the session.")
-    digest: _Digests | None = Field(None, description="The digest of the very call, in hex.")
-    repeat: int | None = Field(None, ge=2, le=1_000_000, description="The same call, for this many times or more.")
-    repaired: bool | None = Field(None, description="Whether the text of the call had to be repaired to be read.")
-    tool_digest: _ToolDigests | None = Field(
-        None, description="The digest of the tool's own declaration, in hex, or its first 16 digits or more."
-    )
-    command: _Words | None = Field(None, description="Programs and their arguments: `git log *`.")
-    path: _Words | None = Field(None, description="Paths that are read, written or deleted: `src/**`, `~/.ssh/**`.")
-    access: _Accesses | None = Field(
-        None, description="What happens to a path of `path`: read, write, delete; left out, any of them."
-    )
-    host: _Words | None = Field(None, description="Addresses: `[scheme://]host[:port]`, `*.example.com`, `private`.")
-    args: dict[str, Any] | None = Field(
-        None, description="Arguments by name: a value to equal, or a table of operators such as `{ le = 100 }`."
-    )
+WhenTable = create_model(
+    "WhenTable",
+    __base__=_Table,
+    __doc__="Conditions beside the tool name; all that are given must hold.",
+    **{key: _field(kind.table, kind.description) for key, kind in _KINDS.items()},
+)
 
 
 class ExampleTable(_Table):
@@ -102,11 +109,27 @@ class ExampleTable(_Table):
     path: _Text | None = None
     host: _Text | None = None
     args: dict[str, Any] | None = None
-    mode: Annotated[_Word, AfterValidator(checked_mode)] | None = None
-    agent: _Word | None = None
-    template: _Word | None = None
-    label: _Word | None = None
     text: str | None = Field(None, description="Only for an example that is a plain string.", exclude=True)
+
+
+FullExampleTable = create_model(
+    "ExampleTable",
+    __base__=ExampleTable,
+    __doc__=ExampleTable.__doc__,
+    **{
+        key: _field(kind.example)
+        for key, kind in _KINDS.items()
+        if issubclass(kind, PlainCondition) and kind.example is not None
+    },
+)
+
+
+def _as(model: type[BaseModel]) -> GetPydanticSchema:
+    """Return what makes pydantic read a value as a model that type checkers do not know."""
+    return GetPydanticSchema(lambda _, handler: handler.generate_schema(model))
+
+
+_When = Annotated[dict[str, Any], _as(WhenTable), AfterValidator(_Table.given)]
 
 
 class BudgetTable(_Table):
@@ -128,8 +151,9 @@ class BudgetTable(_Table):
 _Examples = list[
     Annotated[
         ExampleTable,
+        _as(FullExampleTable),
         BeforeValidator(as_example),
-        WithJsonSchema({"anyOf": [{"type": "string"}, ExampleTable.model_json_schema()]}),
+        WithJsonSchema({"anyOf": [{"type": "string"}, FullExampleTable.model_json_schema()]}),
     ]
 ]
 
@@ -196,10 +220,10 @@ class RuleTable(_Table):
     )
     reason: _Text | None = Field(None, description="Why, for the operator.")
     message: _Text | None = Field(None, description="What the model is shown.")
-    when: WhenTable | None = Field(None, description="Conditions beside the tool name.")
-    unless: WhenTable | None = Field(None, description="Conditions under which the rule does not apply after all.")
+    when: _When | None = Field(None, description="Conditions beside the tool name.")
+    unless: _When | None = Field(None, description="Conditions under which the rule does not apply after all.")
     budget: BudgetTable | None = Field(None, description="How much is free before a restriction applies.")
-    taint: Annotated[str, AfterValidator(checked_label)] | None = Field(
+    taint: Annotated[str, AfterValidator(checked_by(label_problem))] | None = Field(
         None, description="A label for the session once such a call has run."
     )
     match: _Examples = Field(default_factory=list, description="Calls the rule must match; checked at load.")

@@ -7,8 +7,10 @@ from pydantic_core import ErrorDetails
 
 from permitry.config.diagnostics import SourceText, nearest
 from permitry.config.locate import KeyPath
-from permitry.config.schema import BudgetTable, ExampleTable, Header, RuleFile, WhenTable
+from permitry.config.schema import BudgetTable, FullExampleTable, Header, RuleFile, WhenTable
 from permitry.errors import Problem
+from permitry.rules.conditions.keys import CONDITIONS, condition
+from permitry.rules.conditions.written import Words, bare_type
 
 __all__ = ["problems_of", "type_problem"]
 
@@ -39,7 +41,7 @@ _HINTS = {
     "template": "write `[template.NAME]`",
 }
 _READABLE = 1_000_000
-_EITHER = tuple(name for name in WhenTable.model_fields if name not in ("args", "repaired", "repeat"))
+_EITHER = tuple(key for key in CONDITIONS if bare_type(condition(key).table)[0] == Words)
 _MISSING = {
     "schema": "begin the file with `schema = 1`",
     "id": 'give the rule a stable name, such as `id = "no-secrets"`',
@@ -47,7 +49,8 @@ _MISSING = {
     "tool": "an example is a tool name, or a table with `tool` and conditions",
 }
 _NESTED: Mapping[str, type[BaseModel]] = {
-    "when": WhenTable, "unless": WhenTable, "budget": BudgetTable, "match": ExampleTable, "no_match": ExampleTable,
+    "when": WhenTable, "unless": WhenTable, "budget": BudgetTable, "match": FullExampleTable,
+    "no_match": FullExampleTable,
 }  # fmt: skip
 
 

@@ -3,10 +3,12 @@
 import attrs
 import pytest
 
-from permitry.config.build import DEEPEST, build_flows, build_rule, build_templates, build_tool, rule_problems
+from permitry.config.build import DEEPEST, build_templates, build_tool, plain_rule, read_rule
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft, TemplateDraft
+from permitry.config.plain import flows_of, rule_of
 from permitry.config.schema import RuleTable, TemplateTable, ToolTable
+from permitry.config.scopes import read_scope
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
@@ -17,6 +19,7 @@ from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Scope
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 
 
@@ -44,25 +47,29 @@ def _template(name: str, **keys: object) -> TemplateDraft:
 
 
 def _messages(draft: RuleDraft) -> list[str]:
-    return [problem.message for problem in rule_problems(draft, TEMPLATES, TEMPLATES)]
+    return [problem.message for problem in read_rule(draft, TEMPLATES, TEMPLATES, {})[1]]
+
+
+def _rule(draft: RuleDraft) -> ConfiguredRule:
+    return rule_of(plain_rule(draft), read_scope(draft)[0])
 
 
 @pytest.mark.parametrize(("effect", "priority"), [("block", 150), ("confirm", 160), ("allow", 250)])
 def test_the_priority_of_a_rule_defaults_by_effect(effect: str, priority: int) -> None:
     """Restrictions stand in the middle of their band, permissions among the allowlists."""
-    rule = build_rule(_draft(effect=effect))
+    rule = _rule(_draft(effect=effect))
     assert (rule.effect, rule.priority()) == (Verdict(effect), priority)
 
 
 def test_priority_zero_is_not_taken_for_no_priority() -> None:
     """The number of the file counts, also when it is 0."""
-    assert build_rule(_admin_draft("allow", 0)).priority() == 0
+    assert _rule(_admin_draft("allow", 0)).priority() == 0
 
 
 def test_a_rule_carries_everything_its_table_says() -> None:
     """Nothing that stands in the file is lost on the way."""
     when = {"mode": ["plan", "review"], "agent": "sub*", "template": "editor"}
-    rule = build_rule(_draft(when=when, reason="why", message="go on", tools=["a*", "@writes"]))
+    rule = _rule(_draft(when=when, reason="why", message="go on", tools=["a*", "@writes"]))
     assert rule.scope.selectors == (ToolSelector("a*"), ToolSelector("@writes"))
     assert rule.scope.when.plain == (
         ModeCondition(("plan", "review")),
@@ -74,7 +81,7 @@ def test_a_rule_carries_everything_its_table_says() -> None:
 
 def test_a_rule_without_more_has_no_conditions_and_default_texts() -> None:
     """The operator is told that no reason is given, and the model gets the text of the policy."""
-    rule = build_rule(_draft())
+    rule = _rule(_draft())
     assert rule.scope == Scope((ToolSelector("x"),))
     assert rule.budget is None
     assert (rule.reason, rule.message) == ("the rule gives no reason", None)
@@ -82,12 +89,12 @@ def test_a_rule_without_more_has_no_conditions_and_default_texts() -> None:
 
 def test_a_rule_without_tools_selects_by_condition_alone() -> None:
     """Left-out `tools` means every tool."""
-    assert build_rule(_draft(tools=None, when={"mode": "plan"})).scope.selectors == ()
+    assert _rule(_draft(tools=None, when={"mode": "plan"})).scope.selectors == ()
 
 
 def test_a_rule_knows_where_it_stands() -> None:
     """The source is the line of the header."""
-    assert build_rule(_draft()).source == "rules.toml:2"
+    assert _rule(_draft()).source == "rules.toml:2"
 
 
 @pytest.mark.parametrize(("effect", "priority"), [("block", 100), ("confirm", 199), ("allow", 200), ("allow", 399)])
@@ -143,14 +150,14 @@ def test_an_example_in_an_unknown_template_is_told_and_not_tried(key: str) -> No
 def test_a_template_with_mistakes_of_its_own_is_known() -> None:
     """What is wrong with a template is told once, not again at every rule and example that names it."""
     draft = _draft(when={"template": "broken"}, match=[{"tool": "x", "template": "broken"}])
-    assert list(rule_problems(draft, {}, {"broken"})) == []
+    assert read_rule(draft, {}, {"broken"}, {})[1] == []
 
 
 def test_every_unknown_template_is_told_at_its_own_place() -> None:
     """Two slips of the pen in one list are two problems, and the second caret is not under the first."""
     text = '[[rule]]\nwhen.template = ["reader", "raeder", "edotir"]\n'
     draft = attrs.evolve(_draft(when={"template": ["reader", "raeder", "edotir"]}), source=_source(text))
-    problems = rule_problems(draft, TEMPLATES, TEMPLATES)
+    _, problems = read_rule(draft, TEMPLATES, TEMPLATES, {})
     assert [(problem.column, problem.hint) for problem in problems] == [
         (28, "did you mean `reader`?"),
         (38, "did you mean `editor`?"),
@@ -325,7 +332,7 @@ def test_a_draft_is_named_by_the_last_part_of_its_path() -> None:
 )
 def test_a_budget_is_what_its_table_says(table: dict[str, object], budget: Budget) -> None:
     """It counts under the id of its rule."""
-    assert build_rule(_draft(budget=table)).budget == budget
+    assert _rule(_draft(budget=table)).budget == budget
 
 
 @pytest.mark.parametrize("table", [{}, {"per": "1h"}, {"calls": 1, "targets": 1}])
@@ -349,7 +356,8 @@ SCOPE = Scope((ToolSelector("x"),))
 )
 def test_a_rule_leaves_behind_what_it_says(keys: dict[str, object], flows: list[FlowRule]) -> None:
     """A label, a count, both in one, or nothing; in the scope of the rule."""
-    assert list(build_flows(_draft(**keys))) == flows
+    draft = _draft(**keys)
+    assert list(flows_of(plain_rule(draft), read_scope(draft)[0])) == flows
 
 
 @pytest.mark.parametrize(

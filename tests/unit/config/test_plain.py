@@ -12,6 +12,7 @@ from permitry.config.plain import rule_of, rule_set_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.rules.conditions.scope import Scope
 
 RULES = """
 schema = 1
@@ -61,7 +62,7 @@ def test_the_part_of_a_tool_has_the_rules_that_can_be_about_it(data: dict[str, A
 
 def test_a_rule_has_the_priority_of_its_effect(data: dict[str, Any]) -> None:
     """Where it says none of its own."""
-    rules = [rule_of({**data["rules"][0], "effect": effect, "message": None}) for effect in ("block", "confirm")]
+    rules = [rule_of({**data["rules"][0], "effect": effect}, Scope()) for effect in ("block", "confirm")]
     assert [rule.priority_number for rule in rules] == [150, 160]
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from permitry.config.conditions import scope_of
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft
-from permitry.config.schema import RuleTable, WhenTable
-from permitry.config.scopes import build_scope, condition_problems, has_condition
+from permitry.config.schema import RuleTable
+from permitry.config.scopes import read_scope
 from permitry.core.pattern import Pattern
 from permitry.errors import RuleError
 from permitry.rules.conditions.agent import AgentCondition
@@ -29,8 +30,14 @@ def _table(**keys: object) -> RuleTable:
     return RuleTable.model_validate({"id": "r", "effect": "block", **keys})
 
 
+def _scope(table: RuleTable) -> Scope:
+    scope, problems = read_scope(RuleDraft(SourceText("r.toml", ""), ("rule", 0), table))
+    assert problems == []
+    return scope
+
+
 def _when(**keys: object) -> Conditions:
-    return build_scope(_table(when=keys)).when
+    return _scope(_table(when=keys)).when
 
 
 @pytest.mark.parametrize(
@@ -80,25 +87,10 @@ def test_tables_of_tables_are_nested_arguments(args: dict[str, object], paths: l
 
 def test_tools_and_exceptions_belong_to_the_scope() -> None:
     """Left out, they are no selectors and no exception."""
-    scope = build_scope(_table(tools=["x", "@reads"], when={"mode": "plan"}, unless={"path": "a"}))
+    scope = _scope(_table(tools=["x", "@reads"], when={"mode": "plan"}, unless={"path": "a"}))
     selectors = (ToolSelector("x"), ToolSelector("@reads"))
     assert scope == Scope(selectors, Conditions((ModeCondition(("plan",)),)), Conditions(paths=(PathPattern("a"),)))
-    assert build_scope(_table()) == Scope()
-
-
-@pytest.mark.parametrize(
-    ("keys", "has"),
-    [
-        ({}, False),
-        ({"args": {}}, False),
-        ({"repeat": 2}, True),
-        ({"args": {"n": 1}}, True),
-        ({"repaired": False}, True),
-    ],
-)
-def test_an_empty_table_names_no_condition(*, keys: dict[str, object], has: bool) -> None:
-    """Nor does one of empty tables."""
-    assert has_condition(WhenTable.model_validate(keys)) is has
+    assert _scope(_table()) == Scope()
 
 
 @pytest.mark.parametrize(
@@ -114,15 +106,17 @@ def test_an_empty_table_names_no_condition(*, keys: dict[str, object], has: bool
 def test_a_condition_that_cannot_be_read_is_told_at_its_place(line: str, keys: dict[str, object], place: str) -> None:
     """With a hint of its own where there is one, and build refuses it."""
     draft = RuleDraft(SourceText("r.toml", f"[[rule]]\n{line}\n"), ("rule", 0), _table(**keys))
-    [problem] = condition_problems(draft)
+    _, [problem] = read_scope(draft)
     assert (problem.line, problem.column) == (2, line.index(place) + 1)
     assert "; " not in problem.message
     with pytest.raises(RuleError):
-        build_scope(draft.table)
+        scope_of([], draft.table.when, draft.table.unless)
 
 
 def test_every_condition_that_cannot_be_read_is_told() -> None:
     """Not only the first."""
     table = _table(when={"path": ["a\\b", "ok", "c\\d"]}, unless={"command": "a{b"})
     draft = RuleDraft(SourceText("r.toml", "[[rule]]\n"), ("rule", 0), table)
-    assert len(list(condition_problems(draft))) == 3
+    scope, problems = read_scope(draft)
+    assert len(problems) == 3
+    assert scope.when.paths == (PathPattern("ok"),)

@@ -18,12 +18,9 @@ from permitry.core.rule import Question
 from permitry.rules.conditions._argv import MAX_ALTERNATIVES, Token
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.label import LabelCondition
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tool_digest import ToolDigestCondition
+from permitry.rules.conditions.scope import Condition, Scope
 from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+from permitry.rules.conditions.written import PlainCondition
 
 __all__ = [
     "call_facts",
@@ -39,8 +36,6 @@ __all__ = [
 ]
 
 _ANY_TOOL: Key = ("tool-any",)
-# Each of these may hold within another one; all others only within an equal one.
-_COMPARED = (ModeCondition, LabelCondition, TemplateCondition, ToolDigestCondition)
 
 
 # What contains a scope --------------------------------------------------------------------------------------------
@@ -55,8 +50,14 @@ def containing_needs(scope: Scope) -> Iterator[Need]:
         yield Need(tuple(_folder_key(path.text) for path in when.paths))
     if when.hosts:
         yield Need(tuple(("host", host.host) for host in when.hosts))
-    yield from (Need((("plain", each),)) for each in when.plain if not isinstance(each, _COMPARED))
+    yield from (Need((("plain", each),)) for each in when.plain if not _is_compared(each))
     yield from tool_needs(scope)
+
+
+def _is_compared(condition: Condition) -> bool:
+    """Return whether it may hold within another one; all others, only within an equal one."""
+    kind = type(condition)
+    return issubclass(kind, PlainCondition) and kind.implies is not PlainCondition.implies
 
 
 def command_needs(scope: Scope) -> Iterator[Need]:

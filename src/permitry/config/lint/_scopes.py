@@ -18,13 +18,10 @@ from permitry.core.spec import ToolSpec
 from permitry.rules.conditions._argv import Token
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.label import LabelCondition
-from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.written import PlainCondition
 
 __all__ = [
     "ONE",
@@ -114,17 +111,7 @@ def _holds_within(outer: Conditions, inner: Conditions) -> bool:
 
 
 def _implies(inner: Condition, outer: Condition) -> bool:
-    match inner, outer:
-        case ModeCondition(), ModeCondition():
-            return set(inner.modes) <= set(outer.modes)
-        case LabelCondition(), LabelCondition():
-            return set(inner.labels) <= set(outer.labels)
-        case TemplateCondition(), TemplateCondition():
-            return set(inner.templates) <= set(outer.templates)
-        case ToolDigestCondition(), ToolDigestCondition():
-            return all(digest.startswith(outer.digests) for digest in inner.digests)
-        case _:
-            return inner == outer
+    return inner.implies(outer) if isinstance(inner, PlainCondition) else inner == outer
 
 
 @functools.lru_cache(maxsize=16_384)

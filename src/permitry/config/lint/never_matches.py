@@ -9,32 +9,17 @@ from permitry.config.lint._scopes import command_samples, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
-from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.args import ArgumentCondition
-from permitry.rules.conditions.digest import DigestCondition
-from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.repaired import RepairedCondition
-from permitry.rules.conditions.repeat import RepeatCondition
-from permitry.rules.conditions.scope import Conditions
+from permitry.rules.conditions.scope import Condition, Conditions
 from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.written import PlainCondition
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]
 
 _KIND = "never-matches"
-# Every call and session answers these. An argument may be missing, a tool undeclared, and a mode is a matter of degree.
-_ANSWERED = (
-    AgentCondition,
-    DigestCondition,
-    LabelCondition,
-    RepairedCondition,
-    RepeatCondition,
-    ServerCondition,
-    TemplateCondition,
-)
 _WRITES = (ToolSelector("@writes"),)
 _SHELL = (ToolSelector("@shell"),)
 
@@ -59,7 +44,7 @@ def _asked_templates(subject: Subject) -> set[str]:
     """Return the templates that a rule asks for; a template is active as well while one that extends it is."""
     tables = (draft.table for draft in subject.drafts.rules.values())
     groups = (group for table in tables for group in (table.when, table.unless) if group is not None)
-    return {name for group in groups for name in group.template or ()}
+    return {name for group in groups for name in group.get("template", ())}
 
 
 def _in_itself(rule: ConfiguredRule) -> _Why:
@@ -73,8 +58,12 @@ def _in_itself(rule: ConfiguredRule) -> _Why:
 
 def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
     """Return whether `unless` is sure wherever `when` may hold; a restriction fires in doubt, and nothing lifts it."""
-    is_sure = not unless.are_about_actions and all(isinstance(each, _ANSWERED) for each in unless.plain)
+    is_sure = not unless.are_about_actions and all(map(_is_answered, unless.plain))
     return rule.effect is Verdict.ALLOW or is_sure
+
+
+def _is_answered(condition: Condition) -> bool:
+    return isinstance(condition, PlainCondition) and condition.is_answered
 
 
 def _takes_back(unless: Conditions, when: Conditions) -> bool:

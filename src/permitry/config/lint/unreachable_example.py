@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from permitry.actions.extract import ReadActions
+from permitry.config.examples import HOME, READER, WORKSPACE, example_context
 from permitry.config.lint._facts import call_facts, meeting_needs
 from permitry.config.lint._index import Index, Need
 from permitry.config.lint._subject import Finding, Subject
 from permitry.config.schema import ExampleTable
 from permitry.core.action import Roots
 from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
@@ -20,9 +19,6 @@ from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]
 
-# Folders that are nowhere, as for the examples when they are loaded.
-_WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
-_READER = ReadActions(_HOME, has_disk=False)
 # Of the tools a rule may mean the most harmless: what is held back even there never happens.
 _USUAL = {"command": "run_shell", "path": "read_file", "host": "web_fetch"}
 
@@ -48,7 +44,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _needs(scope: Scope) -> Iterator[Need]:
-    return meeting_needs(scope, Roots((_WORKSPACE,), (_HOME,)))
+    return meeting_needs(scope, Roots((WORKSPACE,), (HOME,)))
 
 
 def _holds_back(rule: ConfiguredRule, question: Question) -> bool:
@@ -82,14 +78,8 @@ def _question(example: ExampleTable, rule: ConfiguredRule, subject: Subject) -> 
     if arguments:
         traits = ToolTraits() if known is None else known.traits
         spec = ToolSpec(name, traits=traits, roles=_roles(arguments, reads=traits.only_reads))
-    context = AuthContext(
-        mode="default" if example.mode is None else example.mode,
-        agent="main" if example.agent is None else example.agent,
-        active_template=None if example.template is None else subject.rules.templates.get(example.template),
-        labels=() if example.label is None else (example.label,),
-        workspace=_WORKSPACE,
-    )
-    return Question(ToolCall(name, {**(example.args or {}), **arguments}), context, spec, _READER)
+    call = ToolCall(name, {**(example.args or {}), **arguments})
+    return Question(call, example_context(example, subject.rules.templates), spec, READER)
 
 
 def _usual(arguments: Mapping[str, str], rule: ConfiguredRule) -> str:
