@@ -83,14 +83,16 @@ def read_rule(
     `names` are all templates that are defined, also those with mistakes of their own, which are
     not in `templates`; `tools` are those the files declare.
     """
-    scope, wrong = read_scope(draft)
-    problems = [
-        *_effect_problems(draft),
-        *_band_problems(draft),
-        *_scope_problems(draft),
-        *_unknown_templates(draft, names),
-        *(wrong or example_problems(draft, scope, templates, tools)),
-    ]
+    table, (scope, wrong) = draft.table, read_scope(draft)
+    problems = [*_effect_problems(draft)]
+    if table.priority is not None:
+        problems += _band_problems(draft, table.priority)
+    problems += _scope_problems(draft)
+    has_examples = bool(table.match or table.no_match)
+    if has_examples or table.when or table.unless:
+        problems += [*_label_problems(draft), *_unknown_templates(draft, names), *wrong]
+    if has_examples and not wrong:
+        problems += example_problems(draft, scope, templates, tools)
     return scope, problems
 
 
@@ -167,11 +169,8 @@ def _too_deep(draft: TemplateDraft) -> Problem:
     return draft.source.problem((*draft.path, "extends"), message, "name the tools themselves")
 
 
-def _band_problems(draft: RuleDraft) -> Iterator[Problem]:
-    priority, effect = draft.table.priority, draft.table.effect
-    if priority is None or effect is None:
-        return
-    phase = phase_of(priority)
+def _band_problems(draft: RuleDraft, priority: int) -> Iterator[Problem]:
+    phase, effect = phase_of(priority), draft.table.effect
     message, hint = "", ""
     if effect == "block" and phase is not Phase.RESTRICTION:
         message = f"priority {priority} is no place for a `block` rule"
@@ -182,7 +181,7 @@ def _band_problems(draft: RuleDraft) -> Iterator[Problem]:
     elif effect == "allow" and phase is Phase.RESTRICTION:
         message = f"priority {priority} is no place for an `allow` rule"
         hint = "permissions stand at 200 to 399; nothing at 100 to 199 can allow"
-    elif phase is Phase.OVERRIDE and not draft.is_admin:
+    elif effect == "allow" and phase is Phase.OVERRIDE and not draft.is_admin:
         message = f"priority {priority} would come before every restriction"
         hint = "only files of the admin layer may use priorities below 100"
     if message:
@@ -216,7 +215,6 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
     if table.effect == "block" and table.taint is not None:
         message, hint = "a blocked call never runs, so it leaves no label", "take `taint` out, or the effect"
         yield draft.source.problem((*draft.path, "taint"), message, hint)
-    yield from _label_problems(draft)
     if table.budget is not None and (table.budget.calls is None) is (table.budget.targets is None):
         message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
         yield draft.source.problem((*draft.path, "budget"), message, hint, key=True)
