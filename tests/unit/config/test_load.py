@@ -1,6 +1,8 @@
 """The strict loader: everything a set of files says, or everything that is wrong with them."""
 
 import bisect
+import contextlib
+import gc
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +44,20 @@ def test_a_file_is_loaded_in_the_order_of_its_lines(write: Write) -> None:
     """Rules keep their order, and each knows the line of its header."""
     rules = load_rules([write("a.toml", _file(_rule("one"), _rule("two")))]).rules
     assert [(rule.id, rule.source) for rule in rules] == [("one", "a.toml:3"), ("two", "a.toml:7")]
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+@pytest.mark.parametrize("text", [_file(_rule("a")), "schema = 2\n"])
+def test_the_collector_is_afterwards_as_it_was(*, is_enabled: bool, text: str, write: Write) -> None:
+    """Whether the file is loaded or refused; who has switched it off finds it off."""
+    origin, was_enabled = write("a.toml", text), gc.isenabled()
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        with contextlib.suppress(ConfigError):
+            load_rules([origin])
+        assert gc.isenabled() is is_enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
 
 
 def test_files_are_loaded_in_the_order_given(write: Write) -> None:
