@@ -89,7 +89,7 @@ def _row(rule: AuthorizationRule, draft: RuleDraft | None, layers: Mapping[str, 
         rule.reason if draft is None else _about(draft),
         layers.get(source.rpartition(":")[0], source),
         source,
-        () if draft is None else tuple(map(_told, draft.table.match)),
+        () if draft is None else tuple(map(_shown, draft.table.match)),
     )
 
 
@@ -98,7 +98,7 @@ def _labelling(rules: RuleSet, drafts: Drafts, layers: Mapping[str, str]) -> Ite
     deciding = {rule.id for rule in rules.rules}
     for flow in rules.flows:
         if flow.id not in deciding and (draft := drafts.rules.get(flow.id)) is not None:
-            source, examples = draft.source.source(draft.path), tuple(map(_told, draft.table.match))
+            source, examples = draft.source.source(draft.path), tuple(map(_shown, draft.table.match))
             label = f"label {flow.label}"
             yield Row("after", None, flow.id, label, _about(draft), layers[draft.source.name], source, examples)
 
@@ -120,6 +120,5 @@ def _listed(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else json.dumps(value, default=str)
 
 
-def _told(example: ExampleTable) -> str:
-    given = (example.text, example.command, example.path, example.host, example.tool)
-    return next((text for text in given if text), "{...}")
+def _shown(example: ExampleTable) -> str:
+    return example.shown or "{...}"

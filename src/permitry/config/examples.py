@@ -23,12 +23,11 @@ from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.written import PlainCondition
 
-__all__ = ["HOME", "READER", "WORKSPACE", "example_context", "example_problems"]
+__all__ = ["READER", "example_context", "example_problems", "read_example"]
 
 # Folders that are nowhere: an example means the same on every machine.
-HOME = "/permitry-example/home"
-WORKSPACE = f"{HOME}/workspace"
-READER = ReadActions(HOME, has_disk=False)
+_WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
+READER = ReadActions(_HOME, has_disk=False)
 _TOOL = "example"
 _WHAT = {"command": "a command", "path": "a path", "host": "an address", "tool": "the name of a tool"}
 _NAME_ALONE = "a plain text is the name of a tool in a rule without `when.command`, `when.path` and `when.host`"
@@ -46,7 +45,7 @@ def example_problems(
         for i, given in enumerate(examples):
             place: KeyPath = (*draft.path, key, i)
             try:
-                example = _read(given, draft.table)
+                example = read_example(given, draft.table)
             except ValidationError as error:
                 problems = problems_of(draft.source, place, error, ExampleTable)
                 is_name = " " in (given.text or "").strip() and _kind(draft.table) == "tool"
@@ -67,12 +66,12 @@ def example_problems(
                 does = "does not match" if wanted else "matches" if matches else "may match"
                 why = f"{why}{_meaning(given, draft.table)}" if why == _NOTHING_FITS else why
                 hint = why if wanted else "narrow the rule, or move the example to `match`"
-                told = f"the `{key}` example `{_told(example)}` {does} the rule"
-                yield draft.source.problem(place, told, hint)
+                message = f"the `{key}` example `{example.shown or '{…}'}` {does} the rule"
+                yield draft.source.problem(place, message, hint)
 
 
-def _read(example: ExampleTable, table: RuleTable) -> ExampleTable:
-    """Return the example with its plain text in the place the rule gives it: a command, a path, an address, a tool."""
+def read_example(example: ExampleTable, table: RuleTable) -> ExampleTable:
+    """Return the example with its plain text where the rule has it: a command, path, address or tool."""
     if example.text is None:
         return example
     return ExampleTable.model_validate({_kind(table): example.text})
@@ -91,10 +90,6 @@ def _meaning(example: ExampleTable, table: RuleTable) -> str:
         return ""
     written = f"{{ {other} = {json.dumps(text)} }}"
     return f"; a plain text is {_WHAT[kind]} in a rule with `when.{kind}`, and a {other} is `{written}`"
-
-
-def _told(example: ExampleTable) -> str:
-    return next((text for text in (example.command, example.path, example.host, example.tool) if text), "{…}")
 
 
 def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
@@ -149,7 +144,7 @@ def example_context(example: ExampleTable, templates: Mapping[str, Template]) ->
     fields: dict[str, Any] = {}
     for kind, value in _plain(example):
         fields |= kind.context(value, templates)
-    return AuthContext(**fields, workspace=WORKSPACE)
+    return AuthContext(**fields, workspace=_WORKSPACE)
 
 
 def _plain(example: ExampleTable) -> Iterator[tuple[type[PlainCondition], Any]]:

@@ -111,6 +111,12 @@ class ExampleTable(_Table):
     args: dict[str, Any] | None = None
     text: str | None = Field(None, description="Only for an example that is a plain string.", exclude=True)
 
+    @property
+    def shown(self) -> str | None:
+        """The text by which people know the example."""
+        given = (self.text, self.command, self.path, self.host, self.tool)
+        return next((text for text in given if text), None)
+
 
 FullExampleTable = create_model(
     "ExampleTable",

@@ -1,20 +1,18 @@
-"""The keys by which rules find each other: what a scope needs, and what a scope or a call is known for.
+"""The keys by which rules find each other: what a scope needs, and what a scope or a command is known for.
 
 There are two kinds. What surely *contains* a scope begins with the same words, folders or letters. What may *meet* a
-call names its program without its folder and in any case, and has a word of it anywhere.
+command names its program without its folder and in any case, and has a word of it anywhere. Rules that meet a call are
+found as for decisions, by `permitry.core.finder`.
 """
 
-import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from permitry.config.lint._index import Key, Need
 from permitry.config.lint._scopes import ONE, ROOTS, command_samples, selects_any
-from permitry.core.action import Place, Roots, Run, Touch, Word
+from permitry.core.action import Roots, Word
 from permitry.core.facts import program_name
-from permitry.core.names import name_forms
-from permitry.core.pattern import Pattern, fold
-from permitry.core.rule import Question
+from permitry.core.pattern import Pattern
 from permitry.rules.conditions._argv import MAX_ALTERNATIVES, Token
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
@@ -23,11 +21,10 @@ from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
 from permitry.rules.conditions.written import PlainCondition
 
 __all__ = [
-    "call_facts",
+    "TRAITS",
     "command_facts",
     "command_needs",
     "containing_needs",
-    "meeting_needs",
     "name_facts",
     "scope_facts",
     "tool_needs",
@@ -157,24 +154,14 @@ def _selector_facts(selectors: Sequence[ToolSelector]) -> Iterator[Key]:
     yield _ANY_TOOL
     if selectors:
         text = selectors[0].text
-        yield from [("tool", text)] if text.startswith("@") else (*name_facts(text), *_TRAITS)
+        yield from [("tool", text)] if text.startswith("@") else (*name_facts(text), *TRAITS)
 
 
-_TRAITS: tuple[Key, ...] = tuple(("tool", text) for text in TRAIT_SELECTORS)
+TRAITS: tuple[Key, ...] = tuple(("tool", text) for text in TRAIT_SELECTORS)
+"""What selectors of traits need, which depend on more than a name."""
 
 
-# What meets a call ------------------------------------------------------------------------------------------------
-
-
-def meeting_needs(scope: Scope, roots: Roots) -> Iterator[Need]:
-    """Yield what any call has that a restriction with this scope surely applies to."""
-    when = scope.when
-    if when.commands:
-        yield from word_needs(scope)
-    if when.paths:
-        heads = (_literal_head(path.text, roots) for path in when.paths)
-        yield Need(tuple(("below", *map(fold, head)) for head in heads), (("anywhere",),))
-    yield from tool_needs(scope, name_forms)
+# Words of a command -----------------------------------------------------------------------------------------------
 
 
 def word_needs(scope: Scope) -> Iterator[Need]:
@@ -182,17 +169,6 @@ def word_needs(scope: Scope) -> Iterator[Need]:
     for at in (0, -1):
         keys = tuple(key for pattern in scope.when.commands for key in _word_keys(pattern, at))
         yield Need(keys, tuple(key[:end] for key in keys for end in (1, 2)))
-
-
-def call_facts(question: Question) -> Iterator[Key]:
-    """Yield what restrictions may need that apply to the call."""
-    yield from (*_TRAITS, *(fact for reading in question.call.readings for fact in name_facts(reading)))
-    for action in (*question.actions.certain, *question.actions.possible):
-        if isinstance(action, Run):
-            yield from word_facts(action.words)
-        touches = action.operands.touches if isinstance(action, Run) else (action,)
-        for touch in touches:
-            yield from _place_facts(touch.place) if isinstance(touch, Touch) else ()
 
 
 def word_facts(words: Sequence[Word]) -> Iterator[Key]:
@@ -223,15 +199,3 @@ def _word_keys(pattern: ArgvPattern, at: int) -> Iterator[Key]:
     words = needed[at] if needed else [""]
     for program in _literals(first) or [""]:
         yield from (("words", program_name(program), word.casefold()) for word in words)
-
-
-def _place_facts(place: Place) -> Iterator[Key]:
-    if not place.is_certain or place.is_tree or place.is_open:
-        yield ("anywhere",)
-    for name in place.names:
-        yield from _beginnings("below", [fold(part) for part in _parts(name)])
-
-
-@functools.lru_cache(maxsize=512)
-def _parts(name: str) -> tuple[str, ...]:
-    return tuple(part for part in name.split("/") if part)

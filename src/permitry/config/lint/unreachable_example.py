@@ -1,15 +1,17 @@
 """The finding `unreachable-example`."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 
-from permitry.config.examples import HOME, READER, WORKSPACE, example_context
-from permitry.config.lint._facts import call_facts, meeting_needs
+from permitry.config.examples import READER, example_context, read_example
+from permitry.config.lint._facts import TRAITS, name_facts, tool_needs
 from permitry.config.lint._index import Index, Need
 from permitry.config.lint._subject import Finding, Subject
 from permitry.config.schema import ExampleTable
-from permitry.core.action import Roots
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
+from permitry.core.finder import Finder
+from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
@@ -17,7 +19,7 @@ from permitry.errors import UnevaluableError
 from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
 
-__all__ = ["findings"]
+__all__ = ["Restrictions", "findings"]
 
 # Of the tools a rule may mean the most harmless: what is held back even there never happens.
 _USUAL = {"command": "run_shell", "path": "read_file", "host": "web_fetch"}
@@ -25,26 +27,46 @@ _USUAL = {"command": "run_shell", "path": "read_file", "host": "web_fetch"}
 
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the `match` examples of permissions for calls that a restriction holds back."""
-    index = Index(subject.restrictions, _needs)
+    restrictions = Restrictions(subject)
     for rule in subject.permissions:
         draft = subject.drafts.rules.get(rule.id)
-        for i, example in enumerate(draft.table.match if draft is not None else ()):
-            question = _question(_read(example, rule), rule, subject)
-            near = index.near(frozenset(call_facts(question)))
+        if draft is None:
+            continue
+        for i, given in enumerate(draft.table.match):
+            question = _question(read_example(given, draft.table), rule, subject)
+            near = restrictions.near(question)
             other = next((each for each in near if _holds_back(each, question)), None)
-            if other is not None and draft is not None:
+            if other is not None:
                 does = "blocks it" if other.effect is Verdict.BLOCK else "asks about it"
                 yield Finding(
                     "unreachable-example",
                     rule.id,
                     draft.source.source((*draft.path, "match", i)),
-                    f"the example `{_told(example)}` never runs unasked: `{other.id}` ({other.source}) {does}",
+                    f"the example `{given.shown or '{…}'}` never runs unasked: `{other.id}` ({other.source}) {does}",
                     "show a call that runs, or take what it shows out of the rule",
                 )
 
 
-def _needs(scope: Scope) -> Iterator[Need]:
-    return meeting_needs(scope, Roots((WORKSPACE,), (HOME,)))
+class Restrictions:
+    """Restrictions by the facts they need of a call, as for decisions; those without, by their tools."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.rules = subject.restrictions
+        self._order = subject.order
+        self._by_facts = [rule for rule in self.rules if rule.needs()]
+        self._finder = Finder([rule.needs() for rule in self._by_facts])
+        self._by_tools = Index((rule for rule in self.rules if not rule.needs()), _tool_needs)
+
+    def near(self, question: Question) -> list[ConfiguredRule]:
+        """Return those that may apply to the call, in their order."""
+        found = [self._by_facts[number] for number in self._finder.find(question.facts)]
+        names = (name_facts(reading) for reading in question.call.readings)
+        found += self._by_tools.near({*TRAITS, *itertools.chain.from_iterable(names)})
+        return sorted(found, key=lambda rule: self._order[rule.id])
+
+
+def _tool_needs(scope: Scope) -> Iterator[Need]:
+    return tool_needs(scope, name_forms)
 
 
 def _holds_back(rule: ConfiguredRule, question: Question) -> bool:
@@ -53,21 +75,6 @@ def _holds_back(rule: ConfiguredRule, question: Question) -> bool:
     except UnevaluableError:
         # An example leaves out what it is not about; that is no answer.
         return False
-
-
-def _read(example: ExampleTable, rule: ConfiguredRule) -> ExampleTable:
-    """Return the example with its plain text where the rule has its first condition on actions, or as a tool."""
-    if example.text is None:
-        return example
-    when = rule.scope.when
-    kinds = (("command", when.commands), ("path", when.paths), ("host", when.hosts))
-    kind = next((kind for kind, patterns in kinds if patterns), "tool")
-    return ExampleTable.model_validate({kind: example.text})
-
-
-def _told(example: ExampleTable) -> str:
-    given = (example.text, example.command, example.path, example.host, example.tool)
-    return next((text for text in given if text), "{…}")
 
 
 def _question(example: ExampleTable, rule: ConfiguredRule, subject: Subject) -> Question:

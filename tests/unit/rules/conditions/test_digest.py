@@ -7,6 +7,8 @@ from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.errors import RuleError
 from permitry.rules.conditions.digest import DigestCondition
+from permitry.rules.conditions.keys import condition
+from permitry.rules.conditions.written import bare_type
 
 CALL = ToolCall("bash", {"command": "ls"})
 
@@ -37,3 +39,10 @@ def test_one_string_is_no_list_of_digests() -> None:
     """Its digits would become digests, and `in` a search for a part of it."""
     with pytest.raises(RuleError, match="not the one string"):
         DigestCondition(CALL.digest)
+
+
+def test_a_word_that_is_never_the_case_is_a_problem() -> None:
+    """The metadata of the type says so, with a hint."""
+    _, (problem,) = bare_type(condition("digest").table)
+    assert problem("0a" * 32) is None
+    assert all(problem("0a"))

@@ -6,7 +6,9 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.errors import RuleError
+from permitry.rules.conditions.keys import condition
 from permitry.rules.conditions.label import LabelCondition
+from permitry.rules.conditions.written import bare_type
 
 
 def _question(*labels: str) -> Question:
@@ -42,3 +44,10 @@ def test_one_string_is_no_list_of_labels() -> None:
     """Its letters would become labels, and a restriction would never apply."""
     with pytest.raises(RuleError, match="not the one string"):
         LabelCondition("web")
+
+
+def test_a_word_that_is_never_the_case_is_a_problem() -> None:
+    """The metadata of the type says so, with a hint."""
+    _, (problem,) = bare_type(condition("label").table)
+    assert problem("seen-web") is None
+    assert all(problem("Web"))

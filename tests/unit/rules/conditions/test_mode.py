@@ -8,7 +8,9 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.errors import RuleError
+from permitry.rules.conditions.keys import condition
 from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.written import bare_type
 
 
 def _question(**context: Any) -> Question:  # noqa: ANN401 -- passed on to the context
@@ -47,3 +49,10 @@ def test_one_string_is_no_list_of_modes() -> None:
     """Its letters would become modes, and none of them is ever in force."""
     with pytest.raises(RuleError, match="not the one string `plan`"):
         ModeCondition("plan")
+
+
+def test_a_word_that_is_never_the_case_is_a_problem() -> None:
+    """The metadata of the type says so, with a hint."""
+    _, (problem,) = bare_type(condition("mode").table)
+    assert problem("review") is None
+    assert all(problem("Plan"))

@@ -12,8 +12,10 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import RuleError, UnevaluableError
+from permitry.rules.conditions.keys import condition
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.tool_digest import ToolDigestCondition
+from permitry.rules.conditions.written import bare_type
 from permitry.rules.configured import ConfiguredRule
 
 CALL, SPEC = ToolCall("send"), ToolSpec("send", "Sends a mail.")
@@ -116,3 +118,10 @@ def test_a_rule_file_does_not_speak_for_the_tool_itself() -> None:
     """What the operator writes stays the same when the tool changes, so it pins nothing."""
     assert _verdict(Verdict.ALLOW, None, declared={"send": SPEC}) is Verdict.CONFIRM
     assert _verdict(Verdict.BLOCK, None, declared={"send": SPEC}) is Verdict.BLOCK
+
+
+def test_a_word_that_is_never_the_case_is_a_problem() -> None:
+    """The metadata of the type says so, with a hint."""
+    _, (problem,) = bare_type(condition("tool_digest").table)
+    assert problem("0a" * 8) is None
+    assert all(problem("0a" * 7))
