@@ -93,7 +93,7 @@ when.moon = "full"
 match = [{ tool = "x", moon = "new" }]
 """
 
-# As somebody adds a condition: a file in the folder, and a name in the tuple, before anything is loaded.
+# As a developer adds a condition: a file in the folder, and a name in the tuple, before anything is loaded.
 SCRIPT = """
 import json, sys
 import permitry.rules.conditions as package
