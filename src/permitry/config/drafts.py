@@ -1,47 +1,34 @@
-"""Tables of a rule file that have the right shape, and where they stand."""
+"""Tables of a rule file that have the right shape, and where they are."""
+
+from typing import Generic, TypeAlias, TypeVar
 
 import attrs
+from pydantic import BaseModel
 
 from permitry.config.diagnostics import SourceText
 from permitry.config.locate import KeyPath
 from permitry.config.schema import RuleTable, TemplateTable, ToolTable
 
-__all__ = ["RuleDraft", "TemplateDraft", "ToolDraft"]
+__all__ = ["Draft", "RuleDraft", "TemplateDraft", "ToolDraft"]
+
+Table = TypeVar("Table", bound=BaseModel)
 
 
 @attrs.frozen
-class RuleDraft:
-    """A `[[rule]]` that has the right shape, and where it stands."""
+class Draft(Generic[Table]):
+    """A `[[rule]]`, `[template.NAME]` or `[tool.NAME]`, and where it is."""
 
     source: SourceText
     path: KeyPath
-    table: RuleTable
+    table: Table
     is_admin: bool = False
 
-
-@attrs.frozen
-class TemplateDraft:
-    """A `[template.NAME]` that has the right shape, and where it stands."""
-
-    source: SourceText
-    path: KeyPath
-    table: TemplateTable
-
     @property
     def name(self) -> str:
-        """The template's name, which is the last part of its path."""
+        """The name of a template or tool, which is the last part of its path."""
         return str(self.path[-1])
 
 
-@attrs.frozen
-class ToolDraft:
-    """A `[tool.NAME]` that has the right shape, and where it stands."""
-
-    source: SourceText
-    path: KeyPath
-    table: ToolTable
-
-    @property
-    def name(self) -> str:
-        """The tool's name, which is the last part of its path."""
-        return str(self.path[-1])
+RuleDraft: TypeAlias = Draft[RuleTable]
+TemplateDraft: TypeAlias = Draft[TemplateTable]
+ToolDraft: TypeAlias = Draft[ToolTable]

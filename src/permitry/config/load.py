@@ -7,7 +7,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 from pydantic import BaseModel, ValidationError
@@ -25,7 +25,7 @@ from permitry.config.build import (
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
-from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
+from permitry.config.drafts import Draft, RuleDraft, ToolDraft
 from permitry.config.locate import KeyPath
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
@@ -45,7 +45,9 @@ __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_po
 _LARGEST_UNTRUSTED = 256 * 1024
 _MOST_PROBLEMS = 200
 _MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32}
+_TWICE = {"template": ("defined", "rename one of the two"), "tool": ("declared", "take one of the two out")}
 Model = TypeVar("Model", bound=BaseModel)
+_Defined: TypeAlias = dict[str, tuple[Draft[Model], Origin]]
 
 
 @attrs.frozen
@@ -150,9 +152,9 @@ class _Loader:
         self.untrusted_rules = 0
         self.rules: list[tuple[RuleDraft, Origin]] = []
         self.ids: dict[str, RuleDraft] = {}
-        self.templates: dict[str, tuple[TemplateDraft, Origin]] = {}
+        self.templates: _Defined[TemplateTable] = {}
         self.template_names: set[str] = set()
-        self.tools: dict[str, tuple[ToolDraft, Origin]] = {}
+        self.tools: _Defined[ToolTable] = {}
         self.names: dict[Path, str] = {}
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
@@ -251,16 +253,16 @@ class _Loader:
         for name, value in self.table_of_tables(source, data, "tool"):
             tool = self.validated(source, ("tool", name), value, ToolTable)
             if tool is not None:
-                self.tool(ToolDraft(source, ("tool", name), tool), origin)
+                self.tool(Draft(source, ("tool", name), tool), origin)
         for name, value in self.table_of_tables(source, data, "template"):
             self.template_names.add(name)
             table = self.validated(source, ("template", name), value, TemplateTable)
             if table is not None:
-                self.template(TemplateDraft(source, ("template", name), table), origin)
+                self.define(self.templates, Draft(source, ("template", name), table), origin)
         for i, value in enumerate(self.list_of_tables(source, data)):
             rule = self.validated(source, ("rule", i), value, RuleTable)
             if rule is not None:
-                self.rule(RuleDraft(source, ("rule", i), rule, origin.is_admin), origin)
+                self.rule(Draft(source, ("rule", i), rule, origin.is_admin), origin)
 
     def table_of_tables(self, source: SourceText, data: dict[str, Any], key: str) -> Iterable[tuple[str, Any]]:
         tables = data.get(key, {})
@@ -283,26 +285,23 @@ class _Loader:
             self.problems += problems_of(source, path, error, model)
             return None
 
-    def template(self, draft: TemplateDraft, origin: Origin) -> None:
-        first, known = self.templates.setdefault(draft.name, (draft, origin))
-        if first is not draft and known.is_trusted and not origin.is_trusted:
-            notice = f"template `{draft.name}` dropped: it is defined elsewhere"
-            self.conflicts.append(f"{draft.source.source(draft.path)}: {notice}")
-        elif first is not draft:
-            hint = f"the first is at {first.source.source(first.path)}; rename one of the two"
-            message = f"the template `{draft.name}` is defined twice"
+    def define(self, known: "_Defined[Model]", draft: Draft[Model], origin: Origin) -> None:
+        """Add a template or tool to those that are known, or report that it is defined twice."""
+        first, its_origin = known.setdefault(draft.name, (draft, origin))
+        if first is draft:
+            return
+        what = str(draft.path[0])
+        does, advice = _TWICE[what]
+        if its_origin.is_trusted and not origin.is_trusted:
+            place = draft.source.source(draft.path)
+            self.conflicts.append(f"{place}: {what} `{draft.name}` dropped: it is {does} elsewhere")
+        else:
+            hint = f"the first is at {first.source.source(first.path)}; {advice}"
+            message = f"the {what} `{draft.name}` is {does} twice"
             self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
 
     def tool(self, draft: ToolDraft, origin: Origin) -> None:
-        first, known = self.tools.setdefault(draft.name, (draft, origin))
-        if first is not draft and known.is_trusted and not origin.is_trusted:
-            self.conflicts.append(
-                f"{draft.source.source(draft.path)}: tool `{draft.name}` dropped: it is declared elsewhere"
-            )
-        elif first is not draft:
-            hint = f"the first is at {first.source.source(first.path)}; take one of the two out"
-            message = f"the tool `{draft.name}` is declared twice"
-            self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
+        self.define(self.tools, draft, origin)
         if problem := tool_name_problem(draft.name):
             self.problems.append(draft.source.problem(draft.path, *problem, key=True))
             # No declaration can be built from it, not even to check the examples of rules.
@@ -341,7 +340,7 @@ class _Loader:
         while renamed in self.ids:
             renamed = f"project-{renamed}"
         self.conflicts.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
-        return RuleDraft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
+        return Draft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
 
     def result(self) -> tuple[Plain, tuple[Scope, ...]]:
         templates, problems = build_templates(
@@ -393,14 +392,11 @@ class _Loader:
             if not origin.is_trusted and not _restricts(draft):
                 place = draft.source.source(draft.path)
                 yield f"{place}: permission `{draft.table.id}` dropped: {origin.distrust}"
-        for template, origin in self.templates.values():
+        others: Iterable[tuple[Draft[Any], Origin]] = (*self.templates.values(), *self.tools.values())
+        for defined, origin in others:
             if not origin.is_trusted:
-                place = template.source.source(template.path)
-                yield f"{place}: template `{template.name}` dropped: {origin.distrust}"
-        for tool, origin in self.tools.values():
-            if not origin.is_trusted:
-                place = tool.source.source(tool.path)
-                yield f"{place}: tool `{tool.name}` dropped: {origin.distrust}"
+                place = defined.source.source(defined.path)
+                yield f"{place}: {defined.path[0]} `{defined.name}` dropped: {origin.distrust}"
 
 
 def _out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
@@ -416,7 +412,7 @@ def _out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
 
 def _without_examples(draft: RuleDraft) -> RuleDraft:
     table = draft.table.model_copy(update={"match": [], "no_match": []})
-    return RuleDraft(draft.source, draft.path, table)
+    return Draft(draft.source, draft.path, table)
 
 
 def _patterns(group: Given | None) -> Iterator[str]:

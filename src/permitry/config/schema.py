@@ -1,6 +1,5 @@
 """The shape of a rule file. What the JSON Schema says and what the loader accepts come from these models."""
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Any, Literal
 
@@ -39,7 +38,7 @@ from permitry.config._checks import (
 )
 from permitry.rules.conditions.keys import CONDITIONS, condition
 from permitry.rules.conditions.label import label_problem
-from permitry.rules.conditions.written import PlainCondition, Table, Value, Words, Written, bare_type
+from permitry.rules.conditions.written import PlainCondition, Table, Value, Words, bare_type
 
 __all__ = [
     "BudgetTable",
@@ -91,13 +90,11 @@ def _demanded(base: Table, demand: Value) -> object:
     return AfterValidator((lambda words: list(map(check, words))) if base == Words else check)
 
 
-_KINDS: Mapping[str, type[Written]] = {key: condition(key) for key in CONDITIONS}
-
 WhenTable = create_model(
     "WhenTable",
     __base__=_Table,
     __doc__="Conditions beside the tool name; all that are given must hold.",
-    **{key: _field(kind.table, kind.description) for key, kind in _KINDS.items()},
+    **{kind.key: _field(kind.table, kind.description) for kind in map(condition, CONDITIONS)},
 )
 
 
@@ -123,8 +120,8 @@ FullExampleTable = create_model(
     __base__=ExampleTable,
     __doc__=ExampleTable.__doc__,
     **{
-        key: _field(kind.example)
-        for key, kind in _KINDS.items()
+        kind.key: _field(kind.example)
+        for kind in map(condition, CONDITIONS)
         if issubclass(kind, PlainCondition) and kind.example is not None
     },
 )

@@ -8,7 +8,7 @@ import attrs
 
 from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.diagnostics import SourceText
-from permitry.config.drafts import RuleDraft, TemplateDraft
+from permitry.config.drafts import Draft, RuleDraft, TemplateDraft
 from permitry.config.load import RuleSet
 from permitry.config.schema import RuleFile
 
@@ -32,8 +32,8 @@ def drafts_of(rules: RuleSet) -> Drafts:
         text = path.read_text(encoding="utf-8")
         file = RuleFile.model_validate(tomllib.loads(text))
         source = SourceText(name, text, len(file.rule))
-        in_rules |= {table.id: RuleDraft(source, ("rule", i), table) for i, table in enumerate(file.rule)}
+        in_rules |= {table.id: Draft(source, ("rule", i), table) for i, table in enumerate(file.rule)}
         in_templates |= {
-            template: TemplateDraft(source, ("template", template), table) for template, table in file.template.items()
+            template: Draft(source, ("template", template), table) for template, table in file.template.items()
         }
     return Drafts(in_rules, in_templates)
