@@ -3,7 +3,7 @@
 import functools
 import itertools
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar, TypeAlias, assert_never
 
 import attrs
