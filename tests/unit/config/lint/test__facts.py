@@ -2,7 +2,7 @@
 
 import itertools
 
-from tests.unit.config.lint.test_index import COMMANDS, HOSTS, PATHS, TOOLS
+from tests.unit.config.lint.test__index import COMMANDS, HOSTS, PATHS, TOOLS
 
 from permitry.actions.hosts import read_host
 from permitry.config.lint._facts import (
