@@ -11,6 +11,8 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import ToolHandler
 from permitry.session import Session
 from permitry_tools import workspace_tools
+from permitry_tools._tree import TurnBounds
+from permitry_tools.turn_diff import TurnDiffTracker
 from permitry_tools.workspace import Workspace
 
 
@@ -54,3 +56,15 @@ def use(registry: ToolRegistry) -> Callable[..., ToolResult]:
 def preview(registry: ToolRegistry) -> Callable[..., str | None]:
     """Return a function that previews a call: `preview("write_file", path="a", content="b")`."""
     return lambda tool, **arguments: registry.preview(ToolCall(tool, arguments))
+
+
+@pytest.fixture
+def begun(root: Path) -> Callable[..., TurnDiffTracker]:
+    """Return a function that begins a turn in the workspace with some of its bounds changed."""
+
+    def begin(bounds: TurnBounds | None = None) -> TurnDiffTracker:
+        tracker = TurnDiffTracker(root, TurnBounds() if bounds is None else bounds)
+        tracker.begin()
+        return tracker
+
+    return begin
