@@ -89,16 +89,17 @@ class Account:
     def _thin(self) -> None:
         """Keep the fewer times the longer ago they are."""
         # INVARIANT: law 4. Without a time, calls are free only once the next time that is kept has passed.
-        kept, wanted = [], 0
-        for place in range(len(self._until) - 1, -1, -1):
-            depth = self._until[-1] - self._until[place]
-            if depth >= wanted:
+        depths = [self._until[-1] - until for until in self._until]
+        kept, limit = [], 0
+        for place in range(len(depths) - 1, -1, -1):
+            # The oldest is kept as well: all calls would count as long as those of the next time.
+            if place == 0 or depths[place - 1] > limit:
                 kept.append(place)
-                wanted = depth + 1 + depth // self.exact
+                limit = depths[place] + 1 + depths[place] // self.exact
         kept.reverse()
         self._times = array("d", (self._times[place] for place in kept))
         self._until = array("Q", (self._until[place] for place in kept))
-        self._room = 2 * len(kept) + 2 * self.exact
+        self._room = 3 * len(kept) // 2 + 2 * self.exact
 
     def _see(self, target: str, at: float) -> None:
         self._seen[target] = max(at, self._seen.get(target, at))
