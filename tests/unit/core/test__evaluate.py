@@ -1,0 +1,90 @@
+"""The evaluation of a question: phase by phase, every restriction asked, and nothing allowed by a failure."""
+
+from typing import Any, cast
+
+import pytest
+from tests.unit.core.stubs import StubRule
+
+from permitry.core._entry import compiled
+from permitry.core._evaluate import Phases, decided
+from permitry.core._version import Version
+from permitry.core.action import Actions, Run, Unknown, Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
+from permitry.core.rule import Question, Unsure
+from permitry.core.spec import ArgumentRole, ToolSpec
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+TWO = Actions((Run((Word("a"),)), Run((Word("b"),))))
+OPEN = Actions((*TWO.certain, Unknown("", "open")), doubt="open")
+SHELL = ToolSpec("t", roles={"command": ArgumentRole.COMMAND})
+
+
+def _decided(*rules: object, actions: Actions = TWO, spec: ToolSpec = SHELL) -> Decision:
+    version = Version(lambda: "v1")
+    entries = sorted(compiled(cast("Any", rules), version), key=lambda entry: entry.priority)
+    question = Question(ToolCall("t"), AuthContext(), spec, lambda *_: actions)
+    return decided(question, Phases.of(entries, version))
+
+
+def test_without_rules_a_human_is_asked() -> None:
+    """An empty rule set allows nothing."""
+    assert _decided().verdict is CONFIRM
+
+
+def test_a_restriction_goes_before_a_permission() -> None:
+    """And an override before both."""
+    allow, block = (
+        StubRule("allow", priority_number=399),
+        StubRule("block", effect=BLOCK, priority_number=199),
+    )
+    assert _decided(allow, block).rule_id == "block"
+    assert _decided(allow, block, StubRule("over", priority_number=99)).rule_id == "over"
+
+
+def test_every_restriction_is_asked_and_the_strictest_counts() -> None:
+    """Also after one that matched: a failure further on belongs in the record."""
+    rules = [
+        StubRule("ask", effect=CONFIRM, priority_number=100),
+        StubRule("first", effect=BLOCK, priority_number=110),
+        StubRule("second", effect=BLOCK, priority_number=120),
+        StubRule("fails", ValueError("broken"), effect=CONFIRM, priority_number=130),
+    ]
+    found = _decided(*rules)
+    assert (found.verdict, found.rule_id) == (BLOCK, "first")
+    assert [failure.rule_id for failure in found.errors] == ["fails"]
+    assert [each.asked for each in rules] == [1, 1, 1, 1]
+
+
+def test_of_equals_a_rule_that_is_sure_is_named() -> None:
+    """Among those in doubt, the one that the call looks most like."""
+    vague, like = Unsure("open", likeness=0), Unsure("open", likeness=2)
+    rules = [
+        StubRule("vague", vague, effect=BLOCK, priority_number=100),
+        StubRule("like", like, effect=BLOCK, priority_number=110),
+    ]
+    assert _decided(*rules).rule_id == "like"
+    assert _decided(*rules, StubRule("sure", effect=CONFIRM, priority_number=120)).rule_id == "sure"
+
+
+def test_permissions_allow_a_call_together() -> None:
+    """Once not one of its actions is left."""
+    first, second = (
+        StubRule("a", answer=False, covered={0}),
+        StubRule("b", answer=False, covered={1}),
+    )
+    assert _decided(first).verdict is CONFIRM
+    assert _decided(first, second).verdict is ALLOW
+
+
+@pytest.mark.parametrize("changes", [{"spec": ToolSpec("t")}, {"actions": OPEN}])
+def test_what_is_not_known_is_not_shared(changes: dict[str, Any]) -> None:
+    """A tool of unknown arguments, or a call that cannot be read, is permitted as a whole or not at all."""
+    assert _decided(StubRule("a", answer=False, covered={0, 1, 2}), **changes).verdict is CONFIRM
+
+
+def test_a_permission_that_fails_covers_nothing() -> None:
+    """Even if it said before that it covers all."""
+    found = _decided(StubRule("a", ValueError("broken"), {0, 1}))
+    assert (found.verdict, len(found.errors)) == (CONFIRM, 1)
