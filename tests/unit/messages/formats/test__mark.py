@@ -1,0 +1,39 @@
+"""The parts of a format: for which formats a mark counts, and marks that are dropped around others."""
+
+import pytest
+
+from permitry.messages.formats._mark import Block, Mark, wrapper
+from permitry.messages.formats._scan import MoreError, Scan
+from permitry.messages.formats._tools import Tools
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("mark", "formats"),
+    [
+        (Mark("<a>", _nothing), {"auto", "one", "alias", "other"}),
+        (Mark("<a>", _nothing, "one"), {"auto", "one"}),
+        (Mark("<a>", _nothing, "one", ("alias",)), {"auto", "one", "alias"}),
+    ],
+)
+def test_a_mark_serves_its_format(mark: Mark, formats: set[str]) -> None:
+    """And its aliases; one without a format serves all, and each is looked for when none is given."""
+    assert {each for each in ("auto", "one", "alias", "other") if mark.serves(each)} == formats
+
+
+def test_a_wrapper_is_dropped_before_what_it_wraps() -> None:
+    """With its closer, when that comes; around anything else it is text."""
+    mark = wrapper("<all>", "</all>", ("<one>",), ("f", "g"))
+    assert (mark.serves("f"), mark.serves("g"), mark.serves("h")) == (True, True, False)
+    assert mark.read(Scan("<all>\n <one>", Tools(None)), 0, 5) == Block(5, closer="</all>")
+    assert mark.read(Scan("<all> two", Tools(None)), 0, 5) is None
+
+
+def test_a_wrapper_waits_for_what_follows() -> None:
+    """While a stream goes on, the next mark may be half of one."""
+    mark = wrapper("<all>", "</all>", ("<one>",), ("f",))
+    with pytest.raises(MoreError):
+        mark.read(Scan("<all><on", Tools(None), is_open=True), 0, 5)
