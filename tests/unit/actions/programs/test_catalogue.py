@@ -1,0 +1,102 @@
+"""What is known about programs: read late, and from the fast file only if it says the same."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from permitry.actions.programs import catalogue as module
+from permitry.actions.programs.catalogue import Options, catalogue, compact
+
+TEXT = """
+[group]
+quiet = "-q --quiet"
+[program.show]
+options = "-ab @quiet -n= --colour[=] -k: --pair== -NUM"
+operands = "read*"
+trees = "-a -b"
+[[program.show.modes]]
+when = "-x"
+operands = "write"
+[program.display]
+like = "show"
+never = "asks"
+[program.word]
+options = "-ab"
+whole_words = true
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Have the catalogue read from `programs.toml` of a folder, and return the path of its fast file."""
+    (tmp_path / "programs.toml").write_text(TEXT, encoding="utf-8")
+    monkeypatch.setattr(module, "_TEXT", tmp_path / "programs.toml")
+    monkeypatch.setattr(module, "_COMPACT", tmp_path / "programs.json")
+    catalogue.cache_clear()
+    yield tmp_path / "programs.json"
+    catalogue.cache_clear()
+
+
+def test_options_are_listed_by_what_they_take(files: Path) -> None:
+    """Letters one by one; a group stands for its options."""
+    assert not files.exists()
+    assert catalogue()["show"].options == Options(
+        plain=frozenset({"-a", "-b", "-q", "--quiet"}),
+        valued=frozenset({"-n"}),
+        attached=frozenset({"--colour"}),
+        separate=frozenset({"-k"}),
+        doubled=frozenset({"--pair"}),
+        has_numbers=True,
+    )
+
+
+@pytest.mark.usefixtures("files")
+def test_some_programs_have_whole_words_for_options() -> None:
+    """Then letters are not options of their own."""
+    assert catalogue()["word"].options.plain == {"-ab"}
+
+
+@pytest.mark.usefixtures("files")
+def test_a_mode_has_a_shape_of_its_own() -> None:
+    """It comes before the usual one, and has all that it does not say otherwise."""
+    mode, usual = catalogue()["show"].shapes
+    assert (mode.operands, mode.when) == (("write",), frozenset({"-x"}))
+    assert (usual.operands, usual.when) == (("read*",), frozenset())
+    assert mode.trees == usual.trees == {"-a", "-b"}
+
+
+@pytest.mark.usefixtures("files")
+def test_a_program_like_another_one_differs_where_it_says_so() -> None:
+    """The rest is the other one's."""
+    assert catalogue()["display"].never == "asks"
+    assert catalogue()["display"].options == catalogue()["show"].options
+
+
+@pytest.mark.usefixtures("files")
+def test_an_unknown_program_is_not_there() -> None:
+    """Nothing is guessed about it."""
+    assert "other" not in catalogue()
+    assert set(catalogue()) == {"show", "display", "word"}
+    assert len(catalogue()) == 3
+    with pytest.raises(KeyError):
+        catalogue()["other"]
+
+
+def test_the_fast_file_counts_for_the_same_text(files: Path) -> None:
+    """It holds what the text says; read from it, the programs are the same."""
+    stored = json.loads(compact())
+    assert stored["sha256"] == hashlib.sha256(TEXT.encode()).hexdigest()
+    stored["program"]["fast"] = {}
+    files.write_text(json.dumps(stored), encoding="utf-8")
+    assert "fast" in catalogue()
+
+
+@pytest.mark.parametrize("stored", ["", "[]", "{", '{"sha256": "0", "program": {"evil": {}}, "group": {}}', "\udcff"])
+def test_any_other_fast_file_is_not_read(files: Path, stored: str) -> None:
+    """One that is broken, or of another text, adds no program."""
+    files.write_bytes(stored.encode(errors="surrogateescape"))
+    assert "evil" not in catalogue()
+    assert "show" in catalogue()
