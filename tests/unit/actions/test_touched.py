@@ -1,0 +1,117 @@
+"""What operands touch, with the disk as it is: where copies land, and where links lead."""
+
+from pathlib import Path
+
+import pytest
+
+from permitry.actions.folders import Folder
+from permitry.actions.programs.named import Copy, Named, Operands
+from permitry.actions.touched import touched
+from permitry.core.action import Access, Touch, Word
+
+READ, WRITE = Access.READ, Access.WRITE
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """Return the folder of a command, with a folder `to` in it and nothing else."""
+    (tmp_path / "to").mkdir()
+    return Folder((str(tmp_path),), None)
+
+
+def _touches(folder: Folder, *operands: Named | Copy) -> list[Touch]:
+    paths = tuple(each for each in operands if isinstance(each, Named))
+    copies = tuple(each for each in operands if isinstance(each, Copy))
+    return list(touched(Operands(paths, copies=copies), folder))
+
+
+def _seen(folder: Folder, *operands: Named | Copy) -> set[tuple[str, Access]]:
+    """Return what is touched, by names below the folder."""
+    return {
+        (name.removeprefix(f"{folder.bases[0]}/"), touch.access)
+        for touch in _touches(folder, *operands)
+        for name in touch.place.names
+    }
+
+
+def test_nothing_named_touches_nothing(folder: Folder) -> None:
+    """Neither a path nor a copy."""
+    assert _touches(folder) == []
+
+
+def test_a_quoted_tilde_is_a_guess(folder: Folder) -> None:
+    """For most programs it stays one; an unquoted one is the home folder."""
+    (quoted,) = _touches(folder, Named(READ, Word("~/a")))
+    (plain,) = _touches(folder, Named(READ, Word("a")))
+    assert (quoted.is_guess, plain.is_guess) == (True, False)
+
+
+def test_what_may_happen_instead_is_kept(folder: Folder) -> None:
+    """A restriction on either access must see it."""
+    (touch,) = _touches(folder, Named(READ, Word("a"), instead=frozenset({WRITE})))
+    assert touch.instead == {WRITE}
+
+
+def test_what_is_filled_with_something_unknown_makes_links(folder: Folder, tmp_path: Path) -> None:
+    """And where links are below it already, what is written may lead anywhere."""
+    below = Named(WRITE, Word("to"), is_tree=True, is_entry=True, is_filled=True)
+    (touch,) = _touches(folder, below)
+    assert (touch.makes_links, touch.place.is_certain) == (True, True)
+    (tmp_path / "to" / "link").symlink_to("/etc")
+    (touch,) = _touches(Folder(folder.bases, None), below)
+    assert not touch.place.is_certain
+
+
+@pytest.mark.parametrize(
+    ("target", "is_below", "made"),
+    [
+        ("to", None, {"to/a"}),
+        ("to", False, {"to"}),
+        ("to", True, {"to/a"}),
+        ("new", False, {"new"}),
+        ("new", True, {"new/a"}),
+        ("new", None, {"new", "new/a"}),
+    ],
+)
+def test_a_copy_lands_at_its_target_or_below_it(
+    folder: Folder, target: str, made: set[str], *, is_below: bool | None
+) -> None:
+    """Below a folder that is there; where it may become one, at both names."""
+    copy = Copy((Word("a"),), Word(target), is_below)
+    assert _seen(folder, copy) == {(name, WRITE) for name in made}
+
+
+def test_of_two_names_the_less_likely_one_is_a_guess(folder: Folder) -> None:
+    """There is no folder of that name yet."""
+    touches = _touches(folder, Copy((Word("a"),), Word("new")))
+    assert [touch.is_guess for touch in touches] == [False, True]
+
+
+def test_a_new_link_touches_what_it_leads_to(folder: Folder) -> None:
+    """From the folder it is in; written through it, later, is a guess."""
+    touches = _touches(folder, Copy((Word("../a"),), Word("to/link"), is_below=False, are_texts=True))
+    assert touches[0].makes_links
+    led = [(touch.access, touch.is_guess) for touch in touches if f"{folder.bases[0]}/a" in touch.place.names]
+    assert led == [(READ, False), (WRITE, True)]
+
+
+def test_a_kept_link_leads_where_the_original_leads(folder: Folder, tmp_path: Path) -> None:
+    """A copy of it is a link as well; a copy of a plain file is none."""
+    (tmp_path / "link").symlink_to("secret")
+    copy = Copy((Word("link"),), Word("new"), is_below=False, keeps_links=True)
+    assert ("secret", READ) in _seen(folder, copy)
+    (tmp_path / "plain").touch()
+    (touch,) = _touches(folder, Copy((Word("plain"),), Word("new"), is_below=False, keeps_links=True))
+    assert not touch.makes_links
+
+
+def test_a_hard_link_is_the_file_it_is_made_of(folder: Folder) -> None:
+    """Whatever is done to it is done to that."""
+    copy = Copy((Word("a"),), Word("new"), is_below=False, makes_links=True)
+    assert {("a", READ), ("a", WRITE), ("new", WRITE)} <= _seen(folder, copy)
+
+
+def test_a_source_that_is_not_known_makes_a_name_that_is_not(folder: Folder) -> None:
+    """Below the folder, it may be any."""
+    (touch,) = _touches(folder, Copy((Word("*", is_glob=True),), Word("to"), is_below=True))
+    assert not touch.place.is_certain
