@@ -1,8 +1,10 @@
-"""What `import permitry` costs."""
+"""What `import permitry` offers, and what it costs."""
 
 import subprocess
 import sys
 import time
+
+import permitry
 
 MOST = 4.0
 
@@ -12,6 +14,18 @@ def seconds(*arguments: str) -> float:
     begun = time.perf_counter()
     subprocess.run([sys.executable, *arguments], check=True)
     return time.perf_counter() - begun
+
+
+def test_every_public_name_is_there() -> None:
+    """Each is loaded when it is first used, and is the same object afterwards."""
+    for name in permitry.__all__:
+        assert getattr(permitry, name) is getattr(permitry, name)
+    assert dir(permitry) == sorted(permitry.__all__)
+
+
+def test_another_name_is_an_error() -> None:
+    """As of any module, and nothing is loaded for it."""
+    assert not hasattr(permitry, "Decide")
 
 
 def test_importing_loads_neither_pydantic_nor_rich() -> None:
