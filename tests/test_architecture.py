@@ -187,3 +187,24 @@ def test_files_do_not_import_each_other_in_a_circle() -> None:
     # What gathers the public names loads them on first use.
     del graph["permitry"]
     graphlib.TopologicalSorter(graph).prepare()
+
+
+# Files without tests of their own name, and why.
+NOT_MIRRORED = {
+    "config/drafts.py": "values; the name is the last part of a path",
+    "handler.py": "its tests are a folder, tests/unit/handler",
+}
+
+
+def mirror(path: Path) -> Path:
+    """Return where the tests of a file are; those of an `__init__.py` are in `test_init.py`."""
+    *folders, name = place(path).split("/")
+    top = [] if folders[:1] == ["cli"] else ["unit"]
+    return Path(__file__).parent.joinpath(*top, *folders, f"test_{name.replace('__init__', 'init')}")
+
+
+def test_every_source_file_has_its_mirror_test() -> None:
+    """A reader finds the tests of a file at its own path; classes of values alone need none."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    working = [path for path in BOTH if any(isinstance(node, functions) for node in ast.walk(tree(path)))]
+    assert {place(path) for path in working if not mirror(path).exists()} == NOT_MIRRORED.keys()
