@@ -25,7 +25,7 @@ def test_the_deciding_rule_is_told_with_its_line(cli: Callable[..., Outcome], as
     assert lines[0] == "block  git_push"
     assert lines[1] == "  decided by  publishing-is-yours  (restriction, permitry:coding-agent:20)"
     assert lines[2] == "  reason      what is published cannot be taken back"
-    assert lines[3].startswith("  told        Publishing is left to the user.")
+    assert lines[3].startswith("  message     Publishing is left to the user.")
 
 
 def test_the_line_is_that_of_the_rule(
@@ -59,7 +59,7 @@ def test_an_allowed_call_tells_the_model_nothing(cli: Callable[..., Outcome], as
     code, out, _ = cli(*EXPLAIN, "--call", asked("read_file"))
     assert code == 0
     assert "decided by  read-only  (permission, built-in)" in out
-    assert "  told " not in out
+    assert "  message " not in out
 
 
 def test_the_default_is_told_as_such(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
@@ -113,7 +113,7 @@ def test_one_rule_decides(cli: Callable[..., Outcome], asked: Callable[..., str]
 
 
 def test_an_invalid_line_is_explained(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
-    """A line that is no call is a block with its error, and the next line is explained."""
+    """A line that is not a valid call is a block with its error, and the next line is explained."""
     code, out, _ = cli(*EXPLAIN, "--calls", "-", stdin=f"[]\n{asked('read_file')}\n")
     assert code == 4
     assert out.startswith("block  ?\n  decided by  no rule  (input)\n")

@@ -100,9 +100,9 @@ def diff(console: Console, text: str) -> None:
         console.print(Text(f"... {len(lines) - _MOST_DIFF_LINES} more lines", "yellow"))
 
 
-def explanation(console: Console, tool: str, told: Explanation) -> None:
+def explanation(console: Console, tool: str, explained: Explanation) -> None:
     """Print a decision in full: the deciding rule, what the model is shown, all matches, all near misses."""
-    decision = told.decision
+    decision = explained.decision
     verdict = decision.verdict.value
     rule = decision.rule_id or "no rule"
     console.print(Text(f"{verdict}", f"bold {_COLOURS[verdict]}"), Text(f"  {one_line(tool)}"), sep="", soft_wrap=True)
@@ -110,12 +110,12 @@ def explanation(console: Console, tool: str, told: Explanation) -> None:
     console.print(Text(f"  decided by  {rule}  ({where})"), soft_wrap=True)
     console.print(Text(f"  reason      {one_line(decision.reason)}"), soft_wrap=True)
     if decision.verdict is not Verdict.ALLOW:
-        console.print(Text(f"  told        {one_line(decision.message or '')}"), soft_wrap=True)
-    if told.actions:
+        console.print(Text(f"  message     {one_line(decision.message or '')}"), soft_wrap=True)
+    if explained.actions:
         console.print(Text("  actions"), soft_wrap=True)
-    for each_action in told.actions:
+    for each_action in explained.actions:
         console.print(_action_line(each_action), soft_wrap=True)
-    for title, rules in (("matches", told.matches), ("near misses", told.near_misses)):
+    for title, rules in (("matches", explained.matches), ("near misses", explained.near_misses)):
         if rules:
             console.print(Text(f"  {title}"), soft_wrap=True)
         for each in rules:
@@ -125,19 +125,19 @@ def explanation(console: Console, tool: str, told: Explanation) -> None:
 
 
 def _action_line(each: ActionTrace) -> Text:
-    """Return one action with the decision it would get alone, indented by what stands around it."""
+    """Return one action with the decision it would get alone, indented by the constructs around it."""
     action, decision = each.action, each.decision
     around = f"{' '.join(action.within)}: " if isinstance(action, Run) and action.within else ""
     depth = 1 + (len(action.within) if isinstance(action, Run) else 0)
-    told = f"{around}{shortened(phrase(action), _LONGEST)}"
+    shown = f"{around}{shortened(phrase(action), _LONGEST)}"
     if isinstance(action, Unknown):
-        told = f"not certain: {action.reason} (at character {action.offset + 1})"
+        shown = f"not certain: {action.reason} (at character {action.offset + 1})"
     may = "" if each.is_certain else "may  "
     why = f"  ({one_line(action.doubt)})" if isinstance(action, Run) and action.doubt is not None else ""
     verdict = decision.verdict.value
     line = Text(f"  {'  ' * depth}")
     line.append(f"{verdict:<8}", _COLOURS[verdict])
-    return line.append(f"{may}{told}  [{decision.rule_id or 'no rule'}]{why}")
+    return line.append(f"{may}{shown}  [{decision.rule_id or 'no rule'}]{why}")
 
 
 def _trace(rule: RuleTrace) -> str:

@@ -56,7 +56,7 @@ class Then(_Part):
     """What follows from the answer."""
 
     runs: bool
-    told: str | None = Field(description="What the model is shown when the call does not run.")
+    message: str | None = Field(description="What the model is shown when the call does not run.")
     tool_ignore_list: list[str] = Field(description="The ignore list afterwards.")
 
 
@@ -125,7 +125,7 @@ def _problem(index: Path, line: int, name: str, present: set[str], listed: list[
 def read_case(path: Path) -> GoldenCase:
     """Return the case of a file.
 
-    Raises: `ConfigError` when it is no case, or its id is not its name.
+    Raises: `ConfigError` when it is not a case, or its id is not its name.
     """
     try:
         case = GoldenCase.model_validate(parse_json(path.read_text(encoding="utf-8")))
@@ -149,9 +149,9 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
     Raises: `GoldenMismatchError` when anything wanted differs; `ConfigError` for bad rules or calls.
     """
     if case.rules or rules is None:
-        rules = load_rules(_beside(path, name) for name in case.rules)
+        rules = load_rules(_next_to(path, name) for name in case.rules)
     if "context" in case.call:
-        message, hint = "`call.context` is not read", "put it into `context`, beside `call`"
+        message, hint = "`call.context` is not read", "put it into `context`, next to `call`"
         raise ConfigError([Problem(str(path), 0, 0, 0, message, hint)])
     try:
         question = read_question({**case.call, "context": case.context}, rules.templates)
@@ -165,9 +165,9 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
         pairs.append(("request", case.request, {"path": asked.path}))
     if case.answer is not None and case.then is not None:
         pairs.append(("then", case.then, _answered(question, case.answer)))
-    told = [difference for name, want, got in pairs for difference in _differences(name, want.model_dump(), got)]
-    if told:
-        raise GoldenMismatchError("; ".join(told))
+    differences = [difference for name, want, got in pairs for difference in _differences(name, want.model_dump(), got)]
+    if differences:
+        raise GoldenMismatchError("; ".join(differences))
 
 
 def _differences(name: str, want: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
@@ -175,7 +175,7 @@ def _differences(name: str, want: Mapping[str, Any], got: Mapping[str, Any]) -> 
     return [f"{name}.{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
 
 
-def _beside(path: Path, name: str) -> str:
+def _next_to(path: Path, name: str) -> str:
     return name if name.startswith("permitry:") else str(path.parent / name)
 
 
@@ -194,4 +194,4 @@ def _answered(question: Question, answer: Answer) -> dict[str, Any]:
     runs = ToolHandler(session).process_confirmation(
         ToolConfirmationResponse(**answer.model_dump()), question.call.tool
     )
-    return {"runs": runs, "told": next(iter(session.messages), None), "tool_ignore_list": session.tool_ignore_list}
+    return {"runs": runs, "message": next(iter(session.messages), None), "tool_ignore_list": session.tool_ignore_list}

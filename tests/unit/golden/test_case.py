@@ -13,7 +13,7 @@ from permitry.golden.case import INDEX, check_case, find_cases, index_of, read_c
 
 ASKS = "This call needs the user's confirmation before it runs."
 WANT = {"verdict": "confirm", "rule": None, "phase": "default", "message": ASKS}
-YES = {"answer": {"approved": True}, "then": {"runs": True, "told": None, "tool_ignore_list": []}}
+YES = {"answer": {"approved": True}, "then": {"runs": True, "message": None, "tool_ignore_list": []}}
 
 Write = Callable[..., Path]
 
@@ -90,7 +90,7 @@ def test_all_of_the_decision_is_wanted(write: Write, key: str) -> None:
         ({"request": {}}, "request.path"),
         ({**YES, "answer": {"approved": 1}}, "answer.approved"),
         ({**YES, "answer": {"approved": True, "always": True}}, "answer.always"),
-        ({**YES, "then": {"runs": True, "told": None}}, "then.tool_ignore_list"),
+        ({**YES, "then": {"runs": True, "message": None}}, "then.tool_ignore_list"),
     ],
 )
 def test_a_misspelt_case_is_a_problem(write: Write, changes: dict[str, Any], place: str) -> None:
@@ -202,16 +202,16 @@ def test_what_follows_an_answer_is_compared(write: Write) -> None:
     """Whether the call runs and what is remembered is part of a case with an answer."""
     check(write(**YES))
     always = {"approved": True, "skip_future": True}
-    told = differs(write(answer=always, then={"runs": False, "told": None, "tool_ignore_list": []}))
+    told = differs(write(answer=always, then={"runs": False, "message": None, "tool_ignore_list": []}))
     assert told == 'then.runs: want false, got true; then.tool_ignore_list: want [], got ["write_file"]'
 
 
 def test_what_the_model_is_told_is_compared(write: Write) -> None:
     """After a rejection the words for the model are part of the case; a context's ignore list stays as it is."""
     answer = {"approved": False, "skip_future": True, "instructions": "Use docs/."}
-    then = {"runs": False, "told": "nothing", "tool_ignore_list": ["bash"]}
+    then = {"runs": False, "message": "nothing", "tool_ignore_list": ["bash"]}
     told = differs(write(answer=answer, then=then, context={"tool_ignore_list": ["bash"]}))
-    assert told.startswith('then.told: want "nothing", got "The user declined the call of `write_file`')
+    assert told.startswith('then.message: want "nothing", got "The user declined the call of `write_file`')
     assert "Use docs/." in told
     assert "tool_ignore_list" not in told
 
