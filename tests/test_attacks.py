@@ -263,7 +263,7 @@ def test_restrictions_see_what_is_hidden_in_a_command(tmp_path: Path, text: str)
 
 @pytest.mark.parametrize("text", ["git commit -m 'update .env handling'", "git commit -m 'rm x'", "sed -i s/a/b/ f"])
 def test_restrictions_do_not_see_what_is_not_there(tmp_path: Path, text: str) -> None:
-    """A message is no path and no command."""
+    """A message is neither a path nor a command."""
     verdict = _guarded(tmp_path).decide(ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)).verdict
     assert verdict is Verdict.ALLOW
 

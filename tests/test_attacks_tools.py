@@ -223,7 +223,7 @@ def test_a_pattern_that_takes_long_can_be_cancelled(registry: ToolRegistry, root
 
 @pytest.mark.parametrize("tool", ["read_image", "view_image"])
 def test_a_name_that_the_system_refuses_is_no_crash(use: Callable[..., ToolResult], tool: str) -> None:
-    """It is no image, and that is all."""
+    """It is not an image, and that is all."""
     assert "crashed" not in use(tool, path="x" * 5_000).text
 
 

@@ -180,7 +180,7 @@ GUARDED = {
 def test_the_shipped_set_blocks_what_is_certain(
     policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str | None
 ) -> None:
-    """The rules of the session may be read, and what is no file of this machine is not deleted."""
+    """The rules of the session may be read, and what is not a file of this machine is not deleted."""
     check(policies["base"], text, verdict, rule)
 
 

@@ -3,7 +3,7 @@
 ::
 
     PermitryError
-    ├── CallError            (ValueError)   a tool call that is no call: bad name, bad JSON, too deep, too large
+    ├── CallError            (ValueError)   a tool call that is not valid: bad name, bad JSON, too deep, too large
     ├── ConfigError          (ValueError)   rule files that cannot be used; carries every problem with its place
     ├── RuleError            (ValueError)   a rule that cannot be part of a policy (a bad rule, not a failing one)
     ├── UnevaluableError                    a condition of a rule that this call gives no answer to
@@ -55,7 +55,7 @@ class PermitryError(Exception):
 
 
 class CallError(PermitryError, ValueError):
-    """A tool call that cannot be judged because it is not a valid call."""
+    """A tool call that cannot be decided on because it is not valid."""
 
 
 class Problem(NamedTuple):

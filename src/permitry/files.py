@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import IO, TypeAlias
 
 __all__ = [
-    "CREATE", "DIRECTORY", "READ", "TEMPORARY", "NotRegularError", "beside", "mode_at", "open_regular", "opened",
-    "replace_file", "write_new",
+    "CREATE", "DIRECTORY", "READ", "TEMPORARY", "NotRegularError", "mode_at", "open_regular", "opened",
+    "replace_file", "temporary_next_to", "write_new",
 ]  # fmt: skip
 
 # Python opens every file so that no other program inherits it (PEP 446); O_CLOEXEC adds nothing.
@@ -28,7 +28,7 @@ class NotRegularError(OSError):
     """What was opened is a directory, a pipe or a device."""
 
     def __init__(self, name: Name) -> None:
-        super().__init__(errno.EINVAL, "it is no regular file", os.fspath(name))
+        super().__init__(errno.EINVAL, "it is not a regular file", os.fspath(name))
 
 
 @contextlib.contextmanager
@@ -84,7 +84,7 @@ def write_new(
 
 
 @contextlib.contextmanager
-def beside(
+def temporary_next_to(
     name: Name, data: bytes, *, folder: int | None = None, mode: int | None = 0o600, is_durable: bool = False
 ) -> Iterator[str]:
     """Yield the name of a new file next to `name` that holds `data`; unless it is renamed, it is gone afterwards."""
@@ -102,5 +102,5 @@ def replace_file(
     name: Name, data: bytes, *, folder: int | None = None, mode: int | None = 0o600, is_durable: bool = False
 ) -> None:
     """Put `data` into a file in one step: readers see the old content or the new, never half of it."""
-    with beside(name, data, folder=folder, mode=mode, is_durable=is_durable) as temporary:
+    with temporary_next_to(name, data, folder=folder, mode=mode, is_durable=is_durable) as temporary:
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -70,7 +70,7 @@ class Session:
     def switch_mode(self, mode: str) -> None:
         """Enter `plan`, `yolo`, `default`, or a mode of the host; plan and YOLO are left by entering another.
 
-        Raises: `ValueError` for what is no word, and for `Plan` and its like; then the mode stays as it is.
+        Raises: `ValueError` for what is not a word, and for `Plan` and its like; then the mode stays as it is.
         """
         _check_mode(mode)
         # INVARIANT: the flags alone say plan and yolo, so that clearing a flag always leaves the mode.

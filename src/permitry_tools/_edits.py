@@ -26,7 +26,7 @@ class FileEdit:
     def of(cls, workspace: Workspace, path: str, edited: Callable[[str, Path], str]) -> "FileEdit":
         """Return the edit that `edited` makes of a text and its file's name.
 
-        Raises: `ToolError` when there is no such file inside the workspace, or it is no text.
+        Raises: `ToolError` when there is no such file inside the workspace, or it is not text.
         """
         where, data = read_bytes(workspace, path)
         before = exact_text(path, data)

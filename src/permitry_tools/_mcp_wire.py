@@ -55,7 +55,7 @@ class Listing:
 
 
 def read_tools(server: str, tools: Iterable[Mapping[str, Any]], *, trust_annotations: bool, timeout: float) -> Listing:
-    """Return the tools of the server named `server`, in the order it lists them; what is no tool is skipped."""
+    """Return the tools of the server named `server`, in the order it lists them; what is not a tool is skipped."""
     definitions: dict[str, Definition] = {}
     skipped: dict[str, str] = {}
     for tool in tools:

@@ -93,7 +93,7 @@ class Tree:
 
 
 def is_before(path: str, end: str | None) -> bool:
-    """Return whether a look comes to `path` before `end`; None is no end."""
+    """Return whether a look comes to `path` before `end`; None means no end."""
     return end is None or order(path) < order(end)
 
 

@@ -64,7 +64,7 @@ class ArtifactStore:
 
     The first line is a JSON object with the `objective`, and the `agent` for whose call it was kept.
 
-    Nothing outside the folder is read or written: an id is no path, and links are not followed. Nor is a link that
+    Nothing outside the folder is read or written: an id is not a path, and links are not followed. Nor is a link that
     stands for the folder itself, or for any folder from `.permitry` on: a repository can bring one along.
     """
 

@@ -26,7 +26,7 @@ from permitry_tools._spec import Arguments, handler, spec
 __all__ = ["Plan", "PlanReview", "PlanState", "PlanStep", "register", "register_present_plan"]
 
 _Status: TypeAlias = Literal["pending", "in_progress", "completed"]
-# It changes the session alone, yet it is no reading: plan mode, which is for another kind of plan, must block it.
+# It changes the session alone, yet it is not reading: plan mode, which is for another kind of plan, must block it.
 _NOTES = ToolTraits(read_only=False, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
 
 

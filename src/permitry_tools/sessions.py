@@ -298,4 +298,4 @@ def _shell_named(name: str | None) -> str:
 
 
 def _unusable(name: str) -> ToolError:
-    return ToolError(f"`{name}` is no shell that can be used here; leave `shell` out, or name bash, sh or zsh.")
+    return ToolError(f"`{name}` is not a shell that can be used here; leave `shell` out, or name bash, sh or zsh.")

@@ -47,7 +47,7 @@ class WebTable(BaseModel):
     def settings(self) -> WebSettings:
         """Return the settings of the web tools.
 
-        Raises: `ValueError` for an endpoint that is no address.
+        Raises: `ValueError` for an endpoint that is not an address.
         """
         return WebSettings(**self.model_dump())
 
@@ -109,7 +109,7 @@ def read_tools_file(path: Path) -> ToolsFile:
     except OSError as error:
         raise _refused(path, f"cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _refused(path, f"is no TOML: {error}") from error
+        raise _refused(path, f"is not TOML: {error}") from error
     try:
         tools = ToolsFile.model_validate(_placed(data, path.absolute().parent))
     except ValidationError as error:

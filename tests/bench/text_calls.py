@@ -114,7 +114,7 @@ def _samples(sizes: Sequence[int]) -> Iterator[_Sample]:
 
 
 def _found(parse: Callable[[str], Calls], text: str) -> object:
-    """Return what a parser finds, or the failure it ends in: a Rust panic is no `Exception`."""
+    """Return what a parser finds, or the failure it ends in: a Rust panic is not an `Exception`."""
     try:
         return [(name, dict(arguments)) for name, arguments in parse(text)]
     except KeyboardInterrupt:

@@ -216,7 +216,7 @@ def test_a_human_reads_what_is_wrong(cli: Callable[..., Outcome]) -> None:
 
 
 def test_an_invalid_line_is_a_block_in_code() -> None:
-    """The decision for a line that is no call is a block whose exit code is that of invalid input."""
+    """The decision for a line that is not a valid call is a block whose exit code is that of invalid input."""
     decision = invalid(3, CallError("why"))
     assert [str(error) for error in decision.errors] == ["line 3: why"]
     assert exit_code(decision) == 4

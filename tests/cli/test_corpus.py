@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_added_stops_no_other(cli: Cli, folder: Path) -> N
     code, out, err = cli("corpus", "add", "missing", "docs")
     assert (code, len(out.splitlines())) == (1, 2)
     assert err.splitlines() == [
-        "permitry: `missing` is no file",
+        "permitry: `missing` is not a file",
         "permitry: `docs/a.txt` is not added: it is not UTF-8 text",
         f"2 documents in {folder / 'corpus.sqlite3'}",
     ]
@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_added_stops_no_other(cli: Cli, folder: Path) -> N
     [
         (("list",), "permitry: there is no corpus `corpus.sqlite3`; `permitry corpus add` makes one"),
         (("remove", "1"), "permitry: there is no corpus `corpus.sqlite3`; `permitry corpus add` makes one"),
-        (("add", "docs", "--date", "today"), "permitry: `today` is no date; write it as in `2025-03-31`"),
+        (("add", "docs", "--date", "today"), "permitry: `today` is not a date; write it as in `2025-03-31`"),
         (("add",), "usage: permitry corpus add "),
         ((), "usage: permitry corpus "),
         (("drop",), "usage: permitry corpus "),
@@ -144,7 +144,7 @@ def test_the_file_of_another_program_is_left_alone(cli: Cli, folder: Path) -> No
     connection = sqlite3.connect(folder / "other.sqlite3")
     connection.execute("CREATE TABLE accounts (secret)")
     connection.close()
-    message = "permitry: `other.sqlite3` is no corpus of this version of permitry\n"
+    message = "permitry: `other.sqlite3` is not a corpus of this version of permitry\n"
     assert cli("corpus", "add", "docs", "--db", "other.sqlite3") == (4, "", message)
 
 

@@ -153,7 +153,7 @@ def test_a_bad_index_fails_and_the_rest_is_tested(
 def test_an_editor_nobody_can_use_is_asked_again(
     typing: Callable[[str], tuple[TextIO, Callable[[], str]]], monkeypatch: pytest.MonkeyPatch, editor: str
 ) -> None:
-    """An `$EDITOR` that cannot be split, and a file that is no text afterwards, lead back to the question."""
+    """An `$EDITOR` that cannot be split, and a file that is not text afterwards, lead back to the question."""
     from permitry.cli.prompt import edit_in_editor  # noqa: PLC0415 -- goes to the imports of test_prompt.py
 
     monkeypatch.setenv("EDITOR", editor)

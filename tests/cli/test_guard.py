@@ -123,7 +123,7 @@ def test_a_call_that_is_no_call_is_answered_after_the_end(
 
 
 def test_a_name_that_is_none_is_harmless(registry: ToolRegistry, capsys: pytest.CaptureFixture[str]) -> None:
-    """The name of a call that is no call reaches the terminal spelled out."""
+    """The name of a call that is not a valid call reaches the terminal spelled out."""
     guard = SessionGuard(ToolHandler(registry=registry), "r")
     guard.line(1, '{"name": "a\\u001b[2J\\u202e", "arguments": {"text": "\\u001b[2J"}}')
     guard.line(2, '{"name": "look", "arguments": {"text": "\\u001b[2J"}}')
@@ -134,7 +134,7 @@ def test_a_name_that_is_none_is_harmless(registry: ToolRegistry, capsys: pytest.
 
 @pytest.mark.parametrize("name", [None, 7, ["read_file"], {}])
 def test_a_name_is_a_text(cli: Callable[..., Outcome], guarding: list[str], objects: Objects, name: object) -> None:
-    """A call whose name is no text is not understood, rather than taken for a tool of that spelling."""
+    """A call whose name is not text is not understood, rather than taken for a tool of that spelling."""
     line = json.dumps({"name": name, "arguments": {}})
     _, out, _ = cli(*guarding, "--json", "--unattended", "block", stdin=line)
     assert objects(out)[-1]["summary"]["calls"][0]["outcome"] == "not understood"

@@ -157,7 +157,7 @@ def test_what_a_model_wrote_is_harmless(cli: Cli) -> None:
         (("--tools", "text.json"), "not valid JSON"),
         (("--tools", "object.json"), "the tools `object.json` are a JSON list"),
         (("--tools", "bytes.json"), "cannot read the tools `bytes.json`"),
-        (("--tools", "odd.json"), "the tools `odd.json`[1] is no tool: a tool is an object with `name`"),
+        (("--tools", "odd.json"), "the tools `odd.json`[1] is not a tool: a tool is an object with `name`"),
         (("bytes.json",), "`bytes.json` is not UTF-8 text"),
     ],
 )
@@ -250,14 +250,14 @@ def test_a_bad_line_stops_no_other(batch: Callable[..., tuple[int, list[dict[str
 
 
 def test_a_batch_of_bytes_is_told_line_by_line(cli: Cli, objects: Objects) -> None:
-    """What is no UTF-8 is one bad line."""
+    """What is not UTF-8 is one bad line."""
     code, out, _ = cli("parse", "--batch", stdin=b'\xff\n{"id": 2, "text": "a"}\n')
     assert code == 4
     assert [answer.get("id") for answer in objects(out)] == [None, 2]
 
 
 def test_half_a_surrogate_pair_comes_back(batch: Callable[..., tuple[int, list[dict[str, Any]]]]) -> None:
-    """JSON can spell what is no text; it is given back as it was."""
+    """JSON can spell what is not text; it is given back as it was."""
     _, (answer,) = batch('{"text": "a\\ud800"}')
     assert answer["content"] == "a\ud800"
 

@@ -207,7 +207,7 @@ def test_an_edited_call_is_shown_in_full_with_its_own_change(typing: Typing, req
 
 
 def test_an_edit_that_changes_nothing_is_asked_again(ask: Ask) -> None:
-    """An editor closed without a change is no approval."""
+    """An editor closed without a change is not an approval."""
     response, shown = ask("e\nn\n\n")
     assert response == ToolConfirmationResponse(approved=False)
     assert shown.count("nothing changed\n") == 1

@@ -128,7 +128,7 @@ def test_a_request_is_harmless(draw: Draw) -> None:
 
 
 def test_a_request_shows_values_of_every_kind(draw: Draw) -> None:
-    """What is no text is shown as JSON; a text of several lines is shown on one."""
+    """What is not text is shown as JSON; a text of several lines is shown on one."""
     asked = ToolConfirmationRequest(ToolCall("x", {"n": 1, "list": [1, {"a": None}], "text": "a\nb"}))
     shown = draw(lambda console: render.request(console, asked))
     assert "  n: 1\n" in shown

@@ -313,7 +313,7 @@ def test_an_answer_is_for_its_call(
 def test_a_call_id_alone_lets_nothing_run(
     cli: Callable[..., Outcome], answered: Write, workspace: Path, record: Path, rest: dict[str, object]
 ) -> None:
-    """The model chooses the ids, so an approval of one is no valid answer, and the session does not begin."""
+    """The model chooses the ids, so an approval of one is not a valid answer, and the session does not begin."""
     code, out, err = cli(*answered({"call_id": "w", "approved": True, **rest}), stdin=stream(WRITE))
     assert (code, out) == (4, "")
     assert "an approval is bound to one call: `digest` is missing (or `call_id`, `tool` and `arguments`)" in err
@@ -341,10 +341,10 @@ def test_an_answer_for_something_else_does_not_count(
 
 
 def test_unused_answers_are_told(cli: Callable[..., Outcome], answered: Write) -> None:
-    """A human reads the lines of the answers nobody asked for."""
+    """A human reads the lines of the answers that no question asked for."""
     words = answered({"call_id": "none", "approved": False}, APPROVAL, {"digest": "0", "approved": False})
     words.remove("--json")
-    assert "answers nobody asked for: lines 1, 3\n" in cli(*words, stdin=stream(WRITE))[2]
+    assert "answers that no question asked for: lines 1, 3\n" in cli(*words, stdin=stream(WRITE))[2]
 
 
 def test_an_answer_counts_once(cli: Callable[..., Outcome], answered: Write, objects: Objects, workspace: Path) -> None:
@@ -408,7 +408,7 @@ def test_every_bad_answer_is_located(cli: Callable[..., Outcome], answered: Writ
 def test_answers_that_cannot_be_read_end_the_run(
     cli: Callable[..., Outcome], guarding: list[str], tmp_path: Path, content: bytes | None
 ) -> None:
-    """A missing answers file, and one that is no text, are invalid input."""
+    """A missing answers file, and one that is not text, are invalid input."""
     path = tmp_path / "answers.jsonl"
     if content is not None:
         path.write_bytes(content)
@@ -437,10 +437,10 @@ def test_a_missing_session_is_invalid_input(cli: Callable[..., Outcome], alone: 
 
 
 def test_a_missing_workspace_is_invalid_input(cli: Callable[..., Outcome], record: Path) -> None:
-    """A workspace that is no folder is refused before anything is read or recorded."""
+    """A workspace that is not a directory is refused before anything is read or recorded."""
     code, out, err = cli("run", "--workspace", "nowhere", "--record", record, stdin=stream(WRITE))
     assert (code, out) == (4, "")
-    assert err == "permitry: the workspace `nowhere` is no folder; make it, or name another with --workspace\n"
+    assert err == "permitry: the workspace `nowhere` is not a directory; make it, or name another with --workspace\n"
     assert not record.exists()
 
 
@@ -573,7 +573,7 @@ def test_a_record_begins_with_the_session(
 def test_a_record_in_the_workspace_is_refused(
     cli: Callable[..., Outcome], guarding: list[str], workspace: Path, inside: str
 ) -> None:
-    """What the tools could replace is no record; nothing is made there, and nothing runs."""
+    """What the tools could replace is not a record; nothing is made there, and nothing runs."""
     guarding[-1] = str(workspace / inside)
     code, out, err = cli(*guarding, "--mode", "yolo", stdin=stream(WRITE))
     assert (code, out) == (4, "")

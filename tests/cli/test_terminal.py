@@ -94,7 +94,7 @@ def test_edit_runs_the_edited_call(talk: Talk, editor: Callable[[str], None], wo
 
 @pytest.mark.parametrize("code", ["sys.exit(1)", "path.write_text('{')"])
 def test_a_failed_edit_is_asked_again(talk: Talk, editor: Callable[[str], None], workspace: Path, code: str) -> None:
-    """An editor that fails, or leaves what is no JSON, leads back to the question."""
+    """An editor that fails, or leaves what is not JSON, leads back to the question."""
     editor(code)
     _, _, _, seen = talk((QUESTION, "e\n"), (QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[WRITE])
     assert "not used: " in seen

@@ -156,10 +156,10 @@ def test_the_index_can_be_written(cli: Callable[..., Outcome], write: Write, fol
 
 @pytest.mark.parametrize("name", ["missing", "file.json"])
 def test_the_index_of_no_folder_cannot_be_written(cli: Callable[..., Outcome], tmp_path: Path, name: str) -> None:
-    """`--write-index` on what is no folder is invalid input, not a traceback."""
+    """`--write-index` on what is not a directory is invalid input, not a traceback."""
     (tmp_path / "file.json").write_text("{}")
     code, _, err = cli("test", "--write-index", tmp_path / name)
-    assert (code, err) == (4, f"permitry: `{tmp_path / name}` is no folder; an index lists the cases of one\n")
+    assert (code, err) == (4, f"permitry: `{tmp_path / name}` is not a directory; an index lists the cases of one\n")
 
 
 def test_named_rules_are_for_cases_that_name_none(cli: Callable[..., Outcome], write: Write, folder: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_call_is_judged_like_any_other(run: Run, workspace: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nowhere", "deep_analysis", "retrieve_documents", "mcp:calc/add"])
 def test_a_tool_that_is_not_there_is_refused(run: Run, name: str) -> None:
-    """Whether nobody knows its name, or it is a shipped tool without what it needs; a text is no way around."""
+    """Whether nobody knows its name, or it is a shipped tool without what it needs; a text is not a way around."""
     (result,) = run(said(called(name, query="a")))
     assert result["ok"] is False
     assert result["content"].startswith(f"The call of `{name}` was blocked.")

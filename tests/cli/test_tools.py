@@ -121,7 +121,7 @@ def test_what_a_provider_cannot_call_is_left_out(cli: Cli, listing: list[str], m
         (["--strict"], "`--strict` is for definitions; give --shape as well"),
         (["--tools", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (["--plugins", "nowhere"], "nowhere: the plugin folder"),
-        (["--workspace", "nowhere"], "the workspace `nowhere` is no folder"),
+        (["--workspace", "nowhere"], "the workspace `nowhere` is not a directory"),
         (["--shape", "openai"], "invalid choice: 'openai'"),
     ],
 )

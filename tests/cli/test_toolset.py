@@ -279,7 +279,7 @@ def test_documents_that_are_added_meanwhile_are_found(
 def test_a_redirect_leads_where_the_model_could_go_unasked() -> None:
     """Nowhere before anybody decides; then only where the rules would let a call of its own run."""
     toolset = Toolset()
-    assert toolset.may_connect("https://a.example/") == "nobody decides on redirects yet"
+    assert toolset.may_connect("https://a.example/") == "redirects cannot be decided on yet"
     toolset.judge = ToolHandler(Session())
     assert isinstance(toolset.may_connect("https://a.example/"), str)
     toolset.judge = ToolHandler(Session(yolo_mode=True))
@@ -386,7 +386,7 @@ class _Channel:
 
 @pytest.mark.parametrize("answer", [None, "yes", True, ValueError("gone")])
 def test_a_channel_that_fails_approves_no_plan(answer: object) -> None:
-    """What is no answer is on record as none."""
+    """What is not an answer is on record as none."""
     toolset = Toolset()
     call = ToolCall("present_plan", {"plan": "x"})
     assert toolset.review(call) is None

@@ -42,7 +42,7 @@ class _Watch:
     seen: set[str] = attrs.field(factory=set)
 
     def __call__(self, data: bytes) -> None:
-        # Bytes that are no UTF-8 become lone surrogates, which JSON can hold as well.
+        # Bytes that are not UTF-8 become lone surrogates, which JSON can hold as well.
         text = data.decode("utf-8", "surrogateescape")
         self.tried += 1
         for check in self.checks:

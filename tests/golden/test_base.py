@@ -92,7 +92,7 @@ def test_what_loses_work_is_asked_about(base: AuthorizationPolicy, rule: str, co
 
 @pytest.mark.parametrize("command", _CALLS["guesses"])
 def test_what_may_destroy_is_asked_about(base: AuthorizationPolicy, command: str) -> None:
-    """An expansion may be anything: a guess, and a guess is no block."""
+    """An expansion may be anything: a guess, and a guess does not block."""
     assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
 
 
@@ -117,7 +117,7 @@ def test_a_harmless_neighbour_is_not_asked_about(base: AuthorizationPolicy, comm
     ],
 )  # fmt: skip
 def test_deleting_what_may_be_the_source_is_no_block(base: AuthorizationPolicy, command: str) -> None:
-    """Behind an option that is not known it is not certain which operand is deleted, and a guess is no block."""
+    """Behind an option that is not known it is not certain which operand is deleted, and a guess does not block."""
     assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
 
 

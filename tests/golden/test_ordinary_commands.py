@@ -44,7 +44,7 @@ def test_each_command_gets_its_verdict(policies: dict[str, AuthorizationPolicy],
 
 @pytest.mark.parametrize("kind", _CLASSES)
 def test_the_floor_blocks_nothing_ordinary(policies: dict[str, AuthorizationPolicy], kind: str) -> None:
-    """A guess is no block: an agent that is stopped for nothing is a defect as well."""
+    """A guess does not block: an agent that is stopped for nothing is a defect as well."""
     blocked = [command for command, verdict in _verdicts(policies["base"], kind).items() if verdict == "block"]
     assert blocked == []
 

@@ -119,7 +119,7 @@ def test_the_bug_fix_is_recorded(bug_fix: Replay) -> None:
 
 def test_every_recorded_answer_is_used(bug_fix: Replay) -> None:
     """No answer is left over, so each is bound to a call that asks."""
-    assert "answers nobody asked for" not in bug_fix.err
+    assert "answers that no question asked for" not in bug_fix.err
 
 
 def test_the_plan_gives_the_recorded_results(plan_mode: Replay) -> None:

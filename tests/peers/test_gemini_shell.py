@@ -119,7 +119,7 @@ def _decided(gemini: dict[str, Any], case: Case, decide: Decide, command: str | 
     """Return our verdict on a case, or on another command in its place."""
     name, arguments = case["tool_call"]["name"], dict(case["tool_call"]["args"])
     call = ToolCall(name, {**arguments, "command": command or arguments["command"]})
-    # A tool called `shell` is no shell to Gemini CLI: nothing runs there because it only reads.
+    # A tool called `shell` is not a shell to Gemini CLI: nothing runs there because it only reads.
     has_built_in = name == "run_shell_command"
     rules = _translated(gemini, case)
     return decide(rules, call, has_built_in=has_built_in, mode=case["mode"], attended=not case["non_interactive"])[0]

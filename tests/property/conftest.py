@@ -7,7 +7,7 @@ Hypothesis reads the profile when a test is decorated, so it is loaded in `pytes
 this folder is imported. The project deselects the marker `large` by default, so exactly a run with `-m large` puts that
 marker on every test here, before pytest selects by it.
 
-Policies, questions, contexts and calls come by type (`@given(policy=..., question=...)`); what is no type of its own
+Policies, questions, contexts and calls come by type (`@given(policy=..., question=...)`); what is not a type of its own
 comes from a fixture that holds a strategy.
 """
 
@@ -58,7 +58,7 @@ def _is_large(config: pytest.Config) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the profile of this run."""
-    # A busy machine is no fault of a law, so nothing here looks at the clock.
+    # A busy machine is not a fault of a law, so nothing here looks at the clock.
     timeless = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("small", timeless, max_examples=30)
     settings.register_profile("large", timeless, max_examples=2_000, derandomize=False, print_blob=True)

@@ -11,7 +11,7 @@ from permitry.rules.configured import ConfiguredRule
 
 
 def _without_overrides(policy: AuthorizationPolicy) -> AuthorizationPolicy:
-    # A two-method rule below 100 stays: it has no effect of its own, and is no override.
+    # A two-method rule below 100 stays: it has no effect of its own, and is not an override.
     rules = (r for r in policy.rules if r.priority() >= 100 or not hasattr(r, "effect"))
     return attrs.evolve(policy, rules=rules)
 

@@ -93,7 +93,7 @@ def test_a_call_that_is_written_is_read_as_the_same_call(shape: str, call: ToolC
 @pytest.mark.parametrize(("shape", "kind"), [(shape, kind) for shape in SHAPES for kind in _KEEPS[shape]])
 @given(name=st.sampled_from(("look", "a/b", "é")), text=_texts)
 def test_every_shape_carries_its_kinds(shape: str, kind: PayloadKind, name: str, text: str) -> None:
-    """A refusal is no way out for a call the shape has fields for."""
+    """A shape does not refuse a call the shape has fields for."""
     server = _SERVER if kind is PayloadKind.MCP else None
     own = "local_shell" if kind is PayloadKind.LOCAL_SHELL else name
     call = ToolCall(own, {"input": text}, call_id="c1", kind=kind, server=server, origin=shape)

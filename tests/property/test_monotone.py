@@ -48,7 +48,7 @@ def test_a_restriction_more_never_allows_more(
 def test_a_permission_more_never_allows_less(
     permissions: SearchStrategy[AnyRule], policy: AuthorizationPolicy, question: Question, data: DataObject
 ) -> None:
-    """Adding a permission anywhere keeps the verdict or relaxes it; one that is no override lifts no restriction."""
+    """Adding a permission keeps the verdict or relaxes it; one that is not an override lifts no restriction."""
     extra = data.draw(permissions)
     before = _decide(policy, question)
     after = _decide(_with(policy, extra, data.draw(st.integers(0, len(policy.rules)))), question)
@@ -260,7 +260,7 @@ def test_no_damage_to_an_argument_gets_a_call_past_a_rule_file(
     policy = AuthorizationPolicy((*BUILT_IN_RULES, *rules, _ANYTHING), reader=ReadActions("/nowhere/home"))
     context = AuthContext(workspace="/nowhere/work")
     name = data.draw(st.sampled_from(sorted(arguments)))
-    # A command may be a text or a list of words: either is no damage, but another command.
+    # A command may be a text or a list of words: either is valid, as another command.
     assume(is_removed or not (type(arguments[name]) is type(junk) or (name == "command" and junk == ["x"])))
     damaged = {key: value for key, value in arguments.items() if key != name} | ({} if is_removed else {name: junk})
     before = policy.decide(ToolCall(spec.name, arguments), context, spec)

@@ -1,6 +1,6 @@
 """The benchmark runs at tiny sizes, compares answers before times, and says who is missing. No figure is judged here.
 
-It runs in processes of its own: `tests` is no package here, and a peer may bring a package of that name.
+It runs in processes of its own: `tests` is not a package here, and a peer may bring a package of that name.
 """
 
 import json

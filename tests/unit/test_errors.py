@@ -101,7 +101,7 @@ def test_there_is_always_a_caret(span: int) -> None:
 
 
 def test_a_problem_of_the_file_itself_names_the_file() -> None:
-    """Line 0 is no line, and no text is no picture."""
+    """Line 0 is not a line, and where there is no text there is no picture."""
     assert str(Problem("rules.toml", 0, 0, 0, "cannot be read")) == "rules.toml: cannot be read"
 
 

@@ -12,11 +12,11 @@ from permitry.files import (
     DIRECTORY,
     READ,
     NotRegularError,
-    beside,
     mode_at,
     open_regular,
     opened,
     replace_file,
+    temporary_next_to,
     write_new,
 )
 
@@ -63,7 +63,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, make: type, 
     """Nothing is waited for: a pipe that no one writes to would never end."""
     make(tmp_path / "x")
     with (
-        pytest.raises(NotRegularError, match="it is no regular file"),
+        pytest.raises(NotRegularError, match="it is not a regular file"),
         open_regular(tmp_path / "x", follows_links=follows_links),
     ):
         pass
@@ -150,7 +150,7 @@ def test_a_file_below_an_open_directory_is_replaced(tmp_path: Path, file: Path) 
 
 @pytest.mark.parametrize("step", ["fsync", "fchmod", "replace"])
 def test_what_cannot_be_written_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    """And nothing beside it, whatever interrupts."""
+    """And nothing next to it, whatever interrupts."""
 
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -163,7 +163,7 @@ def test_what_cannot_be_written_leaves_the_old_file(file: Path, monkeypatch: pyt
 
 def test_a_file_beside_is_there_for_a_while(file: Path) -> None:
     """In the same directory, so that a rename is one step."""
-    with beside(file, b"new") as temporary:
+    with temporary_next_to(file, b"new") as temporary:
         assert Path(temporary).parent == file.parent
         assert Path(temporary).read_bytes() == b"new"
     assert list(file.parent.iterdir()) == [file]

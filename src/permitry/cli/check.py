@@ -34,7 +34,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         else:
             decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
         # Flushed line by line, so that another program can ask and read in turn.
-        print(json.dumps(decision_line(call_id, decision)) if options.json else _told(name, decision), flush=True)
+        print(json.dumps(decision_line(call_id, decision)) if options.json else _as_text(name, decision), flush=True)
         return decision
 
     return answer_each(options, answer, only_tool(options))
@@ -66,7 +66,7 @@ def invalid(line: int | None, error: CallError) -> Decision:
 
 
 def exit_code(decision: Decision) -> ExitCode:
-    """Return the exit code that stands for one decision."""
+    """Return the exit code of one decision."""
     return ExitCode.INVALID if decision.phase is Phase.INPUT else _EXIT[decision.verdict]
 
 
@@ -84,7 +84,7 @@ def decision_line(call_id: object, decision: Decision) -> dict[str, object]:
     }
 
 
-def _told(name: str, decision: Decision) -> str:
+def _as_text(name: str, decision: Decision) -> str:
     from permitry.cli.texts import one_line
 
     rule = decision.rule_id or "-"

@@ -49,7 +49,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
     except ValueError as error:
         raise PermitryError(str(error)) from error
     store = CorpusStore(options.db)
-    # A corpus that cannot be used is told once, not with every file.
+    # A corpus that cannot be used is reported once, not with every file.
     store.documents()
     failed = 0
     for file in _watched(list(_files(options.files))):
@@ -59,7 +59,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
             failed += 1
             _complain(error)
         else:
-            print(json.dumps(_outcome(file, added)) if options.json else _told(file, added))
+            print(json.dumps(_outcome(file, added)) if options.json else _as_text(file, added))
     print(f"{count(len(store.documents()), 'document')} in {_shown(store.file.absolute())}", file=sys.stderr)
     return ExitCode.FAILED if failed else ExitCode.OK
 
@@ -111,7 +111,7 @@ def _watched(files: list[Path]) -> Iterator[Path]:
 
     from permitry.cli.render import console_on
 
-    # What is printed on standard output belongs to whoever reads it, not to the terminal.
+    # What is printed on standard output is for the program that reads it, not for the terminal.
     with Progress(console=console_on(sys.stderr), transient=True, redirect_stdout=False) as progress:
         yield from progress.track(files, description="adding")
 
@@ -124,7 +124,7 @@ def _outcome(file: Path, added: "Added") -> dict[str, object]:
     return {"file": str(file), "outcome": added.outcome, "path": added.path, "chunks": added.chunks}
 
 
-def _told(file: Path, added: "Added") -> str:
+def _as_text(file: Path, added: "Added") -> str:
     line = f"{added.outcome:<9} {_shown(file)}"
     if added.outcome == "duplicate":
         return f"{line}: the same as {_shown(added.path)}"

@@ -29,25 +29,25 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
     def answer(policy: AuthorizationPolicy, call_id: object, question: Question | Decision) -> Decision:
         if isinstance(question, Decision):
-            told, tool, digest = Explanation(question, ()), "?", None
+            explained, tool, digest = Explanation(question, ()), "?", None
         else:
-            told = policy.explain(question.call, question.context, question.spec)
+            explained = policy.explain(question.call, question.context, question.spec)
             tool, digest = question.call.tool, question.call.digest
         if options.json:
-            print(json.dumps({**_line(call_id, told), "digest": digest}), flush=True)
+            print(json.dumps({**_line(call_id, explained), "digest": digest}), flush=True)
         else:
-            render.explanation(render.console_on(sys.stdout), tool, told)
-        return told.decision
+            render.explanation(render.console_on(sys.stdout), tool, explained)
+        return explained.decision
 
     return answer_each(options, answer)
 
 
-def _line(call_id: object, told: Explanation) -> dict[str, object]:
+def _line(call_id: object, explained: Explanation) -> dict[str, object]:
     return {
-        **decision_line(call_id, told.decision),
-        "agent": told.agent,
-        "rules": [_trace(rule) for rule in told.rules],
-        "actions": [_action(each) for each in told.actions],
+        **decision_line(call_id, explained.decision),
+        "agent": explained.agent,
+        "rules": [_trace(rule) for rule in explained.rules],
+        "actions": [_action(each) for each in explained.actions],
     }
 
 

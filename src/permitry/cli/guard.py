@@ -34,7 +34,7 @@ _UNASKED = ToolResult(False, "The session was interrupted at the question about 
 
 @attrs.define
 class SessionGuard:
-    """Reads lines of messages, has each call judged and run, and prints its result before it looks at the next.
+    """Reads lines of messages, has each call decided and run, and prints its result before it looks at the next.
 
     `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only. `reads_text`
     also takes the calls that a message without calls holds as text. `is_over` says whether the user has ended the
@@ -145,7 +145,7 @@ class SessionGuard:
         if self.bad_lines:
             _say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
         if unused:
-            _say(f"answers nobody asked for: lines {', '.join(map(str, unused))}")
+            _say(f"answers that no question asked for: lines {', '.join(map(str, unused))}")
         if self.failure:
             _say(f"the session ended early: {self.failure}")
         _say(f"rules: {', '.join(self.rules) or 'the built-in ones'}")
@@ -181,7 +181,7 @@ class SessionGuard:
         return self._guarded(incoming.call)
 
     def _identified(self, call: ToolCall, place: str) -> ToolCall:
-        """Return the call with an id of its own: some models number their calls anew in every message."""
+        """Return the call with an id of its own: some models number their calls from 0 in every message."""
         call_id = wanted = call.call_id or place
         while call_id in self._seen:
             self._seen[wanted] += 1
@@ -253,8 +253,8 @@ def _waiting(pending: Pending) -> ToolResult:
 
 def _last_words(error: PermitryError) -> str:
     # A tool's own error is for the model; where the record lies is not.
-    told = f": {error}" if isinstance(error, ToolError) else ""
-    return f"The session cannot go on{told}."
+    cause = f": {error}" if isinstance(error, ToolError) else ""
+    return f"The session cannot go on{cause}."
 
 
 def _brief(incoming: IncomingCall) -> str:

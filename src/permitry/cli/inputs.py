@@ -101,7 +101,7 @@ def origins_from(options: argparse.Namespace, workspace: str = ".") -> list[Orig
 
 
 def tell(notices: Iterable[str]) -> None:
-    """Print what the user should know beside the results."""
+    """Print what the user should know besides the results."""
     for notice in notices:
         from permitry.cli.texts import one_line
 
@@ -155,7 +155,7 @@ def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int
             else:
                 yield (number, *_question(functools.partial(parse_json, line), rules, workspace))
     if number == 0:
-        # Nothing was asked, so nothing is allowed: whoever was to write the calls may have died.
+        # Nothing was asked, so nothing is allowed: the program that was to write the calls may have died.
         raise CallError("there is no call in the input")
 
 

@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         watch = _silent if len(rules.rules) < _MANY else _shown
         found = lint(rules, drafts=drafts_of(rules), tools=tools, watch=watch)
     for finding in found:
-        print(json.dumps(_as_json(finding)) if options.json else _told(finding))
+        print(json.dumps(_as_json(finding)) if options.json else _as_text(finding))
     if not (found or options.json):
         print(f"no findings in {count(len(rules.rules), 'rule')}")
     return ExitCode.FAILED if found else ExitCode.OK
@@ -82,14 +82,14 @@ def _shown(checks: Sequence[Check]) -> Iterator[Check]:
 def _tools_in(path: Path) -> dict[str, Schema]:
     """Return the names of tools in a file, and the schemas of their arguments, empty where there is none.
 
-    Raises: `PermitryError` for a file that cannot be read, or that is no list of tools.
+    Raises: `PermitryError` for a file that cannot be read, or that is not a list of tools.
     """
     try:
         data = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PermitryError(f"cannot read `{path}`: {error.strerror}") from error
     except (UnicodeDecodeError, CallError) as error:
-        raise PermitryError(f"`{path}` is no JSON: {error}") from error
+        raise PermitryError(f"`{path}` is not JSON: {error}") from error
     if not isinstance(data, list | tuple):
         raise PermitryError(f'`{path}` holds no list of tools; write names, as in `["read_file"]`')
     return dict(_tool(entry, path, number) for number, entry in enumerate(data, 1))
@@ -135,7 +135,7 @@ def _as_json(finding: Finding) -> dict[str, object]:
     }
 
 
-def _told(finding: Finding) -> str:
+def _as_text(finding: Finding) -> str:
     from permitry.cli.render import one_line
 
     rule = "" if finding.rule_id is None else f"rule `{finding.rule_id}`: "

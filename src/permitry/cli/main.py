@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; without any word, print the help."""
     words = sys.argv[1:] if argv is None else list(argv)
     if sys.stderr is None:
-        # Closed by whoever started us; what is meant for it must not land on standard output.
+        # Closed by the parent process; what is meant for it must not land on standard output.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 -- it stays open for the run
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output is gone. Standard output must not fail once more while Python shuts down.
+        # The reader of our output is gone. Standard output must not fail once more while Python shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FAILED
     except OSError as error:

@@ -40,7 +40,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         print("\n".join(FORMATS))
         return ExitCode.OK
     tools = None if options.tools is None else _tools(options.tools)
-    parse_text("", tools, options.format)  # A mistake in an option is told before anything is read.
+    parse_text("", tools, options.format)  # A mistake in an option is reported before anything is read.
     if options.batch:
         return _batch(options, tools)
     parsed = parse_text(_text(options.file), tools, options.format, repair=options.repair)
@@ -168,4 +168,5 @@ def _tools(name: str) -> list[Any]:
 def _check_tools(tools: list[Any], place: str) -> None:
     for index, tool in enumerate(tools):
         if not declared(tool):
-            raise CallError(f"{place}[{index}] is no tool: a tool is an object with `name` and `parameters`, or a name")
+            known = "a tool is an object with `name` and `parameters`, or a name"
+            raise CallError(f"{place}[{index}] is not a tool: {known}")

@@ -58,7 +58,7 @@ class TerminalChannel:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        """Show the request and return the answer; the end of input is no answer."""
+        """Show the request and return the answer; the end of input is not an answer."""
         with self._lock:
             return self._asked(request)
 
@@ -77,7 +77,7 @@ class TerminalChannel:
         return None
 
     def _answer(self, word: str, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        """Return the response a word stands for, or None when it is no answer yet."""
+        """Return the response that a word means, or None when it is not an answer yet."""
         match word:
             case "y" | "yes" if self._is_seen:
                 return ToolConfirmationResponse(approved=True)
@@ -124,7 +124,7 @@ class TerminalChannel:
         """Return an approval of the call as edited, once it has been looked at, or None to go back to the question."""
         try:
             edited = self._from_editor(request)
-        # ValueError: $EDITOR with an open quote, a file that is no text any more, JSON that is none.
+        # ValueError: $EDITOR with an open quote, a file that is not text any more, JSON that is none.
         except (ValueError, OSError, subprocess.SubprocessError) as error:
             self._say(f"not used: {error}")
             return None

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--text-calls", action="store_true", help="also take the calls that a message holds as text")
     answers = "answers to confirmation requests, one JSON object a line, each bound to a call"
     add("--answers", metavar="FILE", help=answers)
-    unattended = "ask nobody: block what needs confirmation, or queue it for later"
+    unattended = "ask no one: block what needs confirmation, or queue it for later"
     add("--unattended", choices=("block", "queue"), help=unattended)
     add("--mode", default="default", help="plan, yolo, default (the default), or a word your rules know")
     add("--template", metavar="NAME", help="the active template")
@@ -141,14 +141,14 @@ def _stop_on_signals() -> None:
 
 
 def _stop(number: int, _: object) -> NoReturn:
-    # Ended from outside as from the keyboard: the tool that runs is killed, and what happened is told.
+    # Ended from outside as from the keyboard: the tool that runs is killed, and what happened is reported.
     raise KeyboardInterrupt(number)
 
 
 def _exposed(toolset: Toolset, workspace: Path) -> list[str]:
     """Return a warning for each file of the toolset that the tools themselves could change."""
-    told = "lies in the workspace: a tool could change it, and the next session would use it"
-    return [f"`{path}` {told}" for path in toolset.sources if _reaches(path, workspace)]
+    problem = "lies in the workspace: a tool could change it, and the next session would use it"
+    return [f"`{path}` {problem}" for path in toolset.sources if _reaches(path, workspace)]
 
 
 def _reaches(path: Path, workspace: Path) -> bool:

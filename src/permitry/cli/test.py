@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if options.write_index:
         for folder in paths:
             if not folder.is_dir():
-                raise PermitryError(f"`{folder}` is no folder; an index lists the cases of one")
+                raise PermitryError(f"`{folder}` is not a directory; an index lists the cases of one")
             (folder / INDEX).write_text(index_of(folder), encoding="utf-8")
         return ExitCode.OK
     outcomes = []

@@ -75,10 +75,11 @@ class Toolset:
         """Yield the tools that the options ask for; at the end what they keep alive ends.
 
         Raises: `ConfigError` for a tools file with mistakes or a plugin folder that is not trusted; `PermitryError` for
-        a workspace that is no folder, a corpus that cannot be read, and a server that cannot be reached.
+        a workspace that is not a directory, a corpus that cannot be read, and a server that cannot be reached.
         """
         if not workspace.is_dir():
-            raise PermitryError(f"the workspace `{workspace}` is no folder; make it, or name another with --workspace")
+            hint = "make it, or name another with --workspace"
+            raise PermitryError(f"the workspace `{workspace}` is not a directory; {hint}")
         file = ToolsFile(schema=1) if options.tools is None else read_tools_file(options.tools)
         folders = [*map(Path, file.plugins), *options.plugins]
         for folder in folders:
@@ -120,7 +121,7 @@ class Toolset:
     def may_connect(self, url: str) -> bool | str:
         """Return whether a redirect may lead to `url`: only where the model could have fetched it unasked."""
         if self.judge is None:
-            return "nobody decides on redirects yet"
+            return "redirects cannot be decided on yet"
         decision = self.judge.decide(ToolCall("fetch_url", {"urls": [url]}))
         return True if decision.verdict is Verdict.ALLOW else decision.reason
 
@@ -136,7 +137,7 @@ class Toolset:
         self.judge.recorder.record("asked", call, pending_id=None)
         try:
             response = self.judge.channel.ask(request)
-        except Exception as failed:  # noqa: BLE001 -- a channel that fails is no answer
+        except Exception as failed:  # noqa: BLE001 -- a channel that fails is not an answer
             error = safe_str(failed)
         if response is not None and not isinstance(response, ToolConfirmationResponse):
             response, error = None, f"the channel answered {safe_str(response, repr)}"
@@ -149,7 +150,7 @@ class Toolset:
 
 
 def _say_it_once() -> None:
-    # What becomes of plugins is told from the report; Python would print the log as well where nobody reads it.
+    # What becomes of plugins is shown from the report; Python would print the log as well if it has no handler.
     log = logging.getLogger("permitry.plugins")
     if not log.hasHandlers():
         log.addHandler(logging.NullHandler())
@@ -160,12 +161,12 @@ class _Teller(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         line = record.getMessage()
-        if line not in self._told:
-            self._told.add(line)
+        if line not in self._reported:
+            self._reported.add(line)
             tell([line])
 
 
@@ -201,7 +202,7 @@ def _corpus(file: str) -> "Corpus":
     store = CorpusStore(Path(file))
     if store.file.exists():
         with store.reading():
-            pass  # One that cannot be read would be a session without documents, and nobody would know why.
+            pass  # One that cannot be read would be a session without documents, and the user would not know why.
     else:
         tell([f"there is no corpus `{file}` yet; `permitry corpus add FILE --db {file}` makes it"])
     return Corpus(store)

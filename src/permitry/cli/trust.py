@@ -40,10 +40,10 @@ def _trusted(store: TrustStore, options: argparse.Namespace) -> ExitCode:
     folder: Path = _nearest() if options.folder is None else options.folder
     if _holds_plugins(folder):
         plugins = store.trust_plugins(folder)
-        print(json.dumps(_plugins_as_json(plugins)) if options.json else _plugins_told(plugins))
+        print(json.dumps(_plugins_as_json(plugins)) if options.json else _plugins_as_text(plugins))
         return ExitCode.OK
     project = store.trust(folder)
-    print(json.dumps(_as_json(project)) if options.json else _told(project))
+    print(json.dumps(_as_json(project)) if options.json else _as_text(project))
     return ExitCode.OK
 
 
@@ -103,14 +103,14 @@ def _plugins_as_json(plugins: PluginFolder) -> dict[str, object]:
     return {"plugins": str(plugins.path), "digest": pin.digest, "trusted": True, "files": files}
 
 
-def _plugins_told(plugins: PluginFolder) -> str:
+def _plugins_as_text(plugins: PluginFolder) -> str:
     from permitry.cli.render import one_line
 
     head = _line("trusted", plugins.path, PluginPin(plugins.path, plugins.digests))
     return "\n".join([head, *(f"  {one_line(name)}" for name in plugins.files)])
 
 
-def _told(project: Project) -> str:
+def _as_text(project: Project) -> str:
     return "\n".join([_line("trusted", project.root, project.pin), *map(_file_line, project.files)])
 
 

@@ -26,7 +26,7 @@ from permitry.config.origin import Origin
 from permitry.config.ownership import is_own
 from permitry.config.plain import rule_set_of
 from permitry.config.ruleset import RuleSet
-from permitry.files import TEMPORARY, beside, open_regular, replace_file
+from permitry.files import TEMPORARY, open_regular, replace_file, temporary_next_to
 
 if TYPE_CHECKING:
     from permitry.config.load import Compiled
@@ -159,7 +159,7 @@ class RuleCache:
             return self._secret()
         except FileNotFoundError:
             # A hard link never replaces a file: of two processes that create a secret at once, one wins.
-            with beside(self.secret, os.urandom(_SECRET)) as temporary, contextlib.suppress(FileExistsError):
+            with temporary_next_to(self.secret, os.urandom(_SECRET)) as temporary, contextlib.suppress(FileExistsError):
                 self.secret.hardlink_to(temporary)
         return self._secret()
 

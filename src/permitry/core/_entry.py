@@ -291,7 +291,7 @@ def _entry(rule: AuthorizationRule, methods: Methods | None, version: Version) -
         rule_id, effect, reason, message, source = rule.id, rule.effect, rule.reason, rule.message, rule.source
         methods = methods or _methods_of(rule)
     except AttributeError as error:
-        raise RuleError(f"`{type(rule).__name__}` is no rule: {error}") from error
+        raise RuleError(f"`{type(rule).__name__}` is not a rule: {error}") from error
     if type(rule_id) is not str or not rule_id:
         raise RuleError(f"`{type(rule).__name__}` has no id")
     if not isinstance(effect, Verdict):
@@ -324,7 +324,7 @@ def _place(selector: Selector) -> str | NamePattern | Selector | None:
 def _permission_entry(rule: AnyRule, version: Version, seen: set[str]) -> Entry:
     name = type(rule).__name__
     if not isinstance(rule, PermissionRule):
-        raise RuleError(f"`{name}` is no rule: it has neither an effect nor `should_allow_without_confirmation`")
+        raise RuleError(f"`{name}` is not a rule: it has neither an effect nor `should_allow_without_confirmation`")
     kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
     numbered = (f"{kebab}-{number}" for number in itertools.count(2))
     rule_id = kebab if kebab not in seen else next(each for each in numbered if each not in seen)

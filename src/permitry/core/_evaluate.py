@@ -54,7 +54,7 @@ def decided(question: Question, phases: Phases) -> Decision:
     return phases.version.failed(chosen, failures) if failures else chosen
 
 
-# A Decision is no yes or no, so the steps return it in a list: empty where none was made.
+# A Decision is neither true nor false, so the steps return it in a list: empty where none was made.
 
 
 def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:

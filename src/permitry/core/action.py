@@ -135,7 +135,7 @@ class Touch:
 class Connect:
     """Opens a connection. `host` is normalised (lower case, punycode, canonical addresses, `[…]` around IPv6).
 
-    None for what is not known: `host` when the text is no address at all. `port` is the default of the scheme when the
+    None for what is not known: `host` when the text is not an address. `port` is the default of the scheme when the
     text names none. `is_certain`: the text is an address that every reader takes for the same one.
     """
 

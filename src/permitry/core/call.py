@@ -83,7 +83,7 @@ class ToolCall:
 
     `arguments` is a read-only JSON object; `to_dict()` gives a tool its own copy. `call_id` is the provider's id,
     or None. `server` names the MCP server of the tool; the name `mcp:server/tool` means the same. `repaired` says that
-    the text of the call had to be repaired before it could be read; it is no part of the digest.
+    the text of the call had to be repaired before it could be read; it is not part of the digest.
 
     Raises: `CallError` for a bad name, non-JSON values, NaN, non-string keys, depth over 64, size over 1 MiB.
     """

@@ -38,7 +38,7 @@ class Phase(enum.Enum):
     PERMISSION = "permission"
     DEFAULT = "default"
     INPUT = "input"
-    """The call never reached the rules: it is no valid call, or no registered tool."""
+    """The call never reached the rules: it is not a valid call, or no registered tool."""
 
 
 @attrs.frozen

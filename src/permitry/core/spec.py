@@ -54,7 +54,7 @@ def _word(kind: type[_Word], word: str, value: object) -> _Word:
         return value
     known = [each.value for each in kind]
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no {word}; say one of {', '.join(known)}")
+        raise TypeError(f"{value!r} is not a {word}; say one of {', '.join(known)}")
     try:
         return kind(value)
     except ValueError:
@@ -154,7 +154,7 @@ class ToolSpec:
     A role or kind may be given by its word (`"read_path"`, `"custom"`). `grammar` is what the text of custom calls is
     written in, in the language of Lark; it is for providers, and calls are not checked against it.
 
-    Raises: `CallError` for a name no call can have, and a schema that is no JSON object; `TypeError` and `ValueError`
+    Raises: `CallError` for a name no call can have, a schema that is not a JSON object; `TypeError` and `ValueError`
     for a field of the wrong type or value.
     """
 

@@ -11,7 +11,7 @@ _READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_wor
 _WRITES = ToolTraits(read_only=False, destructive=True, open_world=False, spawns_agent=False)
 _RUNS = ToolTraits(read_only=False, destructive=True, open_world=True, spawns_agent=False)
 _LOOKS = ToolTraits(read_only=True, destructive=False, idempotent=False, open_world=False, spawns_agent=False)
-# They change the session alone, yet they are no reading.
+# They change the session alone, yet they do not count as reading.
 _OF_THE_AGENT = ToolTraits(read_only=False, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
 _FETCHES = ToolTraits(destructive=False, open_world=True, spawns_agent=False)
 _DELEGATES = ToolTraits(read_only=False, spawns_agent=True)

@@ -33,7 +33,7 @@ def calls_in(message: object, *, server: str | None = None) -> list[IncomingCall
     `server` names the MCP server to which a JSON-RPC message goes, which the message itself does not say. The other
     shapes pass it over.
 
-    Raises: `CallError` for something that is no message.
+    Raises: `CallError` for something that is not a message.
     """
     if not isinstance(message, Mapping):
         raise CallError(f"a message is a JSON object, not {type(message).__name__}")
@@ -83,7 +83,7 @@ def _named(shape: str) -> _Shape:
 @functools.cache
 def _readers() -> tuple[Callable[[Message], list[IncomingCall] | None], ...]:
     """Return the readers of shapes, the strictest first, so that a message of two shapes is refused, not half read."""
-    # Whoever needs one file of this folder need not wait for all of them.
+    # A caller that needs one file of this folder need not wait for all of them.
     from permitry.messages import anthropic, gemini, openai_chat, openai_responses, plain  # noqa: PLC0415 -- see above
 
     return (

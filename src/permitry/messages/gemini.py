@@ -110,7 +110,7 @@ def _reply(call_id: object, name: object) -> Reply:
         response: dict[str, Any] = {} if call_id is None else {"id": plain_id(call_id)}
         response |= {"name": plain_id(name), "response": {"output" if result.ok else "error": text}}
         if images:
-            # Inside of the response: beside it, the API counts them as results of other calls.
+            # Inside of the response: next to it, the API counts them as results of other calls.
             response["parts"] = [_inline(image.media_type, base64_text(image)) for image in images]
         return {"role": "user", "parts": [{"functionResponse": response}]}
 

@@ -17,7 +17,7 @@ Reply: TypeAlias = Callable[[ToolResult], dict[str, Any]]
 
 @attrs.frozen
 class IncomingCall:
-    """A call inside a message. `call` is an error when the model wrote something that is no call.
+    """A call inside a message. `call` is an error when the model wrote something that is not a call.
 
     `reply(result)` returns the tool-result message in the shape the call came in, with the id as it was written there.
     """
@@ -52,7 +52,7 @@ def known_role(role: object) -> str:
 
 
 def known_type(kind: object) -> str:
-    """Return the type of a message, item or block that is no call, if it is one.
+    """Return the type of a message, item or block that is not a call, if it is one.
 
     Raises: `CallError`.
     """
@@ -62,7 +62,7 @@ def known_type(kind: object) -> str:
 
 
 def plain_id(value: object) -> str | int | None:
-    """Return an id that is text or a number, or None: nothing else is given back to whoever sent it."""
+    """Return an id that is text or a number, or None: nothing else is given back to the sender."""
     return value if type(value) is str or type(value) is int else None
 
 

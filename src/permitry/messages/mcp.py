@@ -33,7 +33,7 @@ def calls_in(message: Message, server: str | None = None) -> list[IncomingCall]:
     The message does not say to which server it goes. A call that neither `server` nor a name `mcp:server/tool` places
     is an error: by its bare name it would meet the rules of the agent's own tools.
 
-    Raises: `CallError` for what is no JSON-RPC message of MCP, and for a call without an id.
+    Raises: `CallError` for what is not a JSON-RPC message of MCP, and for a call without an id.
     """
     if message.get("jsonrpc") != _VERSION:
         raise CallError(f'`jsonrpc` must be "{_VERSION}"')
@@ -52,7 +52,7 @@ def calls_in(message: Message, server: str | None = None) -> list[IncomingCall]:
 def call_message(call: ToolCall) -> dict[str, Any]:
     """Return the request for `call`; which server it goes to is not part of it.
 
-    Raises: `CallError` for a call without an id, and for one that is no plain call of a server's tool.
+    Raises: `CallError` for a call without an id, and for one that is not a plain call of a server's tool.
     """
     if call.kind is not PayloadKind.MCP or call.server is None:
         raise CallError(f"the shape `{_ORIGIN}` carries calls of tools of MCP servers; `{call.tool}` names none")
@@ -75,14 +75,16 @@ def _is_known(method: object) -> bool:
 def _call(message: Message, server: str | None) -> IncomingCall:
     call_id = plain_id(message.get("id"))
     if call_id is None:
-        raise CallError("a `tools/call` needs an `id` that is a string or a whole number: without one, nobody answers")
+        raise CallError(
+            "a `tools/call` needs an `id` that is a string or a whole number: without one, there is no answer"
+        )
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
     rest = {"call_id": str(call_id), "kind": PayloadKind.MCP, "server": server, "origin": _ORIGIN}
     found = incoming(params.get("name"), params.get("arguments"), _reply(call_id), **rest)
     if isinstance(found.call, ToolCall) and found.call.server is None:
-        told = f"the message does not say of which MCP server `{found.name}` is a tool; give the server"
-        return attrs.evolve(found, call=CallError(told))
+        problem = f"the message does not say of which MCP server `{found.name}` is a tool; give the server"
+        return attrs.evolve(found, call=CallError(problem))
     return found
 
 

@@ -63,7 +63,7 @@ def _calls(item: object) -> list[IncomingCall]:
     if not isinstance(item, dict):
         raise CallError("an item of `output` is an object")
     if item.get("type") in _CALLS:
-        # An item with a role is somebody's message, and somebody may quote a call.
+        # An item with a role is a message, and a message may quote a call.
         return [] if "role" in item else [_call(item)]
     known_type(item.get("type"))
     return []

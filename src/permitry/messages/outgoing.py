@@ -13,7 +13,7 @@ __all__ = ["IMAGES", "base64_text", "divided", "free_text", "function_name", "js
 IMAGES = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
 """The media types that OpenAI and Anthropic take as images."""
 
-# A session's call is a function call on the wire; whoever routes it knows which tools are sessions.
+# A session's call is a function call on the wire; the caller that routes it knows which tools are sessions.
 _FUNCTIONS = frozenset({PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC})
 
 
@@ -23,8 +23,8 @@ def function_name(call: ToolCall, shape: str) -> str:
     Raises: `CallError` for a call that would come back as another one.
     """
     if call.kind not in _FUNCTIONS or (call.kind is PayloadKind.MCP) is not (call.server is not None):
-        told = "an MCP call without a server" if call.kind is PayloadKind.MCP else f"this `{call.kind.value}` call"
-        raise CallError(f"the shape `{shape}` cannot carry {told}; `plain` carries every call")
+        what = "an MCP call without a server" if call.kind is PayloadKind.MCP else f"this `{call.kind.value}` call"
+        raise CallError(f"the shape `{shape}` cannot carry {what}; `plain` carries every call")
     return _tool(call)
 
 

@@ -14,7 +14,7 @@ _ORIGIN = "plain"
 
 def calls_in(message: Message) -> list[IncomingCall] | None:
     """Return the one call of a plain object, or None for another shape."""
-    # An object with a role or a type is somebody's message; what looks like a call in it may have run already. One
+    # An object with a role or a type is a message; what looks like a call in it may have run already. One
     # with a result is our own reply.
     if {"name", "ok", "content"} <= set(message):
         return []
@@ -55,7 +55,7 @@ def call_from_object(message: Message, origin: str | None = None) -> IncomingCal
 
 def _reply(call_id: object, name: object) -> Reply:
     def reply(result: ToolResult) -> dict[str, Any]:
-        from permitry.messages.outgoing import text_only  # noqa: PLC0415 -- a call that is only judged has no result
+        from permitry.messages.outgoing import text_only  # noqa: PLC0415 -- a call that is only decided on has no result
 
         message = {"name": plain_id(name), "ok": result.ok, "content": text_only(result)}
         return message if call_id is None else {"id": plain_id(call_id), **message}

@@ -1,4 +1,4 @@
-"""Calls that models write as text, found without being told the format.
+"""Calls that models write as text, found without being given the format.
 
 `parse_text` takes a whole text, `TextCallStream` its pieces; both give the same. Nothing is evaluated, nothing
 recurses, and the time grows with the length of the text. What is not a call beyond doubt stays text, with a note where
@@ -78,12 +78,12 @@ class TextCallStream:
     def feed(self, chunk: str) -> ParsedText:
         """Return the calls, content and reasoning that are certain now and were not before.
 
-        Raises: `CallError` after `finish`; `TypeError` for what is no text, and the stream goes on.
+        Raises: `CallError` after `finish`; `TypeError` for what is not text, and the stream goes on.
         """
         if self._is_finished:
             raise CallError("the stream is finished; begin a new one")
         if not isinstance(chunk, str):
-            raise TypeError(f"a piece of the text is a string, not {type(chunk).__name__}; pass over empty pieces")
+            raise TypeError(f"a piece of the text is a string, not {type(chunk).__name__}; skip empty pieces")
         self._pending.append(chunk)
         self._waiting += len(chunk)
         self._total += len(chunk)
@@ -203,7 +203,7 @@ class _Walk:
                 return pos
 
     def _pass(self, scan: Scan, pos: int) -> int:
-        """Pass over text in which nothing is a call, up to the closing mark that ends it."""
+        """Skip text in which nothing is a call, up to the closing mark that ends it."""
         found = _any_of(self._until).search(scan.text, pos)
         section = -1 if found else self._section(scan, pos)
         if found:
@@ -332,7 +332,7 @@ class _Walk:
 
 
 def _unquoted(scan: Scan, start: int, block: Block | None) -> Block | None:
-    """Return the block, unless it stands in backticks or in code: that is writing about it.
+    """Return the block, unless it is in backticks or in code: that is writing about it.
 
     Raises: `BrokenError` for calls; a mark that opens thinking is text then.
     """

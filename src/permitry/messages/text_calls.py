@@ -19,7 +19,7 @@ __all__ = ["as_tool_call", "text_calls", "text_calls_and_broken"]
 def text_calls(message: object, tools: Iterable[ToolSpec] = ()) -> list[IncomingCall]:
     """Return the calls that an assistant message holds as text, in order; the replies have the plain shape.
 
-    What the model wrote inside its thinking is no call, and what anybody else wrote is none either. A call that cannot
+    What the model wrote inside its thinking is not a call, and neither is what others wrote. A call that cannot
     be read is left out here: `text_calls_and_broken` has it.
     """
     return text_calls_and_broken(message, tools)[0]
@@ -42,7 +42,7 @@ def text_calls_and_broken(
 
 
 def as_tool_call(call: TextCall, *, call_id: str | None = None) -> ToolCall:
-    """Return the call as it is judged and run; `origin` names the format it was written in.
+    """Return the call as it is decided on and run; `origin` names the format it was written in.
 
     Raises: `CallError` for a name or arguments that no tool call can have.
     """
@@ -59,7 +59,7 @@ def _incoming(call: TextCall) -> IncomingCall:
 
 
 def _end_of_thinking(text: str, calls: Sequence[TextCall]) -> int:
-    """Return where the last closing mark of thinking stands that nothing opened, or -1: until there the model thought.
+    """Return where the last closing mark of thinking is that nothing opened, or -1: until there the model thought.
 
     The text of some models begins inside their thinking, and a whole text shows it.
     """
@@ -67,7 +67,7 @@ def _end_of_thinking(text: str, calls: Sequence[TextCall]) -> int:
 
 
 def _stray(text: str, closer: str, calls: Sequence[TextCall]) -> int:
-    """Return where `closer` stands without its opening mark and outside of all calls, or -1."""
+    """Return where `closer` is without its opening mark and outside of all calls, or -1."""
     opener = closer.replace("/", "")
     at = text.find(closer) if opener != closer else -1
     while at >= 0 and any(start <= at < stop for start, stop in (call.span for call in calls)):

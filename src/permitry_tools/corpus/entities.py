@@ -43,7 +43,7 @@ class Entity:
 
 def key_of(name: str) -> str:
     """Return a name without regard to case and blanks."""
-    # Half a surrogate pair, which JSON can spell, is no text to SQLite.
+    # Half a surrogate pair, which JSON can spell, is not text to SQLite.
     return " ".join(name.encode(errors="replace").decode().split()).casefold()
 
 

@@ -95,7 +95,7 @@ class CorpusStore:
         Without `date` (YYYY-MM-DD) the date in the file's name counts, else the one it had. Without `tags` it keeps
         those it had.
 
-        Raises: `ToolError` when the file cannot be read, is no text or too large, or the corpus cannot be written.
+        Raises: `ToolError` when the file cannot be read, is not text or too large, or the corpus cannot be written.
         """
         data = _bytes_of(file)
         try:
@@ -156,7 +156,7 @@ class CorpusStore:
         with self._connected("ro") as connection:
             connection.set_progress_handler(lambda: cancellation.is_cancelled, _STEPS)
             if _stamp(connection) != (_APPLICATION, _VERSION):
-                raise ToolError(f"`{self.file.name}` is no corpus of this version of permitry")
+                raise ToolError(f"`{self.file.name}` is not a corpus of this version of permitry")
             yield connection
 
     @contextlib.contextmanager
@@ -228,7 +228,7 @@ def iso_date(text: str) -> str:
     Raises: `ValueError` for anything else.
     """
     if not _DATE.fullmatch(text):
-        raise ValueError(f"`{text}` is no date; write it as in `2025-03-31`")
+        raise ValueError(f"`{text}` is not a date; write it as in `2025-03-31`")
     try:
         return dt.date.fromisoformat(text).isoformat()
     except ValueError as error:
@@ -245,7 +245,7 @@ def _date_in(name: str) -> str | None:
 def _bytes_of(file: Path) -> bytes:
     try:
         if not file.is_file():
-            raise ToolError(f"`{file}` is no file")
+            raise ToolError(f"`{file}` is not a file")
         with file.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as error:
@@ -269,7 +269,7 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
     if _stamp(connection) == (_APPLICATION, _VERSION):
         return
     if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() != (0,):
-        raise ToolError(f"`{file.name}` is no corpus of this version of permitry; name another file")
+        raise ToolError(f"`{file.name}` is not a corpus of this version of permitry; name another file")
     for statement in _SCHEMA:
         connection.execute(statement)
 

@@ -42,14 +42,14 @@ def read_text(name: PurePath, data: bytes) -> Text:
 
     The title is the HTML title, the first heading of Markdown, or the name of the file.
 
-    Raises: `ValueError` for bytes that are no UTF-8 text.
+    Raises: `ValueError` for bytes that are not UTF-8 text.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError("it is not UTF-8 text") from error
     if "\0" in text:
-        raise ValueError("it is no text: it holds zero bytes")
+        raise ValueError("it is not text: it holds zero bytes")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     suffix = name.suffix.lower()
     if suffix in _HTML:
@@ -94,7 +94,7 @@ def _title(found: str, name: PurePath) -> str:
 
 
 def spelled_out(name: str) -> str:
-    """Return a name of the system as text; bytes that are no UTF-8 show as escapes."""
+    """Return a name of the system as text; bytes that are not UTF-8 show as escapes."""
     return name.encode(errors="backslashreplace").decode()
 
 

@@ -96,7 +96,7 @@ class Patch:
 def parse_patch(text: str, *, is_lenient: bool = True) -> Patch:
     """Return what the text of a patch says; a lenient reading takes off a here-document around it.
 
-    Raises: `ToolError` when it is no patch, with the line for what is wrong inside it; lines count from 1.
+    Raises: `ToolError` when it is not a patch, with the line for what is wrong inside it; lines count from 1.
     """
     if len(text) > LONGEST_PATCH:
         raise ToolError(f"Invalid patch: it is longer than {LONGEST_PATCH} characters")

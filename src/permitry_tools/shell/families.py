@@ -16,7 +16,7 @@ DEFAULT: Final = ("run_shell", "run_shell_bg", "shell", "exec_command")
 def known_families(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, each once.
 
-    Raises: `ValueError` for the first that is no family, with the nearest one; `TypeError` for one string.
+    Raises: `ValueError` for the first that is not a family, with the nearest one; `TypeError` for one string.
     """
     if isinstance(names, str):
         raise TypeError(f"a list of families is needed, not the one string {names!r}")

@@ -162,5 +162,5 @@ def _fetched(arguments: FetchUrl, fetcher: "Fetcher") -> tuple[bool, str]:
 
 
 def _json(value: Mapping[str, Any]) -> str:
-    # Half a surrogate pair, which JSON can spell, is no text.
+    # Half a surrogate pair, which JSON can spell, is not text.
     return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()

@@ -53,7 +53,7 @@ class Answer:
         try:
             return str(httpx.URL(self.url).join(target).copy_with(fragment=None))
         except (httpx.InvalidURL, ValueError, TypeError) as error:
-            raise ToolError("it redirects to what is no address") from error
+            raise ToolError("it redirects to what is not an address") from error
 
 
 @attrs.define
@@ -74,7 +74,7 @@ class Exchanger:
         """
         connect = read_url(request.url)
         if not connect.is_certain or connect.scheme not in WEB_PORTS:
-            raise ToolError(f"`{request.url}` is no plain http or https address")
+            raise ToolError(f"`{request.url}` is not a plain http or https address")
         url = _parsed(request.url, connect)
         addresses = find_addresses(
             connect,
@@ -138,11 +138,11 @@ def _parsed(text: str, connect: Connect) -> httpx.URL:
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, ValueError) as error:
-        raise ToolError(f"`{text}` is no plain http or https address") from error
+        raise ToolError(f"`{text}` is not a plain http or https address") from error
     port = url.port or WEB_PORTS[url.scheme] if url.scheme in WEB_PORTS else None
     host = (connect.host or "").strip("[]")
     if (url.scheme, url.raw_host.decode("ascii"), port) != (connect.scheme, host, connect.port):
-        raise ToolError(f"`{text}` is no plain http or https address: it is read in more than one way")
+        raise ToolError(f"`{text}` is not a plain http or https address: it is read in more than one way")
     return url
 
 

@@ -35,7 +35,7 @@ class Fetcher:
     def fetch(self, url: str) -> Page:
         """Return the page at `url`.
 
-        Raises: `ToolError` for an address that is refused, a failed or late answer, or content that is no text.
+        Raises: `ToolError` for an address that is refused, a failed or late answer, or content that is not text.
         """
         deadline = time.monotonic() + self.exchanger.settings.timeout
         answer = self._followed(url, deadline)

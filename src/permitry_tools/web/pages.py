@@ -34,7 +34,7 @@ _BLOCKS = frozenset(
 def read_page(content_type: str, body: bytes) -> tuple[str, str]:
     """Return the title and the text of a page; the title is empty where there is none, the text has 8,000 characters.
 
-    Raises: `ToolError` for a content type that is no text.
+    Raises: `ToolError` for a content type that is not text.
     """
     media_type = content_type.partition(";")[0].strip().lower()
     if not media_type:

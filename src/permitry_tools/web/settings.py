@@ -18,7 +18,7 @@ _above_zero = attrs.validators.gt(0.0)
 
 def _checked_endpoint(_: object, __: "attrs.Attribute[Any]", value: str | None) -> None:
     if value is not None and not is_web_address(value):
-        raise ValueError(f"the search endpoint `{value}` is no plain http or https address; write `https://host`")
+        raise ValueError(f"the search endpoint `{value}` is not a plain http or https address; write `https://host`")
 
 
 def is_web_address(url: str) -> bool:
@@ -36,7 +36,7 @@ class WebSettings:
     and its cloud's metadata. `timeout` is in seconds, for one page with its redirects; `max_bytes` bounds a page before
     and after it is unpacked. `ca_file` holds certificate authorities to trust instead of the usual ones.
 
-    Raises: `ValueError` for an endpoint that is no http or https address, an unknown shape, or a limit below 1.
+    Raises: `ValueError` for an endpoint that is not an http or https address, an unknown shape, or a limit below 1.
     """
 
     search_endpoint: str | None = attrs.field(default=None, validator=_checked_endpoint)

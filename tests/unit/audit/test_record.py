@@ -148,7 +148,7 @@ def test_an_existing_record_is_closed_to_others(path: Path) -> None:
 
 
 def test_a_record_may_go_to_a_pipe(path: Path) -> None:
-    """What is no regular file cannot be synced, and keeps its permissions."""
+    """What is not a regular file cannot be synced, and keeps its permissions."""
     os.mkfifo(path)
     path.chmod(0o622)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

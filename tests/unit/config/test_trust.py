@@ -290,7 +290,7 @@ def test_a_store_that_is_no_file_trusts_nothing(store: TrustStore, file: Path, r
     """Nobody waits for a pipe that nobody fills."""
     store.path.parent.mkdir(parents=True, mode=0o700)
     replace(store.path)
-    assert _refusal(store) == "cannot be read: it is no regular file"
+    assert _refusal(store) == "cannot be read: it is not a regular file"
     assert not store.is_trusted(file)
 
 

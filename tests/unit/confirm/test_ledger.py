@@ -36,7 +36,7 @@ def test_a_question_is_found_while_it_is_open(call: ToolCall, unruled: Decision)
 
 
 def test_a_guess_finds_no_question(call: ToolCall, unruled: Decision) -> None:
-    """An unknown id is no error when nothing is to be closed."""
+    """An unknown id is not an error when nothing is to be closed."""
     ledger = ConfirmationLedger()
     ledger.open(call, unruled)
     assert (ledger.find("guess"), len(ledger)) == (None, 1)

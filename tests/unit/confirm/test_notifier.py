@@ -30,7 +30,7 @@ def test_a_declined_call_is_said_not_to_have_run() -> None:
 
 
 def test_a_block_tells_the_message_and_not_the_rule() -> None:
-    """The rule base is no business of the model's."""
+    """The rule base does not concern the model."""
     told = ToolRejectionNotifier().blocked("write_file", _BLOCK)
     assert told == "The call of `write_file` was blocked. Secrets are off limits."
 

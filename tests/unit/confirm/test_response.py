@@ -13,7 +13,7 @@ from permitry.confirm.response import ToolConfirmationResponse
     [(True, False, True), (True, True, False), (False, False, False), (False, True, False)],
 )
 def test_only_a_yes_without_abort_lets_a_call_run(approved: bool, abort: bool, wanted: bool) -> None:  # noqa: FBT001 -- a table of flags
-    """An answer that also ends the session is no approval."""
+    """An answer that also ends the session is not an approval."""
     assert ToolConfirmationResponse(approved, abort=abort).is_approval is wanted
 
 
@@ -36,7 +36,7 @@ def test_an_approval_is_not_remembered_unasked() -> None:
     [{"approved": "yes"}, {"approved": 1}, {"approved": None}, {"skip_future": "no"}, {"abort": 0}],
 )
 def test_a_flag_must_be_a_bool(flags: dict[str, Any]) -> None:
-    """A truthy mistake is no approval."""
+    """A truthy mistake is not an approval."""
     with pytest.raises(TypeError):
         ToolConfirmationResponse(**{"approved": True, **flags})
 

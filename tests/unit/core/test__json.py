@@ -182,7 +182,7 @@ def test_text_beyond_the_first_plane_is_text() -> None:
 
 @pytest.mark.parametrize("kind", [dict, list])
 def test_the_deepest_level_is_kept(kind: type) -> None:
-    """The arguments are the first of 64 levels; a scalar within is no level."""
+    """The arguments are the first of 64 levels; a scalar within is not a level."""
     frozen = freeze_object({"a": _nested(MAX_DEPTH - 1, kind)})
     assert mutable(frozen) == {"a": _nested(MAX_DEPTH - 1, kind)}
 
@@ -221,7 +221,7 @@ def test_small_things_count_too(monkeypatch: pytest.MonkeyPatch, item: object, s
 
 
 def test_a_shared_value_is_kept_in_both_places() -> None:
-    """Sharing as such is no fault."""
+    """Sharing as such is not a fault."""
     shared = ["x"]
     assert mutable(freeze_object({"a": shared, "b": shared})) == {"a": ["x"], "b": ["x"]}
 

@@ -115,7 +115,7 @@ def test_no_field_can_be_set(field: str) -> None:
 
 
 def test_a_context_keeps_no_alias() -> None:
-    """What a context was made from is no way in."""
+    """What a context was made from cannot change it."""
     ignored, counts, labels = ["bash"], {"bash": 1}, {"tainted"}
     context = AuthContext(tool_ignore_list=cast("Any", ignored), counts=counts, labels=cast("Any", labels))
     ignored.append("rm")
@@ -199,7 +199,7 @@ def test_a_later_change_of_the_state_is_a_later_context() -> None:
 
 
 def test_a_state_with_a_truthy_flag_is_refused() -> None:
-    """A host's mistake stays an error: a method is no flag."""
+    """A host's mistake stays an error: a method is not a flag."""
     state = _state()
     state.yolo_mode = lambda: False
     with pytest.raises(TypeError, match="yolo_mode"):

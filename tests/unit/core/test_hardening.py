@@ -114,7 +114,7 @@ def test_a_text_that_equals_everything_is_no_name(fields: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("name", ["mcp: docs/x", "mcp:docs/ x", "mcp:docs /x"])
 def test_the_parts_of_a_server_name_are_checked(name: str) -> None:
-    """Splitting a name is no way around the checks of its parts."""
+    """Splitting a name is not a way around the checks of its parts."""
     with pytest.raises(CallError):
         ToolCall(name)
 
@@ -192,6 +192,6 @@ def test_contexts_and_specs_can_be_copied_and_hashed() -> None:
 
 
 def test_json_text_is_text() -> None:
-    """What is no text is told, not tripped over."""
+    """What is not text is reported, without a crash."""
     with pytest.raises(CallError, match="JSON text must be a string"):
         ToolCall.from_json("x", cast("Any", None))

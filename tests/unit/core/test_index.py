@@ -437,7 +437,7 @@ class _Wrapper:
 
 @pytest.mark.parametrize("rule", [_Narrowed(), _Wrapper(_Pure()), _Looking(), _Static(names=None)])
 def test_a_rule_is_asked_by_its_own_method(rule: AnyRule) -> None:
-    """Whether a subclass, a wrapper or a look-up changed it, and where it is no ordinary one."""
+    """Whether a subclass, a wrapper or a look-up changed it, and where it is not an ordinary one."""
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id is None
 
 

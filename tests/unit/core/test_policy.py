@@ -61,7 +61,7 @@ def _noting(seen: list[Question]) -> Callable[[Question], bool]:
     return note
 
 
-def _decide(*rules: Any, tool: str = "bash") -> Decision:  # noqa: ANN401 -- also what is no rule
+def _decide(*rules: Any, tool: str = "bash") -> Decision:  # noqa: ANN401 -- also what is not a rule
     return AuthorizationPolicy(rules).decide(ToolCall(tool), AuthContext())
 
 
@@ -125,7 +125,7 @@ def test_an_id_occurs_once() -> None:
 @pytest.mark.parametrize("thing", [object(), "rule", None, ToolCall("bash")])
 def test_what_is_no_rule_is_refused(thing: object) -> None:
     """Neither an effect nor the two methods of the seed: no rule."""
-    with pytest.raises(RuleError, match="is no rule"):
+    with pytest.raises(RuleError, match="is not a rule"):
         _decide(thing)
 
 
@@ -436,7 +436,7 @@ def test_the_booleans_of_the_seed(*, effect: Verdict, priority: int, confirms: b
 
 @pytest.mark.parametrize("name", ["", " bash", "mcp:docs"])
 def test_a_bad_name_is_never_a_no(name: str) -> None:
-    """What is no tool name gets no answer."""
+    """What is not a tool name gets no answer."""
     policy = AuthorizationPolicy([_Rule("r", ALLOW, 250)])
     with pytest.raises(CallError):
         policy.should_confirm(name, AuthContext())

@@ -95,7 +95,7 @@ def test_what_cannot_be_read_is_never_covered(certain: tuple[Action, ...]) -> No
 
 
 def test_a_call_without_actions_is_covered_by_nobody() -> None:
-    """All of nothing is no permission."""
+    """All of nothing permits nothing."""
     assert _decide(_covering("a", 0), certain=()).verdict is CONFIRM
 
 
@@ -187,7 +187,7 @@ def test_the_most_specific_restriction_is_named(first: dict[str, Any], second: d
 
 @pytest.mark.parametrize("priority", [50, 250])
 def test_a_permission_that_is_unsure_does_not_match(priority: int) -> None:
-    """Neither does an override; doubt is no failure."""
+    """Neither does an override; being unsure is not a failure."""
     decision = _decide(_Rule("doubtful", Unsure("x"), priority_number=priority))
     assert (decision.verdict, decision.rule_id, decision.errors) == (CONFIRM, None, ())
 

@@ -151,7 +151,7 @@ def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -
         ({"traits": {"read_only": True}}, "`traits` is a ToolTraits, such as"),
         ({"roles": ["path"]}, "`roles` is a mapping of arguments to their roles"),
         ({"roles": {1: "read_path"}}, "the name of an argument, not 1"),
-        ({"roles": {"path": None}}, "None is no role; say one of command,"),
+        ({"roles": {"path": None}}, "None is not a role; say one of command,"),
         ({"roles": {"path": "reed_path"}}, "unknown role `reed_path`; did you mean `read_path`"),
         ({"roles": {"path": "?"}}, "unknown role `\\?`; known: command,"),
         ({"kinds": "function"}, "`kinds` is a collection, such as"),

@@ -55,8 +55,8 @@ def _many(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (_pipe, "is no regular file"),
-        (_folder, "is no regular file"),
+        (_pipe, "is not a regular file"),
+        (_folder, "is not a regular file"),
         (_broken_link, "cannot be read: No such file"),
         (_large, "is larger than 1048576 bytes"),
         (_many, "holds more than 1000 files"),

@@ -108,7 +108,7 @@ def test_an_unanswered_question_is_closed(handler: ToolHandler, ask: Ask) -> Non
 def test_a_channel_that_takes_too_long_is_not_heard(
     handler: ToolHandler, now: list[float], ran: Ran, recorder: MemoryRecorder
 ) -> None:
-    """A yes after the deadline is no answer, and no run."""
+    """A yes after the deadline does not count as an answer, and nothing runs."""
 
     def slow(_: ToolConfirmationRequest) -> ToolConfirmationResponse:
         now[0] = 61.0
@@ -163,7 +163,7 @@ def test_an_answer_given_elsewhere_stands(
 def test_an_interrupted_question_stays_open(
     handler: ToolHandler, answer: Answer, ask: Ask, recorder: MemoryRecorder, interrupt: BaseException
 ) -> None:
-    """Ctrl-C is no answer; the record says so, and the question can still be answered later."""
+    """Ctrl-C does not count as an answer; the record says so, and the question can still be answered later."""
     pending, other = ask("a", "c1"), ask("b", "c2")
     answer(interrupt)
     with pytest.raises(type(interrupt)):

@@ -148,7 +148,7 @@ def test_calls_at_once_are_each_asked_about_and_run_once(
 
 
 def test_a_cancelled_question_stays_open(handler: ToolHandler, ran: Ran, recorder: MemoryRecorder) -> None:
-    """Giving up waiting is no answer; the record says so, and the question can be answered later."""
+    """Giving up waiting does not count as an answer; the record says so, and the question can be answered later."""
 
     class Channel(_AsyncChannel):
         async def aask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse | None:

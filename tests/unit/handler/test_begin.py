@@ -121,7 +121,7 @@ def test_calls_without_ids_are_calls_of_their_own(handler: ToolHandler) -> None:
 
 
 def test_a_given_id_is_never_taken_by_a_call_without_one(handler: ToolHandler, ran: Ran) -> None:
-    """An id made up by the handler is no id a model could have used."""
+    """An id made up by the handler is not an id a model could have used."""
     call = ToolCall("look", {"path": "a"})
     for number in range(5):
         handler.handle(attrs.evolve(call, call_id=f"call-{number}"))

@@ -131,7 +131,7 @@ def test_a_yes_to_a_restriction_is_not_remembered(handler: ToolHandler, ask: Ask
 
 
 def test_the_ignore_list_does_not_lift_a_restriction(handler: ToolHandler, ask: Ask, restrict: Restrict) -> None:
-    """A remembered yes from before is no answer to a restriction that comes later."""
+    """A remembered yes from before is not an answer to a restriction that comes later."""
     handler.resolve(ask().pending_id, ToolConfirmationResponse(True, skip_future=True))
     restrict(Verdict.CONFIRM)
     assert isinstance(handler.begin(ToolCall("write", {"path": "b"})), Pending)

@@ -54,7 +54,7 @@ def test_a_failure_is_marked_as_an_error() -> None:
 
 @pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use", "tool_result", "text"])
 def test_what_the_provider_runs_itself_is_no_call(kind: str) -> None:
-    """A block that ran on the provider's side, or is no call at all, is skipped."""
+    """A block that ran on the provider's side, or is not a call at all, is skipped."""
     assert calls_in(_message({**_BLOCK, "type": kind})) == []
 
 

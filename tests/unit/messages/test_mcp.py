@@ -51,7 +51,7 @@ def test_a_server_of_a_bad_name_is_an_error(server: str) -> None:
 
 
 def test_the_server_is_nothing_to_the_other_shapes() -> None:
-    """They say it themselves, or are no server's calls."""
+    """They say it themselves, or are not a server's calls."""
     [incoming] = calls_in({"name": "search", "arguments": {}}, server="docs")
     assert incoming.call == ToolCall("search", origin="plain")
 
@@ -92,7 +92,7 @@ def test_a_broken_call_is_an_error_the_client_can_be_told(params: object) -> Non
     ],
 )
 def test_what_else_is_said_is_passed_over(message: dict[str, object]) -> None:
-    """Lists, notifications and answers are no calls."""
+    """Lists, notifications and answers are not calls."""
     assert calls_in({"jsonrpc": "2.0", **message}) == []
 
 

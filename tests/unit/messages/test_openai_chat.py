@@ -71,7 +71,7 @@ def test_a_legacy_function_call_is_read_and_answered() -> None:
 
 
 def test_a_custom_call_holds_its_text_as_input() -> None:
-    """Free text is no JSON: it becomes the argument `input` of a custom call."""
+    """Free text is not JSON: it becomes the argument `input` of a custom call."""
     [incoming] = calls_in(_message({"id": "c1", "type": "custom", "custom": {"name": "sql", "input": "{not json"}}))
     assert incoming.call == ToolCall(
         "sql", {"input": "{not json"}, call_id="c1", kind=PayloadKind.CUSTOM, origin=_ORIGIN
@@ -154,7 +154,7 @@ def test_a_bad_call_does_not_hide_its_neighbours() -> None:
 
 @pytest.mark.parametrize("call_id", [5, True, " ", ["c1"]])
 def test_an_id_that_is_no_text_is_refused(call_id: object) -> None:
-    """A call nobody can answer by id is no call."""
+    """A call nobody can answer by id is not a call."""
     [incoming] = calls_in(_message({**_entry(), "id": call_id}))
     assert isinstance(incoming.call, CallError)
 

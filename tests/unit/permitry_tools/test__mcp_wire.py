@@ -73,7 +73,7 @@ def test_hints_that_speak_against_a_tool_count() -> None:
 
 
 def test_a_host_may_trust_a_server() -> None:
-    """Then every hint counts, and what is no hint still does not."""
+    """Then every hint counts, and what is not a hint still does not."""
     trusted = _listed(
         _tool(annotations=_GOOD), _tool("odd", annotations={"readOnlyHint": "yes"}), trust_annotations=True
     )

@@ -163,7 +163,7 @@ def test_a_disk_that_was_full_before_keeps_nothing(
 
 
 def test_where_nothing_can_be_kept_that_is_said(tmp_path: Path) -> None:
-    """A folder that cannot be made is no reason to stop."""
+    """A folder that cannot be made is not a reason to stop."""
     (tmp_path / "file").touch()
     reporter = Reporter("run_shell", "c1", "main", artifacts=ArtifactStore(tmp_path / "file" / "kept"))
     output = Output(5, reporter)

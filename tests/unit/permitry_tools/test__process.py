@@ -135,7 +135,7 @@ def test_at_the_end_of_a_pipe_its_artifact_is_whole(tmp_path: Path) -> None:
 
 
 def test_characters_are_not_torn_apart() -> None:
-    """Wherever a read of the pipe ends; what is no text is replaced."""
+    """Wherever a read of the pipe ends; what is not text is replaced."""
     assert _captured("äöü€".encode() * 50 + b"\xc3", 1000).take().text() == "äöü€" * 50 + "\ufffd"
 
 

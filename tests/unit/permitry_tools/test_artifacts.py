@@ -54,7 +54,7 @@ def test_without_a_folder_there_are_none(use: Use) -> None:
 
 
 def test_artifacts_are_listed_with_what_they_hold(folder: Path, use: Use) -> None:
-    """Sorted by id; one that cannot be read says so, and what is no artifact is skipped."""
+    """Sorted by id; one that cannot be read says so, and what is not an artifact is skipped."""
     _put(folder, "b", '{"artifact_id": "x", "objective": "do\\nit"}')
     _put(folder, "a", '{"objective": "' + "y" * 200 + '"}')
     for name, head in (("c", "nojson"), ("d", "[1]"), ("e", '{"artifact_id": "e"}'), ("f", "[" * 30_000)):

@@ -116,7 +116,7 @@ def of_itself(spec: ToolSpec) -> Iterator[str]:
     if traits.read_only is True and traits.destructive is not False:
         yield "it only reads, and may destroy"
     if not re.fullmatch(r"[A-Z].{10,}\.", spec.description, re.DOTALL):
-        yield "its description is no sentence"
+        yield "its description is not a sentence"
     if spec.timeout is not None and not 1 <= spec.timeout <= 3600:
         yield f"its timeout is {spec.timeout} seconds"
     if not 1_000 <= spec.output_limit <= 200_000:
@@ -169,7 +169,7 @@ def test_every_family_is_there(specs: list[ToolSpec]) -> None:
         ("shell", {"roles": {"command": ArgumentRole.COMMAND}}, "`workdir` has no role"),
         ("write_file", {"roles": {"path": ArgumentRole.TEXT}}, "`path` has the role"),
         ("write_file", {"roles": {"path": ArgumentRole.WRITE_PATH, "old": ArgumentRole.READ_PATH}}, "no argument"),
-        ("think", {"description": ""}, "its description is no sentence"),
+        ("think", {"description": ""}, "its description is not a sentence"),
         ("think", {"parameters": {"type": "object", "properties": {"note": {}}}}, "`note` has no description"),
         ("think", {"timeout": 100_000}, "its timeout is"),
     ],

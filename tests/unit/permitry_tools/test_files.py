@@ -221,7 +221,7 @@ def test_binary_is_shown_with_replacement_characters(root: Path, use: Use) -> No
 
 
 def test_of_a_long_file_whole_lines_are_shown(root: Path, use: Use) -> None:
-    """As many as fit into 20,000 characters; the marker counts the rest and is no line of the file."""
+    """As many as fit into 20,000 characters; the marker counts the rest and is not a line of the file."""
     (root / "long.txt").write_text("x" * 99 + "\n" + ("y" * 99 + "\n") * 999, encoding="utf-8")
     *lines, marker = use("read_file", path="long.txt").text.split("\n")
     shown = len(lines) - 1

@@ -244,7 +244,7 @@ def test_a_server_that_ends_is_told(registry: ToolRegistry) -> None:
 
 
 def test_closing_the_registry_ends_the_server(registry: ToolRegistry, connection: McpConnection) -> None:
-    """And calls after it are told so; closing again is no harm."""
+    """And calls after it are answered with that; closing again is harmless."""
     process = int(_use(registry, "mcp:demo/pid").text)
     registry.close()
     with pytest.raises(ProcessLookupError):
@@ -365,7 +365,7 @@ def test_news_may_come_at_any_time(write: Write) -> None:
 
 
 def test_noise_between_the_lines_is_no_harm(write: Write) -> None:
-    """A server may print what is no message."""
+    """A server may print what is not a message."""
     call = 'print("hello", flush=True); send(id, result={"content": [{"type": "text", "text": "a"}]})'
     with McpConnection(_raw(write, call=call)) as connection:
         registry = ToolRegistry()

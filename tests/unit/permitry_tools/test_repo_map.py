@@ -116,7 +116,7 @@ def test_only_source_files_are_mapped(root: Path, mapped: Mapped) -> None:
 
 @pytest.mark.parametrize(("most", "count"), [(-3, 1), (0, 1), (2, 2), (3, 3), (501, 3)])
 def test_at_most_so_many_files_are_mapped(root: Path, mapped: Mapped, most: int, count: int) -> None:
-    """All are counted, and what is no source takes no place."""
+    """All are counted, and what is not a source takes no place."""
     for name in ("a.md", "b.py", "c.py", "d.py"):
         (root / name).touch()
     told = mapped(max_files=most)

@@ -294,7 +294,9 @@ def test_known_shells_may_be_named(use: Use, shell: str) -> None:
 @pytest.mark.parametrize("shell", ["fish", "./bash", "/opt/bash", "python3", "", "../bin/sh", "/bin/../bin/bash"])
 def test_other_shells_are_refused(use: Use, shell: str) -> None:
     """They would read the text otherwise than it was judged, or be something else altogether."""
-    assert use("exec_command", cmd="true", shell=shell).text.startswith(f"`{shell}` is no shell that can be used here")
+    assert use("exec_command", cmd="true", shell=shell).text.startswith(
+        f"`{shell}` is not a shell that can be used here"
+    )
 
 
 def test_a_program_that_is_no_shell_is_no_question(registry: ToolRegistry) -> None:
@@ -303,7 +305,7 @@ def test_a_program_that_is_no_shell_is_no_question(registry: ToolRegistry) -> No
         ToolCall("exec_command", {"cmd": "ls", "shell": "fish"})
     )
     assert decision.phase is Phase.INPUT
-    assert "`fish` is no shell" in (decision.message or "")
+    assert "`fish` is not a shell" in (decision.message or "")
 
 
 def test_a_login_shell_reads_the_profile(root: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,8 +112,8 @@ def test_servers_keep_their_order_and_their_settings(write: Write, tmp_path: Pat
         ("schema = 1\n[mcp.a]\ncommand = ['x']\ntimeout = nan", "`mcp.a.timeout`: "),
         ("schema = 1\n[mcp.'a/b']\ncommand = ['x']", "`mcp.a/b`: the server 'a/b' holds a slash"),
         ("schema = 1\n[mcp.a]\nurl = 'ftp://x'", "`mcp.a`: the address of the MCP server `a` is not http or https"),
-        ("schema 1", "is no TOML: "),
-        ("a = " + "[" * 5000, "is no TOML: "),
+        ("schema 1", "is not TOML: "),
+        ("a = " + "[" * 5000, "is not TOML: "),
     ],
 )
 def test_a_mistake_names_its_key(write: Write, text: str, message: str) -> None:
@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"schema = 1 # \xff")
     assert told(tmp_path / "none.toml") == ["cannot be read: No such file or directory"]
     assert told(tmp_path) == ["cannot be read: Is a directory"]
-    assert told(tmp_path / "bytes.toml")[0].startswith("is no TOML: ")
+    assert told(tmp_path / "bytes.toml")[0].startswith("is not TOML: ")
 
 
 def test_secrets_are_not_told(write: Write) -> None:

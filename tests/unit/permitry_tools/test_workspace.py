@@ -124,7 +124,7 @@ def test_a_chain_of_links_is_followed_to_its_end(root: Path, workspace: Workspac
 
 
 def test_a_link_to_nowhere_outside_creates_nothing_there(root: Path, workspace: Workspace, outside: Path) -> None:
-    """A dangling link is no way to make a file outside."""
+    """A dangling link is not a way to make a file outside."""
     (root / "link").symlink_to(outside / "new.txt")
     with pytest.raises(ToolError, match="outside the workspace"):
         workspace.write("link", b"written")
@@ -444,7 +444,7 @@ def test_the_listing_does_not_follow_links_to_folders(root: Path, workspace: Wor
 
 
 def test_an_undecodable_name_is_listed_as_text(root: Path, workspace: Workspace) -> None:
-    """Bytes that are no UTF-8 show as replacement characters, so that every result can be written as JSON."""
+    """Bytes that are not UTF-8 show as replacement characters, so that every result can be written as JSON."""
     try:
         (root / os.fsdecode(b"caf\xe9.txt")).write_bytes(b"")
     except OSError:

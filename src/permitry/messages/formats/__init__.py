@@ -78,7 +78,7 @@ def marks_of(format_name: str) -> Marks:
 def _any_of(patterns: Mapping[str, str]) -> "re.Pattern[str]":
     """Return a pattern for any of `patterns`, which begin with the texts they map to; the longest text comes first.
 
-    There is a group for each first character, so that a search passes over all other characters at once.
+    There is a group for each first character, so that a search skips all other characters at once.
     """
     groups: dict[str, list[str]] = {}
     for pattern, text in sorted(patterns.items(), key=lambda item: -len(item[1])):
@@ -88,6 +88,6 @@ def _any_of(patterns: Mapping[str, str]) -> "re.Pattern[str]":
 
 
 def _readers(text: str, serving: Iterable[Mark]) -> tuple[tuple[Mark, "re.Pattern[str] | None"], ...]:
-    """Return the marks that may stand where `text` does, the longest first."""
+    """Return the marks that may be where `text` is, the longest first."""
     fitting = sorted((mark for mark in serving if text.startswith(mark.text)), key=lambda mark: -len(mark.text))
     return tuple((mark, re.compile(mark.pattern) if mark.pattern else None) for mark in fitting)

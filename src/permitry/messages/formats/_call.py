@@ -13,7 +13,7 @@ class TextCall:
     """One call a model wrote as text.
 
     `arguments` is a plain JSON object, to be treated as immutable. `span` is the call's place in the text: 0-based
-    offsets, the second past the end. `is_known` is None when no tools were given, and False for a tool nobody
+    offsets, the second past the end. `is_known` is None when no tools were given, and False for a tool that is not
     declared. `repaired` says that the text was not what its format demands, and was guessed at.
     """
 
@@ -28,7 +28,7 @@ class TextCall:
 
 @attrs.frozen
 class Diagnostic:
-    """A note on the text from `start` to `end`: why it is no call although it begins like one, or what is odd in it.
+    """A note on the text from `start` to `end`: why it is not a call although it begins like one, or what is odd in it.
 
     `is_broken` says that a call was meant there, and is none; it is False for a quotation, for data that looks like a
     call, and where a call was understood all the same.

@@ -57,7 +57,7 @@ def _string(quote: str) -> "re.Pattern[str]":
 class Dialect:
     """How strings are quoted: `quotes` with escapes, `raw` marks without; `is_loose` allows bare text for values.
 
-    `colons` are what may stand between key and value. With `has_sets`, braces without keys hold a set.
+    `colons` are what may separate key and value. With `has_sets`, braces without keys hold a set.
     """
 
     quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
@@ -76,7 +76,7 @@ PYTHON: Final = Dialect(has_sets=True)
 
 
 def quoted_mark(mark: str) -> Dialect:
-    """Return the dialect whose strings stand between two of `mark`, as they are, and whose keys stand bare."""
+    """Return the dialect whose strings are between two of `mark`, as they are, and whose keys are bare."""
     return Dialect(quotes=('"',), raw=(mark,), is_loose=True, has_bare_keys=True)
 
 
@@ -104,7 +104,7 @@ class _Open:
 def read_literal(scan: Scan, pos: int, dialect: Dialect) -> tuple[Any, int]:
     """Return the value at `pos`, and its end.
 
-    A set becomes a list. Raises: `BrokenError` for what is no literal, a key that comes twice, or more than 64 levels.
+    A set becomes a list. Raises: `BrokenError` for what is not a literal, a repeated key, or more than 64 levels.
     """
     stack: list[_Open] = []
     while True:
@@ -153,7 +153,7 @@ def _is_key(scan: Scan, pos: int, dialect: Dialect) -> bool:
 
 
 def read_value(scan: Scan, pos: int, closer: str | None = None) -> tuple[Any, int, bool]:
-    """Return the JSON value at `pos`, its end, and whether it had to be repaired. `closer` ends the block it stands in.
+    """Return the JSON value at `pos`, its end, and whether it had to be repaired. `closer` ends the block around it.
 
     Repaired are the quotes and words of Python, a comma too many, comments, and brackets the text ends before; only
     when the caller asked for it.
@@ -287,7 +287,7 @@ def _unescaped(text: str) -> str:
 
 
 def _one(found: "re.Match[str]") -> str:
-    """Return the character an escape stands for; an unknown escape stands for itself."""
+    """Return the character an escape means; an unknown escape means itself."""
     code = found.group(1) or found.group(2) or found.group(3)
     if code:
         return chr(int(code, 16))

@@ -18,7 +18,7 @@ class Block:
     `content` is what of it remains text. With `until`, all that follows up to that closing text is reasoning
     (`is_thinking`) or plain content, whatever it looks like. `closer` is a closing mark that may come later and is to
     be dropped then. `is_stray` marks the end of reasoning that began before the text did. `is_broken` says that the
-    `note` is about a call that was refused, beside others that were not.
+    `note` is about a call that was refused, among others that were not.
     """
 
     end: int

@@ -44,9 +44,9 @@ class MoreError(Exception):
 
 
 class BrokenError(Exception):
-    """The text begins like a block of a format and is none; what was read of it up to `end` is no call.
+    """The text begins like a block of a format and is none; what was read of it up to `end` is not a call.
 
-    `is_in_string` says that it broke inside a string: nobody knows where the string ends, and what looks like a call
+    `is_in_string` says that it broke inside a string: it is unknown where the string ends, and what looks like a call
     after that place may be a part of it. `is_meant` is False where a call was perhaps not meant at all.
     """
 
@@ -90,7 +90,7 @@ class Scan:
     # Looking
 
     def find(self, mark: str, start: int) -> int:
-        """Return where `mark` next stands, or -1. Each mark is searched for only once through the whole text."""
+        """Return where `mark` next occurs, or -1. Each mark is searched for only once through the whole text."""
         at = self._known(mark, start)
         if at is None:
             at = self.text.find(mark, start)
@@ -100,7 +100,7 @@ class Scan:
         return at
 
     def find_before(self, mark: str, following: tuple[str, ...], start: int) -> tuple[int, int]:
-        """Return where `mark` next stands with one of `following` after it, and where that one stands; or -1 twice.
+        """Return where `mark` next occurs with one of `following` after it, and where that one is; or -1 twice.
 
         A value may hold its own closing mark: the one that closes it is the one the next mark comes after.
         """
@@ -130,7 +130,7 @@ class Scan:
         return at if since <= start and (at < 0 or start <= at) else None
 
     def at(self, mark: str, pos: int) -> bool:
-        """Return whether `mark` stands at `pos`."""
+        """Return whether `mark` is at `pos`."""
         if self.text.startswith(mark, pos):
             return True
         if self.is_open and len(self.text) - pos < len(mark) and mark.startswith(self.text[pos:]):
@@ -138,7 +138,7 @@ class Scan:
         return False
 
     def skip(self, pos: int) -> int:
-        """Return the first place from `pos` on that is no blank."""
+        """Return the first place from `pos` on that is not a blank."""
         return self.run(_BLANKS, pos)
 
     def run(self, characters: re.Pattern[str], pos: int) -> int:
@@ -150,7 +150,7 @@ class Scan:
         return end
 
     def is_end(self, pos: int) -> bool:
-        """Return whether nothing stands at `pos`."""
+        """Return whether the text ends at `pos`."""
         if pos < len(self.text):
             return False
         if self.is_open:
@@ -158,7 +158,7 @@ class Scan:
         return True
 
     def need(self, mark: str, pos: int, message: str) -> int:
-        """Return the place after `mark`, which stands at `pos`.
+        """Return the place after `mark`, which is at `pos`.
 
         Raises: `BrokenError`.
         """
@@ -167,7 +167,7 @@ class Scan:
         return pos + len(mark)
 
     def before(self, pos: int) -> str:
-        """Return up to `LOOK_BACK` characters that stand before `pos`."""
+        """Return up to `LOOK_BACK` characters before `pos`."""
         lead = self.text[max(pos - LOOK_BACK, 0) : pos]
         return lead if len(lead) == LOOK_BACK else f"{self.prior}{lead}"[-LOOK_BACK:]
 
@@ -197,7 +197,7 @@ class Scan:
         return value, end
 
     def end_of_broken(self, start: int, closer: str | None) -> int:
-        """Return where a block ends that broke inside a string: after a `closer` that stands behind a bracket.
+        """Return where a block ends that broke inside a string: after a `closer` that follows a bracket.
 
         Without one, all that follows may be a part of the string.
         """
@@ -253,14 +253,14 @@ class Scan:
         is_repaired: bool = False,
         format_name: str | None = None,
     ) -> TextCall:
-        """Return the call that stands from `start` to `end`.
+        """Return the call written from `start` to `end`.
 
-        Raises: `BrokenError` for a name that can be none, or arguments that are no object.
+        Raises: `BrokenError` for a name that can be none, or arguments that are not an object.
         """
         if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
             raise BrokenError(end, "the name of the tool is missing or holds odd characters")
         if not isinstance(arguments, dict):
-            raise BrokenError(end, f"the arguments of `{name}` are no JSON object")
+            raise BrokenError(end, f"the arguments of `{name}` are not a JSON object")
         return TextCall(
             name,
             arguments,
@@ -301,7 +301,7 @@ def _depth_end(text: str, limit: int) -> int:
 def unique(pairs: Iterable[tuple[str, object]], end: int) -> dict[str, object]:
     """Return the object of `pairs`.
 
-    Raises: `BrokenError` for a key that comes twice: nobody can say which one is meant.
+    Raises: `BrokenError` for a key that comes twice: it is unknown which one is meant.
     """
     result: dict[str, object] = {}
     for key, value in pairs:

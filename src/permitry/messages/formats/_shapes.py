@@ -25,7 +25,7 @@ _SCHEMA_WORDS: Final = frozenset({"type", "properties"})
 def named_all(value: object, *, is_bare: bool = False, needs_arguments: bool = True) -> list[Named] | str:
     """Return name, arguments and id of each call in a JSON value, or why it is none.
 
-    A list must be of calls throughout. `is_bare` is for JSON that stands in text with no mark around it: keys a call
+    A list must be of calls throughout. `is_bare` is for JSON in text with no mark around it: keys a call
     does not have, or a schema for arguments, tell that it is data.
     """
     if isinstance(value, dict) and len(value) == 1:
@@ -67,7 +67,7 @@ def named(item: object, *, is_bare: bool = False, needs_arguments: bool = True) 
 
 
 def _differ(item: dict[str, Any], keys: Sequence[str]) -> bool:
-    """Return whether the values of `keys` differ: nobody can say which one is meant."""
+    """Return whether the values of `keys` differ: it is unknown which one is meant."""
     return len(keys) > 1 and any(item[key] != item[keys[0]] for key in keys[1:])
 
 
@@ -76,7 +76,7 @@ def _refusal(name: object, key: str | None, arguments: object, *, needs_argument
         return "the object names no tool"
     if key is None and needs_arguments:
         return f"the call of `{name[:60]}` has no arguments"
-    return f"the arguments of `{name[:60]}` are no JSON object" if arguments is None else None
+    return f"the arguments of `{name[:60]}` are not a JSON object" if arguments is None else None
 
 
 def object_of(value: object, *, is_text: bool = False) -> dict[str, Any] | None:

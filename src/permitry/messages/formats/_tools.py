@@ -6,7 +6,7 @@ from typing import Any, Final
 __all__ = ["Tools", "declared"]
 
 _LONGEST_CHAIN: Final = 4
-# The common types stand first: to ask the abstract ones takes long.
+# The common types come first: to ask the abstract ones takes long.
 _COLLECTION: Final = (list, tuple, dict, Collection)
 _MAPPING: Final = (dict, Mapping)
 _LIST: Final = (list, tuple)
@@ -82,7 +82,7 @@ def _resolved(schema: object, root: Mapping[str, Any], depth: int) -> object:
 
 
 def declared(tool: object) -> list[tuple[str, object]]:
-    """Return the names in a tool as some provider takes it, with their schemas; nothing for what is no tool."""
+    """Return the names in a tool as some provider takes it, with their schemas; nothing for what is not a tool."""
     if isinstance(tool, str):
         return [(tool, None)]
     if not isinstance(tool, _MAPPING):

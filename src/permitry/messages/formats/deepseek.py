@@ -39,7 +39,7 @@ def _reader(bar: str, gap: str) -> Reader:
             return None
         pos = scan.skip(pos + len("```json") if scan.at("```json", pos) else pos + len("```"))
         if not scan.at("{", pos):
-            raise BrokenError(pos, "the arguments are no JSON object")
+            raise BrokenError(pos, "the arguments are not a JSON object")
         value, end, is_repaired = read_value(scan, pos, f"```{closer}")
         end = scan.need("```", scan.skip(end), "the fence is not closed")
         end = scan.need(closer, scan.skip(end), f"`{closer}` is missing")

@@ -2,7 +2,7 @@
 
 `function_xml` is Qwen3-Coder's, with or without `<tool_call>` around it, `seed_oss` has `<seed:tool_call>` around it,
 `function_tag_json` is Llama 3.1's. A parameter's value ends at the first `</parameter>` after which the next parameter
-or the end of the call follows, so the closing tag itself may stand in a value.
+or the end of the call follows, so the closing tag itself may occur in a value.
 """
 
 import re

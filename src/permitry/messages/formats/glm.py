@@ -1,6 +1,6 @@
 """Calls of a name and pairs of `<arg_key>` and `<arg_value>`: GLM's, Hunyuan 3's, LongCat's, K2 Horizon's and others.
 
-A key without a value is no argument; K2 Horizon may put a type between the two. Values are kept as they are, but for
+A key without a value is not an argument; K2 Horizon may put a type between both. Values are kept as they are, but for
 one line break at each end.
 """
 
@@ -23,7 +23,7 @@ _Found: TypeAlias = list[tuple[str, object]]
 
 @attrs.frozen
 class _Tags:
-    """The tags of one family: `prefix` stands in those of arguments, `closer` ends a call."""
+    """The tags of one family: `prefix` is part of those of arguments, `closer` ends a call."""
 
     prefix: str
     closer: str
@@ -64,7 +64,7 @@ class _Tags:
         return pos
 
     def _between(self, scan: Scan, word: str, pos: int) -> tuple[str, int]:
-        """Return what stands between two tags, and the place of what follows them."""
+        """Return what is between two tags, and the place of what follows them."""
         begin, closer = pos + len(f"<{self.prefix}{word}>"), f"</{self.prefix}{word}>"
         end = scan.find(closer, begin)
         if end < 0:

@@ -63,7 +63,7 @@ def _message(scan: Scan, start: int, head: str, body: int) -> Block:
         return _refused(body, "the message has two recipients")
     begin = scan.skip(body)
     if not scan.at("{", begin):
-        return _refused(body, "the arguments are no JSON object")
+        return _refused(body, "the arguments are not a JSON object")
     value, end, is_repaired = read_value(scan, begin, _ENDS[0])
     name, after = names.pop(), scan.skip(end)
     for mark in _ENDS:
@@ -76,7 +76,7 @@ def _message(scan: Scan, start: int, head: str, body: int) -> Block:
 
 
 def _refused(body: int, message: str) -> Block:
-    """Return the block of a message to a tool that is no call, and in which nothing else is one."""
+    """Return the block of a message to a tool that is not a call, and in which nothing else is one."""
     return Block(body, until=(*_ENDS, _START), note=message, is_broken=True)
 
 
@@ -103,7 +103,7 @@ def _plamo(scan: Scan, start: int, pos: int) -> Block | None:
     pos = scan.skip(end + len(_tag("end_tool_name")))
     pos = scan.skip(scan.need(_tag("begin_tool_arguments"), pos, "the call has no arguments"))
     if not scan.at("{", pos):
-        raise BrokenError(pos, "the arguments are no JSON object")
+        raise BrokenError(pos, "the arguments are not a JSON object")
     value, end, is_repaired = read_value(scan, pos, _tag("end_tool_arguments"))
     for word in ("end_tool_arguments", "end_tool_request"):
         end = scan.need(_tag(word), scan.skip(end), f"`{_tag(word)}` is missing")

@@ -1,7 +1,7 @@
 """Calls between `<invoke name="NAME">` and `</invoke>`, in the prefixes and wrappers of many models.
 
 Values are text up to the closing tag after which the next parameter or the end of the call follows. DeepSeek says with
-`string="true"` what is text; elsewhere the schema does. MiniCPM's values may stand in CDATA, and its calls name only
+`string="true"` what is text; elsewhere the schema does. MiniCPM's values may be in CDATA, and its calls name only
 declared arguments. A body of one JSON object counts as the arguments.
 """
 
@@ -75,12 +75,12 @@ class _Tags:
         return unique(found, pos), pos
 
     def _value(self, scan: Scan, text: str, head: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 -- any JSON
-        told = head.get("string")
+        word = head.get("string")
         if self.is_declared and text.strip().startswith(_CDATA[0]) and text.strip().endswith(_CDATA[1]):
             text = text.strip()[len(_CDATA[0]) : -len(_CDATA[1])]
-        if told == "true":
+        if word == "true":
             return text if self.is_exact else trimmed(text)
-        if told == "false":
+        if word == "false":
             return coerce(text, _ANY)
         schema = scan.tools.property(name, head["name"])
         value = coerce(text, schema)
@@ -122,7 +122,7 @@ def _dsml(scan: Scan, start: int, pos: int) -> Block | None:
 
 
 def _minimax(scan: Scan, start: int, pos: int) -> Block | None:
-    """Return the block of an `<invoke>`, named after the wrapper it stands in."""
+    """Return the block of an `<invoke>`, named after the wrapper around it."""
     for closer, name in _IN_WRAPPER:
         if scan.opened.get(closer) and scan.format == "invoke_xml":
             scan.format = name
@@ -150,7 +150,7 @@ def _addressed_first(scan: Scan, start: int, pos: int) -> Block | None:
 
 
 def _muse_bare(scan: Scan, start: int, pos: int) -> Block | None:
-    """Return the block of a call that no header addresses, if nothing stands before it."""
+    """Return the block of a call that no header addresses, if nothing comes before it."""
     is_addressed = bool(scan.opened.get("<|eom|>") or scan.opened.get("</atem:function_calls>"))
     return _MUSE.read(scan, start, pos) if is_addressed else None
 

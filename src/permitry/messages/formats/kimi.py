@@ -1,6 +1,6 @@
 """Kimi's calls: `kimi_k2` names them `functions.NAME:INDEX`, `kimi_k3` nests everything in `<|open|>` and `<|close|>`.
 
-The name is what stands between `functions.` and the index, with blanks and line breaks around it. K2 may forget to
+The name is what is between `functions.` and the index, with blanks and line breaks around it. K2 may forget to
 close its thinking before a section of calls. K3's attributes are unescaped, its values are not.
 """
 
@@ -36,7 +36,7 @@ def _k2(scan: Scan, start: int, pos: int) -> Block | None:
     found = _NAMED.match(call_id)
     pos = scan.skip(pos + len(_ARGUMENT))
     if not scan.at("{", pos):
-        raise BrokenError(pos, "the arguments are no JSON object")
+        raise BrokenError(pos, "the arguments are not a JSON object")
     value, end, is_repaired = read_value(scan, pos, _END)
     end = scan.need(_END, scan.skip(end), f"`{_END}` is missing")
     if found is None:

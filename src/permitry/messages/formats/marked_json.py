@@ -1,7 +1,7 @@
 """JSON between marks: `<tool_call>{"name": …, "arguments": {…}}</tool_call>` and its many relatives.
 
 A block holds one object, several after one another, or a list. Its closing mark may be missing only where the text
-ends: the JSON is complete then. What stands in a JSON string is text, whatever mark it looks like.
+ends: the JSON is complete then. What is in a JSON string is text, whatever mark it looks like.
 """
 
 import re
@@ -61,7 +61,7 @@ def is_json(scan: Scan, pos: int) -> bool:
 def read_calls(
     scan: Scan, start: int, pos: int, closers: Sequence[str] = (), *, needs_arguments: bool = True, keyed: bool = False
 ) -> tuple[tuple[TextCall, ...], int, str | None]:
-    """Return the calls of the JSON values from `pos` on, their end, and why one of the values is no call.
+    """Return the calls of the JSON values from `pos` on, their end, and why one of the values is not a call.
 
     The first call begins at `start`. Raises: `BrokenError` for broken JSON, or when none of the values is a call.
     """

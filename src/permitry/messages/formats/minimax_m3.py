@@ -42,7 +42,7 @@ def _read(scan: Scan, start: int, pos: int) -> Block | None:
 
 
 def _elements(scan: Scan, root: _Element) -> int:
-    """Read all elements into `root`; return where its closing tag stands."""
+    """Read all elements into `root`; return where its closing tag is."""
     stack, pos = [root], root.begin
     while True:
         at = scan.find(_TOKEN, pos)
@@ -87,7 +87,7 @@ def _object(children: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _inner(schema: object, name: str) -> object:
-    """Return the schema of what stands in a tag; one of several alternatives that knows the name."""
+    """Return the schema of what is in a tag; one of several alternatives that knows the name."""
     if not isinstance(schema, Mapping):
         return None
     properties = schema.get("properties")

@@ -74,7 +74,7 @@ def _is_tool(scan: Scan, name: str) -> bool:
 
 
 def _refusal(scan: Scan, message: str, begin: int, brace: int) -> BrokenError:
-    """Return the refusal of an action; JSON that is its input is no call either."""
+    """Return the refusal of an action; JSON that is its input is not a call either."""
     if scan.text[begin:brace].strip(" \t\r\n`>") not in ("", "json") or not scan.at("{", brace):
         return BrokenError(begin, message, is_meant=False)
     try:
@@ -105,10 +105,10 @@ def _plain(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead
     text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     if not text:
         raise BrokenError(pos, "the input is missing")
-    name_told = scan.format if scan.format != "react_json" else "react"
+    shown_format = scan.format if scan.format != "react_json" else "react"
     arguments = {_only(scan, name): text}
     is_repaired = is_repaired or bool(lead.marks)
-    call = scan.call(name, arguments, start, end, is_repaired=is_repaired, format_name=name_told)
+    call = scan.call(name, arguments, start, end, is_repaired=is_repaired, format_name=shown_format)
     return Block(end, (call,))
 
 
@@ -212,13 +212,13 @@ _FLAG: Final = re.compile(r"--([\w-]+)[ \t]+(\"(?:[^\"\\]++|\\.)*+\"[ \t]*+(?=\n
 
 
 def _arrows(body: str) -> Any:  # noqa: ANN401 -- any literal
-    """Return the arguments of a body of arrows, behind which nothing but a bracket may stand.
+    """Return the arguments of a body of arrows, behind which nothing but a bracket may follow.
 
     Raises: `BrokenError`.
     """
     arguments, end = read_literal(Scan(body, Tools(None)), 0, _ARROWS)
     if body[end:].strip() not in ("", "}"):
-        raise BrokenError(end, "more than a call stands in the brackets")
+        raise BrokenError(end, "there is more than a call in the brackets")
     return arguments
 
 
@@ -232,7 +232,7 @@ def _flags(body: str) -> tuple[dict[str, Any], bool]:
     while pos < len(body):
         flag = _FLAG.match(body, pos)
         if flag is None:
-            raise BrokenError(pos, "a line is no `--key value`")
+            raise BrokenError(pos, "a line is not a `--key value`")
         value = flag.group(2).strip()
         if value.startswith('"'):
             value, is_guess = _unquoted(value)

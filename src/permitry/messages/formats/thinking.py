@@ -23,7 +23,7 @@ _PAIRS: Final = (
     ("<|channel>thought\n", "<channel|>"),
     ("<|channel>", "<channel|>"),
 )
-# No model's tokens, but words that models are told to think in; they count only where they are closed.
+# No model's tokens, but words that models are instructed to think in; they count only where they are closed.
 _SPOKEN: Final = (
     *(
         (f"<{word}>", f"</{word}>")

@@ -35,7 +35,7 @@ def _search(arguments: dict[str, object], context: ToolContext) -> ToolResult:
         raise ToolError(f"Web search failed: {error}.") from error
     results = [{"url": each.url, "title": each.title, "snippet": each.snippet} for each in found]
     answer = {"query": query, "results": results, "total": len(results)}
-    # Half a surrogate pair, which JSON can spell, is no text.
+    # Half a surrogate pair, which JSON can spell, is not text.
     text = json.dumps(answer, ensure_ascii=False).encode(errors="replace").decode()
     return ToolResult(True, text, structured=json.loads(text))
 

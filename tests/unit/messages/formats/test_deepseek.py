@@ -49,13 +49,13 @@ def test_a_tool_named_function_is_version_31(calls: Calls) -> None:
     ],
 )
 def test_anything_else_is_text(parsed: Parsed, text: str) -> None:
-    """A block that is not complete is no call."""
+    """A block that is not complete is not a call."""
     result = parsed(text)
     assert (result.calls, result.content) == ((), text)
 
 
 def test_outputs_of_tools_are_text(parsed: Parsed) -> None:
-    """What stands between the marks of an output is no call."""
+    """What stands between the marks of an output is not a call."""
     result = parsed('<｜tool▁output▁begin｜>{"name": "f", "arguments": {}}<｜tool▁output▁end｜>')  # noqa: RUF001 -- as above
     assert (result.calls, result.content) == ((), '{"name": "f", "arguments": {}}')
 

@@ -46,7 +46,7 @@ def test_plain_quotes_count_too(calls: Calls) -> None:
     "body", ["f", "call:f", "call:f{a}", "call:f{a:}", 'call:f{a:<|"|>x}', "call:f{a:1", "call:f{a:1,a:2}", "call:{}"]
 )
 def test_a_broken_call_is_text(parsed: Parsed, body: str) -> None:
-    """A block that is not complete is no call."""
+    """A block that is not complete is not a call."""
     text = f"<|tool_call>{body}<tool_call|>"
     result = parsed(text)
     assert (result.calls, result.content) == ((), text)

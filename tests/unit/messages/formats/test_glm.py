@@ -80,7 +80,7 @@ def test_a_value_may_hold_its_closing_tag(calls: Calls) -> None:
     ],
 )
 def test_anything_else_is_text(parsed: Parsed, body: str) -> None:
-    """A block that is not complete is no call."""
+    """A block that is not complete is not a call."""
     text = f"<tool_call>{body}</tool_call>"
     result = parsed(text)
     assert (result.calls, result.content) == ((), text)

@@ -91,7 +91,7 @@ def test_muse_names_may_have_a_namespace(calls: Calls) -> None:
     ],
 )
 def test_muse_calls_only_what_it_addresses(calls: Calls, text: str) -> None:
-    """What is said to the user or to itself is no call."""
+    """What is said to the user or to itself is not a call."""
     assert calls(text) == []
 
 
@@ -122,7 +122,7 @@ def test_a_header_alone_is_text(parsed: Parsed, text: str) -> None:
     ],
 )
 def test_anything_else_is_text(parsed: Parsed, text: str) -> None:
-    """A block that is not complete is no call."""
+    """A block that is not complete is not a call."""
     result = parsed(text)
     assert (result.calls, result.content) == ((), text)
 

@@ -167,7 +167,7 @@ def test_what_needs_no_repair_is_not_marked(parsed: Parsed) -> None:
 
 @pytest.mark.parametrize("depth", [70, 2_000, 20_000])
 def test_deep_nesting_is_refused(depth: int) -> None:
-    """More than 64 levels are no arguments, and cannot exhaust the stack."""
+    """More than 64 levels are not arguments, and cannot exhaust the stack."""
     deep = "[" * depth + "]" * depth
     result = parse_text(f'<tool_call>{{"name": "f", "arguments": {{"a": {deep}}}}}</tool_call>')
     assert result.calls == ()

@@ -33,7 +33,7 @@ def call(inner: str) -> str:
 
 
 def test_a_call_is_found(parsed: Parsed) -> None:
-    """Its marks are no content."""
+    """Its marks are not content."""
     result = parsed(f"Well.{call(tag('a', ' x<y '))}")
     assert [(each.name, each.arguments, each.format) for each in result.calls] == [("f", {"a": " x<y "}, "minimax_m3")]
     assert result.content == "Well."

@@ -41,7 +41,7 @@ def test_several_calls_on_lines(calls: Calls) -> None:
     [("007", 7), ("08", 8), ("{1, 2}", [1, 2]), ("{'k': {'x', 'y'}}", {"k": ["x", "y"]}), ("(1)", 1), ("(1,)", [1])],
 )
 def test_values_are_read_as_they_are_meant(calls: Calls, value: str, read: object) -> None:
-    """Zeros in front, sets, and brackets that are no list."""
+    """Zeros in front, sets, and brackets that are not a list."""
     assert (
         calls(f"[f(a={value})]") == calls(f"<|tool_call_start|>[f(a={value})]<|tool_call_end|>") == [("f", {"a": read})]
     )
@@ -57,20 +57,20 @@ def test_values_are_read_as_they_are_meant(calls: Calls, value: str, read: objec
     ],
 )
 def test_zeros_in_front_are_kept_where_only_text_is_asked_for(calls: Calls, kind: object, found: object) -> None:
-    """A postal code is no number; elsewhere it may count in eights."""
+    """A postal code is not a number; elsewhere it may count in eights."""
     tools = {"f": {"properties": {"a": {"type": kind}}}}
     assert calls("[f(a=02134)]", tools) == found
     assert calls("[f(a=02134-1)]", tools) == calls("[f(a=x)]", tools) == []
 
 
 def test_an_empty_list_is_dropped(parsed: Parsed) -> None:
-    """No calls between the marks are no calls, and no text."""
+    """No calls between the marks are neither calls nor text."""
     assert parsed("<|tool_call_start|>[]<|tool_call_end|>") == parsed("<|tool_call_start|><|tool_call_end|>")
     assert parsed("<|tool_call_start|>[]<|tool_call_end|>").content == ""
 
 
 def test_end_tokens_may_follow(calls: Calls) -> None:
-    """The token that ends a message is no content."""
+    """The token that ends a message is not content."""
     assert calls("[f()]<|eot_id|>\n") == [("f", {})]
 
 

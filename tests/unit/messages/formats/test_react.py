@@ -198,7 +198,7 @@ def test_what_is_perhaps_only_quoted_is_no_call(calls: Calls, text: str) -> None
     "given", ["42", '{"q": 1}', '{"name": "rm", "arguments": {}}', '```json\n{"tool": "rm", "args": {}}']
 )
 def test_an_action_that_names_no_tool_is_none(parsed: Parsed, name: str, given: str) -> None:
-    """An answer, a sentence, an expression; its input is no call either."""
+    """An answer, a sentence, an expression; its input is not a call either."""
     text = f"Thought: hm\nAction: {name}\nAction Input: {given}"
     result = parsed(text)
     assert (result.calls, result.content) == ((), text)

@@ -66,5 +66,5 @@ def test_results_of_tools_are_text(parsed: Parsed) -> None:
 
 @pytest.mark.parametrize("token", ["<|START_RESPONSE|>", "<|im_end|>", "<|eot_id|>", "<|message_model|>"])
 def test_tokens_are_dropped(parsed: Parsed, token: str) -> None:
-    """Tokens that only frame the text are no content."""
+    """Tokens that only frame the text are not content."""
     assert parsed(f"a{token}b").content == "ab"

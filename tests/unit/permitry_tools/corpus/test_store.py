@@ -95,7 +95,7 @@ def test_what_is_no_date_is_refused(empty: CorpusStore, folder: Path, date: str)
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(None, "is no file"), (b"\xff", "not UTF-8"), (b" " * (MOST_BYTES + 1), "is larger than 16777216 bytes")],
+    [(None, "is not a file"), (b"\xff", "not UTF-8"), (b" " * (MOST_BYTES + 1), "is larger than 16777216 bytes")],
 )
 def test_what_cannot_be_read_is_told(empty: CorpusStore, tmp_path: Path, content: bytes | None, told: str) -> None:
     """With the name of the file; no corpus is made."""
@@ -185,7 +185,7 @@ def test_the_file_of_another_program_is_left_alone(empty: CorpusStore, folder: P
     connection.close()
     before = empty.file.read_bytes()
     for attempt in (lambda: empty.add(folder / "journey.txt"), empty.documents):
-        with pytest.raises(ToolError, match="is no corpus of this version of permitry"):
+        with pytest.raises(ToolError, match="is not a corpus of this version of permitry"):
             attempt()
     assert not empty.has_documents()
     assert empty.file.read_bytes() == before

@@ -113,7 +113,7 @@ def test_a_link_is_written_through(filled: Path, apply: Apply) -> None:
 
 
 def test_a_link_is_deleted_itself(filled: Path, apply: Apply) -> None:
-    """What it leads to stays; a link to a folder is no folder."""
+    """What it leads to stays; a link to a folder is not a folder."""
     assert apply("*** Delete File: in", "*** Delete File: folder").ok
     assert not (filled / "in").is_symlink()
     assert not (filled / "folder").is_symlink()

@@ -34,7 +34,7 @@ def test_what_is_not_the_public_internet_is_private(address: str) -> None:
     "address", ["1.1.1.1", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 )
 def test_the_public_internet_is_public(address: str) -> None:
-    """So the rule above is no refusal of everything."""
+    """So the rule above does not refuse everything."""
     assert is_public(address) is True
 
 

@@ -112,7 +112,7 @@ def test_only_plain_web_addresses_are_connected_to(url: str, monkeypatch: pytest
         pytest.fail("something was connected to")
 
     monkeypatch.setattr(socket, "create_connection", connected)
-    with pytest.raises(ToolError, match="no plain http or https address"):
+    with pytest.raises(ToolError, match="not a plain http or https address"):
         _sent(url)
 
 

@@ -66,7 +66,7 @@ def test_when_all_fail_the_call_has_failed(site: Site, use: Use) -> None:
     assert result.ok is False
     assert result.text == (
         f"Fetch URL failed: `{site.url('/b')}`: the server answers 404; "
-        "`file:///etc/passwd`: `file:///etc/passwd` is no plain http or https address."
+        "`file:///etc/passwd`: `file:///etc/passwd` is not a plain http or https address."
     )
 
 

@@ -20,7 +20,7 @@ def test_a_page_has_a_title_and_a_text() -> None:
 
 @pytest.mark.parametrize("tag", ["script", "style", "noscript", "template", "svg"])
 def test_what_is_not_meant_to_be_read_is_dropped(tag: str) -> None:
-    """Programs and styles are no text."""
+    """Programs and styles are not text."""
     assert _text(f"<p>a</p><{tag}><b>hidden</b></{tag}><p>b</p>") == "a\n\nb"
 
 

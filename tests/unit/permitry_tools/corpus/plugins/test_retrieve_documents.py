@@ -46,7 +46,7 @@ def test_dates_and_recency_are_passed_on(use: Use, store: CorpusStore, rest: dic
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"query": "x", "date_from": "yesterday"}, "`yesterday` is no date; write it as in `2025-03-31`."),
+        ({"query": "x", "date_from": "yesterday"}, "`yesterday` is not a date; write it as in `2025-03-31`."),
         ({"query": "x", "date_to": "2025-02-30"}, "there is no day `2025-02-30`."),
         ({"query": ""}, "The arguments do not fit: `query` must have at least 1 character."),
         ({"query": "x", "recency_weight": 2}, "The arguments do not fit: `recency_weight` must "),
