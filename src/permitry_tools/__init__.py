@@ -49,10 +49,10 @@ def _tuple_of_connections(connections: "Iterable[McpConnection]") -> "tuple[McpC
 
 @attrs.frozen
 class ToolServices:
-    """What the shipped tools may use beside the workspace.
+    """What the shipped tools may use besides the workspace.
 
     `artifacts` keeps what was too long for the model; without one it is kept in `.permitry/artifacts` of the workspace.
-    `web` says where to search, and how far pages may be fetched; `may_connect` judges the redirects of a fetch. With a
+    `web` says where to search, and how far pages may be fetched; `may_connect` decides on redirects of a fetch. With a
     `corpus` there are the document tools. `runner` runs the agents that `subtask`, `execute` and `deep_analysis` start,
     within `delegation`. `mcp` are open connections to MCP servers, whose tools are registered as well. `shell` names
     the families of shell tools that are offered, see `permitry_tools.shell.families`.

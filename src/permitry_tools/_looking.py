@@ -23,7 +23,7 @@ _ANY_FOLDERS = "**/"
 class Look:
     """One walk through the files of a workspace whose path or name fits `glob`; an empty one fits all.
 
-    `*` crosses folders, `**/` stands for any folders or none, and `{a,b}` for either. At most 50,000 files are looked
+    `*` crosses folders, `**/` matches any folders or none, and `{a,b}` either. At most 50,000 files are looked
     at and 256 MiB read.
     """
 
@@ -75,13 +75,13 @@ def _fits(path: str, patterns: Iterable[Pattern]) -> bool:
 
 
 def _patterns(glob: str) -> list[str]:
-    """Return the plain patterns a glob stands for, or some of them and itself where they are too many."""
+    """Return the plain patterns a glob expands to, or some of them and itself where they are too many."""
     texts, are_all = expand(glob, _MOST_PATTERNS)
     return [each for text in (*texts, *[glob] * (not are_all)) for each in _without_folders(text)]
 
 
 def _without_folders(text: str) -> Iterator[str]:
-    """Yield a pattern with each of its first `**/` as it stands, and left out."""
+    """Yield a pattern with each of its first `**/` as it is, and left out."""
     pieces = text.split(_ANY_FOLDERS, 3)
     for joints in itertools.product((_ANY_FOLDERS, ""), repeat=len(pieces) - 1):
         yield pieces[0] + "".join(joint + piece for joint, piece in zip(joints, pieces[1:], strict=True))

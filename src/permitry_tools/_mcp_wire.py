@@ -69,7 +69,7 @@ def read_tools(server: str, tools: Iterable[Mapping[str, Any]], *, trust_annotat
             skipped[name] = "the server lists it twice"
         else:
             definitions[name] = found
-    # Of two tools with one name nobody knows which one a call would run.
+    # Of two tools with one name it is unknown which one a call would run.
     return Listing({name: each for name, each in definitions.items() if name not in skipped}, skipped)
 
 
@@ -97,11 +97,11 @@ def _definition(
 
 def _traits(annotations: Mapping[str, Any], *, is_trusted: bool) -> ToolTraits:
     """Return the traits that hints give; from a server that is not trusted only those count that make it worse."""
-    told = {trait: (annotations.get(hint), worse) for trait, (hint, worse) in _HINTS.items()}
+    declared = {trait: (annotations.get(hint), worse) for trait, (hint, worse) in _HINTS.items()}
     return ToolTraits(
         **{
             trait: value
-            for trait, (value, worse) in told.items()
+            for trait, (value, worse) in declared.items()
             if isinstance(value, bool) and (is_trusted or value is worse)
         }
     )
@@ -110,7 +110,7 @@ def _traits(annotations: Mapping[str, Any], *, is_trusted: bool) -> ToolTraits:
 def read_result(result: Mapping[str, Any]) -> ToolResult:
     """Return a result of the protocol as ours: texts joined by newlines, images and sound as parts.
 
-    What cannot be shown is told in its place. A result without any text shows its structured content.
+    What cannot be shown is described in its place. A result without any text shows its structured content.
     """
     content = _Content()
     for block in result.get("content") or ():

@@ -63,7 +63,7 @@ class Piece:
     def _begin_artifact(self, reporter: Reporter | None) -> None:
         try:
             self._artifact = None if reporter is None else reporter.open_artifact()
-        except Exception as error:  # noqa: BLE001 -- a keeper may fail in any way, and ends no command
+        except Exception as error:  # noqa: BLE001 -- what keeps the output may fail in any way, and ends no command
             self._note = not_kept(error)
         if self._artifact is not None:
             for text in (*self._head, *self._tail):

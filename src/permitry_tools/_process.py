@@ -51,7 +51,7 @@ class ProcessGroup(threading.Thread):
     """A command with all that it starts: what is left of it when it ends is killed.
 
     It is started in a thread of its own. A signal interrupts the main thread alone, and may come at any moment, also
-    while the command is being started: so whoever is interrupted can wait here until there is a process to kill.
+    while the command is being started: so a caller that is interrupted can wait here until there is a process to kill.
     `ended` is set once it is over. With `is_merged` there is one capture for both outputs, otherwise two; `keep` is how
     many characters of the beginning and of the end each has in memory. What it writes is reported as the output of the
     call in which it was made.
@@ -99,7 +99,7 @@ class ProcessGroup(threading.Thread):
         self._process.wait()
         with self._lock:
             _kill_session(self._process.pid)
-            # INVARIANT: from here on its number may belong to somebody else, and is not killed any more.
+            # INVARIANT: from here on its number may belong to another process, and is not killed any more.
             self._is_over = True
         self.ended.set()
 
@@ -244,7 +244,7 @@ def _chunk(file: int) -> bytes:
             waiting.register(file, select.POLLIN)
             waiting.poll()
         except OSError:
-            # The end of a terminal: nobody has its other side open.
+            # The end of a terminal: no process has its other side open.
             return b""
 
 
@@ -312,7 +312,7 @@ Thing = TypeVar("Thing", bound=_Killable)
 class Kept(Generic[Thing]):
     """What lives on after the call that started it, by number from 1 on; all of it is killed at the end.
 
-    The end is `close`, or that of the program where nobody has closed. `full` is what the model is shown when there are
+    The end is `close`, or that of the program where it was not closed. `full` is what the model is shown when there are
     `most` already.
     """
 

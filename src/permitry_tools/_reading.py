@@ -38,9 +38,9 @@ class Asked(Arguments):
     @model_validator(mode="before")
     @classmethod
     def _ask(cls, given: Any) -> Any:  # noqa: ANN401 -- whatever a model has sent
-        for name, told in cls.asked.items():
+        for name, question in cls.asked.items():
             if given.get(name) in (None, ""):
-                raise ToolError(told)
+                raise ToolError(question)
         return given
 
 
@@ -122,5 +122,5 @@ def body_of(line: str) -> str:
 
 
 def line_hash(body: str) -> str:
-    """Return the four hexadecimal digits that stand for a line: the lower half of the CRC-32 of all of it."""
+    """Return the four hexadecimal digits that identify a line: the lower half of the CRC-32 of all of it."""
     return f"{zlib.crc32(body.encode(errors='surrogatepass')) & 0xFFFF:04x}"

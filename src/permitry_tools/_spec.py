@@ -11,7 +11,7 @@ __all__ = ["Arguments", "checked_first", "handler", "preview", "spec"]
 
 
 class Arguments(BaseModel):
-    """The arguments of a tool: strict, and nothing beside them."""
+    """The arguments of a tool: strict, and nothing besides them."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

@@ -29,7 +29,7 @@ Handle: TypeAlias = Callable[[ToolCall], ToolResult]
 
 @attrs.frozen
 class Turn:
-    """One round of an agent: the calls it made, and what it was told."""
+    """One round of an agent: the calls it made, and what it was shown."""
 
     calls: tuple[ToolCall, ...]
     results: tuple[ToolResult, ...]
@@ -92,7 +92,7 @@ class LoopRunner:
     `start` gives that handler for a task, as in
     `lambda task, scope: ToolHandler(scope.session.child(task.kind), ...).handle`: under the session of the caller,
     who may be an agent itself. A call of a tool that the task may not use never reaches it. It is the handler that
-    decides all the others. `registry` is theirs, for the tools that its aliases stand for.
+    decides all the others. `registry` is theirs, for the tools that its aliases name.
     """
 
     think: Think

@@ -38,7 +38,7 @@ _MOST_LISTED = 200
 _MOST_HEAD = 64 * 1024
 _MOST_BYTES = 64 * 1024 * 1024
 _MOST_SHOWN = 15_000
-_LONGEST_TOLD = 120
+_LONGEST_SHOWN = 120
 _LONGEST_PIECE = 4_000
 _CHUNK = 64 * 1024
 # Made once: output may come as fast as a pipe gives it.
@@ -65,7 +65,7 @@ class ArtifactStore:
     The first line is a JSON object with the `objective`, and the `agent` for whose call it was kept.
 
     Nothing outside the folder is read or written: an id is not a path, and links are not followed. Nor is a link that
-    stands for the folder itself, or for any folder from `.permitry` on: a repository can bring one along.
+    replaces the folder itself, or for any folder from `.permitry` on: a repository can bring one along.
     """
 
     folder: Path = attrs.field(converter=Path)
@@ -76,10 +76,10 @@ class ArtifactStore:
         With `agent` only those it may see: its own, and those of which no agent is said.
         """
         names = [name for name in self._names() if agent is None or self._is_for(agent, name)]
-        told = list(_as_many_as_fit(f"- {name}: {self._objective(name)}" for name in names[:_MOST_LISTED]))
-        rest = len(names) - len(told)
+        listed = list(_as_many_as_fit(f"- {name}: {self._objective(name)}" for name in names[:_MOST_LISTED]))
+        rest = len(names) - len(listed)
         omitted = [f"...[omitted {rest} artifacts]..."] if rest > 0 else []
-        return "\n".join([f"Artifacts ({len(names)}):", *told, *omitted]) if names else "No artifacts found."
+        return "\n".join([f"Artifacts ({len(names)}):", *listed, *omitted]) if names else "No artifacts found."
 
     def read(self, artifact_id: str, offset: int = 0, limit: int = 100, *, agent: str | None = None) -> str:
         """Return up to `limit` lines from line `offset` on, counted from 0, as a text for the model.
@@ -117,7 +117,7 @@ class ArtifactStore:
             try:
                 return KeptText(artifact_id, stream, head)
             except OSError:
-                # Nobody could tell what an empty file is about.
+                # Nothing says what an empty file is about.
                 stream.close()
                 os.unlink(f"{artifact_id}.jsonl", dir_fd=folder)
                 raise
@@ -140,7 +140,7 @@ class ArtifactStore:
     def _objective(self, artifact_id: str) -> str:
         try:
             # On one line, whatever the file says: another one would be taken for another artifact.
-            return " ".join(str(self._head(artifact_id)["objective"]).split())[:_LONGEST_TOLD]
+            return " ".join(str(self._head(artifact_id)["objective"]).split())[:_LONGEST_SHOWN]
         except KeyError:
             return "(unreadable)"
 
@@ -296,7 +296,7 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
 
 
 def _missing(artifact_id: str) -> ToolError:
-    return ToolError(f"Artifact '{artifact_id[:_LONGEST_TOLD]}' not found.")
+    return ToolError(f"Artifact '{artifact_id[:_LONGEST_SHOWN]}' not found.")
 
 
 def _as_many_as_fit(lines: Iterable[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The tools `subtask` and `execute`: they hand work to an agent that somebody else runs."""
+"""The tools `subtask` and `execute`: they hand work to an agent that the host runs."""
 
 import functools
 import time
@@ -55,7 +55,7 @@ class AgentTask:
 
 
 class AgentRunner(Protocol):
-    """Whoever runs an agent: a host with a model.
+    """What runs an agent: a host with a model.
 
     The calls of that agent must go through a handler with a `Session.child` of the caller's session, which is
     `scope.session`, so that it is never allowed more than its caller. Only tools with `task.may_use(name)` may reach
@@ -67,7 +67,7 @@ class AgentRunner(Protocol):
 
         `scope.session` is still the session of the caller: that of the agent is to be a child of it.
 
-        Raises: `ToolError` with what the caller is to be told.
+        Raises: `ToolError` with what the caller is to be shown.
         """
         ...
 
@@ -81,7 +81,7 @@ class Judgement:
 
 
 class Judge(Protocol):
-    """Whoever judges the result of an agent; one that fails counts as FAIL."""
+    """Judges the result of an agent; one that fails counts as FAIL."""
 
     def __call__(self, task: AgentTask, result: str) -> Judgement:
         """Return the judgement of `result`."""
@@ -104,7 +104,7 @@ class NoRunner:
 class Delegation:
     """How work may be handed on.
 
-    `is_recursive` is False in flat mode, where no agent starts another; `max_depth` is how many agents may stand above
+    `is_recursive` is False in flat mode, where no agent starts another; `max_depth` is how many agents may be above
     the deepest one. With `needs_criteria` every task says how its result will be judged, and `judge` does that, where
     there is one. `models` are names, the most capable first: an agent gets no model above its caller's.
     """
@@ -118,14 +118,14 @@ class Delegation:
     def model_for(self, wanted: str | None, scope: CallScope) -> str | None:
         """Return the model of an agent that was asked for with `wanted`.
 
-        Raises: `ToolError` for a model above the caller's, or where nobody can tell that it is not.
+        Raises: `ToolError` for a model above the caller's, or where it is unknown that it is not.
         """
         if wanted is None or wanted == scope.model:
             return scope.model
         if wanted not in self.models:
             known = f"there are {', '.join(f'`{model}`' for model in self.models)}" if self.models else "leave it out"
             raise ToolError(f"There is no model `{wanted}` to choose; {known}.")
-        # A caller that nobody can place counts as the least of all.
+        # A caller whose model is not listed counts as the least of all.
         above = self.models.index(scope.model) if scope.model in self.models else len(self.models) - 1
         if self.models.index(wanted) < above:
             raise ToolError(

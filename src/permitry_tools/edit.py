@@ -63,8 +63,8 @@ def _replaced(before: str, arguments: EditFile, name: str) -> str:
 
 
 def _several(count: int, name: str, how: str = "") -> str:
-    told = f"edit_file failed: old_text appears {count} times{how} in {name}."
-    return f"{told} Provide more context to make it unique."
+    problem = f"edit_file failed: old_text appears {count} times{how} in {name}."
+    return f"{problem} Provide more context to make it unique."
 
 
 def _count(text: str, piece: str) -> int:

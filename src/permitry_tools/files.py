@@ -114,7 +114,7 @@ def _shown(where: Path, text: str, arguments: ReadFile) -> str:
         body = body_of(lines[at])
         numbered = f"{at + 1}:{line_hash(body)}|{body}" if arguments.hashline else f"{at + 1}|{body}"
         left -= len(numbered) + 1
-        # A line that does not fit at all is left whole to whoever clips the answer: its end is shown as well then.
+        # A line that does not fit at all is left whole, to be clipped with the answer: its end is shown as well then.
         if left < 0 and at > start:
             return "\n".join([*shown, f"...[truncated {sum(map(len, lines[at:]))} chars]..."])
         shown.append(numbered)

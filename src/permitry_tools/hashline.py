@@ -16,7 +16,7 @@ from permitry_tools.workspace import Workspace
 __all__ = ["register"]
 
 _AROUND = 2
-_LONGEST_TOLD = 200
+_LONGEST_SHOWN = 200
 _ANCHOR = re.compile(r"([0-9]{1,9}):([0-9A-Za-z]+)")
 _SHOWN_ANCHOR = re.compile(r"[0-9]+:[0-9a-f]{4}\|")
 _OPERATIONS = ("set_line", "replace_lines", "insert_after")
@@ -81,8 +81,8 @@ class HashlineEdit(Asked):
             raise ToolError(_ASKED)
         for edit in edits:
             if _operation(edit) is None:
-                told = repr(edit)[:_LONGEST_TOLD]
-                raise ToolError(f"Unknown edit operation: {told}. Use set_line, replace_lines, or insert_after.")
+                problem = repr(edit)[:_LONGEST_SHOWN]
+                raise ToolError(f"Unknown edit operation: {problem}. Use set_line, replace_lines, or insert_after.")
         return edits
 
 
@@ -143,8 +143,8 @@ class _Lines:
         for change in sorted(changes, key=lambda each: (each.start, each.stop)):
             if change.start < done:
                 line = change.start + (change.start < change.stop)
-                told = f"Edits overlap at line {line}: each line may be changed by one edit only."
-                raise ToolError(f"{told} Nothing was changed.")
+                problem = f"Edits overlap at line {line}: each line may be changed by one edit only."
+                raise ToolError(f"{problem} Nothing was changed.")
             bodies += self.bodies[done : change.start] + change.lines
             ends += self.ends[done : change.start] + [self._end_near(change)] * len(change.lines)
             done = change.stop
@@ -171,7 +171,7 @@ class _Lines:
         """Return the number of the line an anchor means, counted from 1."""
         match = _ANCHOR.fullmatch(anchor.strip())
         if match is None:
-            raise ToolError(f"Invalid anchor format: {anchor[:_LONGEST_TOLD]!r} (expected N:HHHH)")
+            raise ToolError(f"Invalid anchor format: {anchor[:_LONGEST_SHOWN]!r} (expected N:HHHH)")
         number, count = int(match[1]), len(self.bodies)
         if not 1 <= number <= count:
             raise ToolError(f"Line {number} out of range (file has {count} lines)")
@@ -179,8 +179,8 @@ class _Lines:
         if match[2] != found:
             around = range(max(1, number - _AROUND), min(count, number + _AROUND) + 1)
             shown = "".join(f"\n  {n}:{line_hash(self.bodies[n - 1])}|{self.bodies[n - 1]}" for n in around)
-            told = f"Hash mismatch at line {number}: expected {match[2][:_LONGEST_TOLD]}, got {found}."
-            raise ToolError(f"{told} Current context:{shown}")
+            problem = f"Hash mismatch at line {number}: expected {match[2][:_LONGEST_SHOWN]}, got {found}."
+            raise ToolError(f"{problem} Current context:{shown}")
         return number
 
     def _end_near(self, change: _Change) -> str:

@@ -1,7 +1,7 @@
 """The tools of MCP servers, as tools of a registry.
 
 The official SDK implements the protocol; the extra `permitry[mcp]` installs it, and it is loaded on first use. A
-server is a program of somebody else: it gets no environment but what is named, and no answer to what it asks by itself.
+server is a program of a third party: it gets no environment but what is named, and no answer to what it asks by itself.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ def _checked_name(_: object, __: "attrs.Attribute[Any]", value: str) -> None:
 class McpServer:
     """An MCP server: a program that is started (`command`, `args`), or one that is reached at `url`.
 
-    `name` stands in the names of its tools, `mcp:NAME/TOOL`. A program gets the variables of `env` and of the
+    `name` is part of the names of its tools, `mcp:NAME/TOOL`. A program gets the variables of `env` and of the
     environment only PATH, HOME and a few more that hold no secrets; it starts in `folder`. `headers` go with every
     request to `url`. `timeout` is in seconds for one call, `start_timeout` until the server is there.
     `trust_annotations` believes what the server says in its tools' favour, such as that one only reads.
@@ -123,7 +123,7 @@ class McpConnection:
 
     @property
     def has_news(self) -> bool:
-        """Whether the server has said that its tools changed, and nobody has looked yet."""
+        """Whether the server has said that its tools changed, and they were not listed yet."""
         return self._has_news
 
     @property
@@ -148,7 +148,7 @@ class McpConnection:
         try:
             ready.result(self.server.start_timeout + _GRACE)
         except BaseException as error:
-            # Also whoever is interrupted leaves no server behind.
+            # A caller that is interrupted leaves no server behind either.
             self.close()
             if isinstance(error, Exception):
                 raise RegistryError(self._not_there(error)) from error
@@ -180,10 +180,10 @@ class McpConnection:
         return read_result(self._waited_for(self._called(definition, arguments)))
 
     def refresh(self, registry: ToolRegistry) -> McpChanges:
-        """List the tools anew, register those that were added, and return what differs.
+        """List the tools again, register those that were added, and return what differs.
 
         A tool whose definition changed stays off: the model knows the old one, and rules were written for it. To accept
-        it, register the connection anew, with `replace`.
+        it, register the connection again, with `replace`.
 
         Raises: `ToolError` when the server does not list its tools.
         """
@@ -219,7 +219,7 @@ class McpConnection:
     def _run(self, ready: "concurrent.futures.Future[None]") -> None:
         try:
             asyncio.run(self._serve(ready))
-        except BaseException as error:  # noqa: BLE001 -- whoever waits must hear of it, whatever it is
+        except BaseException as error:  # noqa: BLE001 -- the caller that waits must get it, whatever it is
             if not ready.done():
                 ready.set_exception(_leaf(error))
         finally:
@@ -272,7 +272,7 @@ class McpConnection:
         self._has_news = self._has_news or getattr(message, "method", None) == _CHANGED
 
     async def _listen(self, client: "Client") -> None:
-        """Take note of changes on servers of the newer protocol, which tell only who asks to be told."""
+        """Take note of changes on servers of the newer protocol, which tell only clients that subscribe."""
         from mcp.client.subscriptions import SubscriptionLost  # noqa: PLC0415 -- an extra, loaded on first use
 
         while True:
@@ -329,7 +329,7 @@ class McpConnection:
             raise ToolError(f"The MCP server `{server.name}` does not offer `{name}` any more.")
         if current.digest != definition.digest:
             raise ToolError(
-                f"The MCP server `{server.name}` has changed what `{name}` is; it is off until it is registered anew."
+                f"The MCP server `{server.name}` has changed what `{name}` is; it is off until it is registered again."
             )
         result = await client.call_tool(name, arguments, read_timeout_seconds=server.timeout)
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -355,12 +355,12 @@ class McpConnection:
         except concurrent.futures.CancelledError as error:
             raise ToolError(f"The connection to the MCP server `{name}` was closed.") from error
         except Exception as error:
-            raise ToolError(self._told(error)) from error
+            raise ToolError(self._message(error)) from error
         finally:
-            # Whoever waits may be interrupted as well.
+            # The caller that waits may be interrupted as well.
             future.cancel()
 
-    def _told(self, error: Exception) -> str:
+    def _message(self, error: Exception) -> str:
         """Return a failure of the protocol or the SDK in a sentence for the model."""
         name = self.server.name
         match getattr(error, "code", None):
@@ -384,7 +384,7 @@ class McpConnection:
 def register(registry: ToolRegistry, connection: McpConnection, *, replace: bool = False) -> None:
     """Add every tool of an open connection to `registry`, as `mcp:SERVER/TOOL`; closing the registry closes it.
 
-    The roles of their arguments are not known: nobody here said what they are. A tool is enabled as long as the server
+    The roles of their arguments are not known: nothing here declares them. A tool is enabled as long as the server
     defines it as it does now; with `replace` tools that are registered already are taken as they are now.
 
     Raises: `RegistryError` when a name is taken, or the connection is not open, and then no tool is added.
@@ -401,7 +401,7 @@ def register(registry: ToolRegistry, connection: McpConnection, *, replace: bool
 
 
 async def _taken_as_it_is(name: str, result: object) -> None:
-    """Stand in for the check of a result against the schema that its server gives."""
+    """Replace the check of a result against the schema that its server gives."""
     del name, result
 
 
@@ -413,7 +413,7 @@ def _leaf(error: BaseException) -> BaseException:
 
 
 class _LastWords:
-    """Keeps the end of what a server writes on standard error, for whoever asks why it is not there."""
+    """Keeps the end of what a server writes on standard error, for an error that says why it is not there."""
 
     def __init__(self) -> None:
         self._kept = b""

@@ -33,7 +33,7 @@ _NOTES = ToolTraits(read_only=False, destructive=False, idempotent=True, open_wo
 _LONGEST = 20_000
 
 PlanReview: TypeAlias = Callable[[ToolCall], ToolConfirmationResponse | None]
-"""Shows the plan in a call to the human and returns the answer, None where nobody answers; it may wait."""
+"""Shows the plan in a call to the human and returns the answer, None where there is no answer; it may wait."""
 
 
 class PlanStep(Arguments):
@@ -100,7 +100,9 @@ def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
         if cancellation.is_cancelled:
             raise ToolError("The call was cancelled, so plan mode stays, whatever the user answered.")
         if response is None:
-            return ToolResult(False, "Nobody answered, so plan mode stays. You may still read; do not carry it out.")
+            return ToolResult(
+                False, "There was no answer, so plan mode stays. You may still read; do not carry it out."
+            )
         if not response.is_approval:
             text = "The user did not approve the plan, so plan mode stays. Work on it, and present it again."
             return ToolResult(False, text + _said(response))

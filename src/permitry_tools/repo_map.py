@@ -22,7 +22,7 @@ _MOST_SYMBOLS = 200
 _MOST_PARSED = 512 * 1024
 _LONGEST_LINE = 500
 _LONGEST_NAME = 100
-_MOST_TOLD = 60_000
+_MOST_SHOWN = 60_000
 
 _LANGUAGES = {
     "py": "python", "pyi": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript", "ts": "typescript",
@@ -64,14 +64,14 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
                 lines, symbols = len(lines_of(text)), _symbols(text, language)[:_MOST_SYMBOLS]
                 room.take({"path": path, "language": language, "lines": lines, "symbols": symbols})
         notes = [*room.notes(), *look.notes()]
-        told = {"root": str(workspace.root), "files": room.files, "total": total, **({"notes": notes} if notes else {})}
-        return True, _json(told)
+        more = {"notes": notes} if notes else {}
+        return True, _json({"root": str(workspace.root), "files": room.files, "total": total, **more})
 
     registry.register(
         # It reads what lies below the workspace: the role of an argument that there is not says so.
         spec(
             "repo_map", "Outline the source files.", RepoMap, READS,
-            roles={"path?": ROLES.READ_TREE}, timeout=LONGEST_LOOK, output_limit=_MOST_TOLD,
+            roles={"path?": ROLES.READ_TREE}, timeout=LONGEST_LOOK, output_limit=_MOST_SHOWN,
         ),
         handler(RepoMap, repo_map),
     )  # fmt: skip
@@ -83,7 +83,7 @@ class _Room:
 
     most: int
     files: list[dict[str, Any]] = attrs.field(factory=list, init=False)
-    _left: int = attrs.field(default=_MOST_TOLD - 8 * 1024, init=False)
+    _left: int = attrs.field(default=_MOST_SHOWN - 8 * 1024, init=False)
 
     @property
     def is_open(self) -> bool:
@@ -91,7 +91,7 @@ class _Room:
 
     def take(self, file: dict[str, Any]) -> None:
         text = _json(file)
-        # Inside of the answer it stands two steps further to the right.
+        # Inside of the answer it is two steps further to the right.
         self._left -= len(text) + 4 * text.count("\n") + 8
         if self._left >= 0 or not self.files:
             self.files.append(file)
@@ -100,8 +100,8 @@ class _Room:
         return [f"...[only the first {len(self.files)} files fit in here]..."] if self._left < 0 else []
 
 
-def _json(told: object) -> str:
-    return json.dumps(told, indent=2, ensure_ascii=False)
+def _json(answer: object) -> str:
+    return json.dumps(answer, indent=2, ensure_ascii=False)
 
 
 def _language(path: str) -> str | None:
@@ -139,7 +139,7 @@ def _of_body(body: list[ast.stmt]) -> Iterator[tuple[str, str, int]]:
 def _of_others(text: str) -> list[tuple[str, str, int]]:
     found: list[tuple[str, str, int]] = []
     for number, line in enumerate(lines_of(text), 1):
-        # Nobody declares anything in a line that long, and a search in it could take long.
+        # A line that long declares nothing, and a search in it could take long.
         matches = ((kind, pattern.match(line)) for kind, pattern in _KINDS if len(line) <= _LONGEST_LINE)
         found += [(kind, match[1], number) for kind, match in matches if match is not None]
     return found

@@ -217,9 +217,9 @@ class _Sessions:
     def exec_command(self, arguments: ExecCommand) -> tuple[bool, str]:
         argv = [_shell_named(arguments.shell), "-lc" if arguments.login else "-c", arguments.cmd]
         folder = folder_of(self._workspace, arguments.workdir)
-        told = patched_by(arguments.cmd, folder, self.patching)
-        if told is not None:
-            return True, told
+        result = patched_by(arguments.cmd, folder, self.patching)
+        if result is not None:
+            return True, result
         group = (
             TerminalGroup(argv, folder, keep=_KEEP)
             if arguments.tty
@@ -255,7 +255,7 @@ class _Sessions:
 
     def _answer(self, number: int, session: _Session, most_tokens: int, *, since: float) -> tuple[bool, str]:
         seconds = time.monotonic() - since
-        # Asked before its output is taken: what ends in between is told next time, with the rest of it.
+        # Asked before its output is taken: what ends in between is reported next time, with the rest of it.
         code = session.group.code
         output = session.take()
         if code is None:
@@ -280,14 +280,14 @@ def _type(group: ProcessGroup, text: str) -> None:
 
 
 def _check_shell(arguments: dict[str, Any]) -> None:
-    """Pass over a shell whose name can be that of one; whether it is installed is for the run to see."""
+    """Accept a shell whose name can be that of one; whether it is installed is for the run to see."""
     name = arguments.get("shell")
     if isinstance(name, str) and name.rpartition("/")[2] not in _SHELLS:
         raise _unusable(name)
 
 
 def _shell_named(name: str | None) -> str:
-    """Return the path of a shell that reads the syntax that was judged; elsewhere such a name may be anything."""
+    """Return the path of a shell that reads the syntax that was decided on; elsewhere such a name may be anything."""
     if name is None:
         return default_shell()
     folder, _, base = name.rpartition("/")

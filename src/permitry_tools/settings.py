@@ -1,4 +1,4 @@
-"""The tools file: which services, plugins and servers a session has beside the tools of its workspace."""
+"""The tools file: which services, plugins and servers a session has besides the tools of its workspace."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Place: TypeAlias = Annotated[str, Field(min_length=1)]
 
 _CONFIG = ConfigDict(extra="forbid", strict=True, frozen=True)
-_TOLD: Mapping[str, str] = {
+_MESSAGES: Mapping[str, str] = {
     "extra_forbidden": "unknown key",
     "missing": "is missing",
     "model_type": "must be a table",
@@ -113,14 +113,14 @@ def read_tools_file(path: Path) -> ToolsFile:
     try:
         tools = ToolsFile.model_validate(_placed(data, path.absolute().parent))
     except ValidationError as error:
-        raise ConfigError([_problem(path, _told(each)) for each in error.errors()]) from error
-    if problems := [_problem(path, told) for told in _contradictions(tools)]:
+        raise ConfigError([_problem(path, _as_text(each)) for each in error.errors()]) from error
+    if problems := [_problem(path, each) for each in _contradictions(tools)]:
         raise ConfigError(problems)
     return tools
 
 
-def _told(error: "ErrorDetails") -> str:
-    return f"`{'.'.join(map(str, error['loc']))}`: {_TOLD.get(error['type'], error['msg'])}"
+def _as_text(error: "ErrorDetails") -> str:
+    return f"`{'.'.join(map(str, error['loc']))}`: {_MESSAGES.get(error['type'], error['msg'])}"
 
 
 def _contradictions(tools: ToolsFile) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _contradictions(tools: ToolsFile) -> Iterator[str]:
 
 
 def _placed(data: Mapping[str, object], folder: Path) -> dict[str, object]:
-    """Return the data with the paths relative to the file made absolute; servers start beside the file."""
+    """Return the data with the paths relative to the file made absolute; servers start in its folder."""
     placed = _with_paths(data, folder, ("corpus", "artifacts"))
     if isinstance(plugins := placed.get("plugins"), list):
         placed["plugins"] = [str(folder / each) if each and isinstance(each, str) else each for each in plugins]

@@ -53,7 +53,7 @@ class Workspace:
         """
         with (
             self._parent(self.locate(path), path) as (parent, name),
-            _told(path),
+            _as_tool_errors(path),
             opened(name, READ, folder=parent) as file,
         ):
             mode = os.fstat(file).st_mode
@@ -78,7 +78,7 @@ class Workspace:
         located = self.locate(path)
         if self.PROTECTED & {part.casefold() for part in located.parts}:
             raise ToolError(f"`{path}` belongs to git or to permitry; the file tools do not write there.")
-        with self._parent(located, path, create=True) as (parent, name), _told(path):
+        with self._parent(located, path, create=True) as (parent, name), _as_tool_errors(path):
             mode = mode_at(name, folder=parent)
             if mode is not None and not stat.S_ISREG(mode):
                 raise ToolError(f"`{path}` is not a regular file.")
@@ -104,7 +104,7 @@ class Workspace:
     def _parent(self, located: Path, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
         """Open the folder that holds a located path and yield its descriptor and the last name."""
         *folders, name = located.parts or (".",)
-        with contextlib.ExitStack() as stack, _told(path):
+        with contextlib.ExitStack() as stack, _as_tool_errors(path):
             at = stack.enter_context(opened(self.root, DIRECTORY))
             for folder in folders:
                 if create:
@@ -123,7 +123,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 @contextlib.contextmanager
-def _told(path: str) -> Iterator[None]:
+def _as_tool_errors(path: str) -> Iterator[None]:
     """Turn what the system says about `path` into words for the model."""
     try:
         yield

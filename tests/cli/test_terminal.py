@@ -249,7 +249,7 @@ def test_the_session_may_be_ended_at_its_plan(plan: Talk, objects: Objects, work
 def test_the_editor_works_on_the_terminal(
     talk: Talk, editor: Callable[[str], None], objects: Objects, workspace: Path
 ) -> None:
-    """What the editor prints is no result, and what it reads is no line of the session."""
+    """What the editor prints is not a result, and what it reads is not a line of the session."""
     change = "path.write_text(path.read_text().replace('new', 'newer'))"
     editor(f"print('an editor'); {change}; sys.exit(sys.stdin.readline() != 'quit editor\\n')")
     edit = ((QUESTION, "e\n"), ("an editor", "quit editor\n"), (AS_EDITED, "y\n"))

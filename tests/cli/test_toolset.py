@@ -352,7 +352,7 @@ def test_without_a_human_a_plan_changes_nothing(
     """Plan mode stays, and the call is answered and recorded."""
     code, out, _ = cli(*unattended, "--mode", "plan", stdin=PLAN + PLAN.replace('"p"', '"q"'))
     assert code == 0
-    assert all("Nobody answered" in each["content"] for each in objects(out)[:2])
+    assert all("There was no answer" in each["content"] for each in objects(out)[:2])
     assert [each["mode"] for each in recorded() if each["event"] == "decided"] == ["plan", "plan"]
     assert [each["approved"] for each in recorded() if each["event"] == "answered"] == [False, False]
 

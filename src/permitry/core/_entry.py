@@ -192,7 +192,7 @@ class Entry:
         failures.append(RuleFailure(self.rule_id, f"answered {safe_str(answer, repr)}, not True or False"))
         return None
 
-    def decided(self, answer: bool | Unsure | None) -> Decision | None:  # noqa: FBT001 -- it is the answer that is judged
+    def decided(self, answer: bool | Unsure | None) -> Decision | None:  # noqa: FBT001 -- the answer is the value itself
         """Return what an answer of the rule decides, or None."""
         if isinstance(answer, Unsure):
             return self._unsure(answer)
@@ -213,7 +213,7 @@ class Entry:
     def _outcome(
         self,
         question: Question,
-        answer: bool | Unsure | None,  # noqa: FBT001 -- it is the answer that is judged
+        answer: bool | Unsure | None,  # noqa: FBT001 -- the answer is the value itself
         failures: list[RuleFailure],
     ) -> RuleOutcome:
         if isinstance(answer, Unsure):

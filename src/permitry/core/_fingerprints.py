@@ -13,7 +13,7 @@ _MASK = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class Fingerprints:
-    """How often each key was added, by a number of 64 bits that stands for it. Not thread-safe.
+    """How often each key was added, by its fingerprint of 64 bits. Not thread-safe.
 
     Keys that share a number are counted as one, which is too often, and never too seldom. At most `most` numbers are
     kept. The memory for them is reserved at once, when they are more than a few.

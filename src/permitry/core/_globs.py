@@ -16,7 +16,7 @@ _MANY = 50
 
 
 class _Filed(NamedTuple):
-    """One glob, None where its place in the file says that it fits, and the numbers it stands for."""
+    """One glob, None where its place in the file says that it fits, and the numbers filed under it."""
 
     pattern: Pattern | None
     numbers: list[int]

@@ -118,11 +118,11 @@ def _frozen(value: object, place: _Place, depth: int, left: int) -> tuple[JsonVa
         scalar: Any = value
         return scalar, left - _checked_length(value, place)
     if depth > MAX_DEPTH:
-        raise CallError(f"`{_told(place)}` is nested deeper than {MAX_DEPTH} levels")
+        raise CallError(f"`{_json_path(place)}` is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, Mapping):
         return _frozen_mapping(value, place, depth, left)
     if not isinstance(value, list | tuple):
-        raise CallError(f"`{_told(place)}` is {_kind(value)}, which JSON cannot hold")
+        raise CallError(f"`{_json_path(place)}` is {_kind(value)}, which JSON cannot hold")
     left = _reduced(left, 1)
     items: list[JsonValue] = []
     for index, item in enumerate(value):
@@ -139,7 +139,7 @@ def _frozen_mapping(
     left -= 1
     for key, item in copy.items():
         if type(key) is not str:
-            raise CallError(f"`{_told(place)}` has a key that is {_kind(key)}; keys must be strings")
+            raise CallError(f"`{_json_path(place)}` has a key that is {_kind(key)}; keys must be strings")
         if not key.isascii():
             _check_text(key, place)
         # Most arguments are plain text or small numbers, which take no call.
@@ -160,7 +160,7 @@ def _plain_dict(value: Mapping[Any, object], place: _Place) -> dict[Any, Any]:
     copy = {}
     for key, item in value.items():
         if type(key) is not str:
-            raise CallError(f"`{_told(place)}` has a key that is {_kind(key)}; keys must be strings")
+            raise CallError(f"`{_json_path(place)}` has a key that is {_kind(key)}; keys must be strings")
         copy[key] = item
         _reduced(MAX_BYTES, len(copy))
     return copy
@@ -174,19 +174,19 @@ def _checked_length(value: Any, place: _Place) -> int:  # noqa: ANN401 -- narrow
     if type(value) is int:
         size = value.bit_length()
         if size > _LONGEST_NUMBER:
-            raise CallError(f"`{_told(place)}` is a number with too many digits")
+            raise CallError(f"`{_json_path(place)}` is a number with too many digits")
         return 1 + size // 4
     if type(value) is str:
         _check_text(value, place)
         return len(value) + 2
     if type(value) is float and not math.isfinite(value):
-        raise CallError(f"`{_told(place)}` is {value}, which JSON cannot hold")
+        raise CallError(f"`{_json_path(place)}` is {value}, which JSON cannot hold")
     return 1
 
 
 def _check_text(value: str, place: _Place) -> None:
     if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-        raise CallError(f"`{_told(place)}` holds half of a surrogate pair, which is not text")
+        raise CallError(f"`{_json_path(place)}` holds half of a surrogate pair, which is not text")
 
 
 def _reduced(left: int, size: int) -> int:
@@ -199,7 +199,7 @@ def _too_large() -> CallError:
     return CallError(f"the arguments are larger than {MAX_BYTES} bytes")
 
 
-def _told(place: _Place) -> str:
+def _json_path(place: _Place) -> str:
     """Return a place as text, `arguments.items[3].path`, shortened where keys are long."""
     parts: list[str] = []
     while place is not None:

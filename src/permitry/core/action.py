@@ -1,4 +1,4 @@
-"""What a call would do to the world, known before it runs: the actions rules judge.
+"""What a call would do to the world, known before it runs: the actions rules are asked about.
 
 The readers in `permitry.actions` make them; this file only says what they are. Certain actions are what the call does
 when it runs; possible ones are what it does as well, found by a reader that permits nothing; guesses are what it might
@@ -51,8 +51,8 @@ class Access(enum.Enum):
 class Word:
     """One argument of a program as it is passed, but for expansions that depend on the machine.
 
-    `is_glob`: an unquoted `*`, `?` or `[` stands in it, so it may become other words. `is_home`: its leading tilde is
-    unquoted, and becomes the home folder. `is_open`: an expansion stands in it, so it may become any words at all, and
+    `is_glob`: an unquoted `*`, `?` or `[` is in it, so it may become other words. `is_home`: its leading tilde is
+    unquoted, and becomes the home folder. `is_open`: an expansion is in it, so it may become any words at all, and
     `text` is only how it is written. `is_single`: its expansions are quoted, so it becomes one word.
     """
 
@@ -72,12 +72,12 @@ class Word:
 class Place:
     """A path as a call names it, and where it may lead.
 
-    `lexical` holds the absolute, normalised names it may stand for (several when the folder it is relative to is not
+    `lexical` holds the absolute, normalised names it may have (several when the folder it is relative to is not
     sure); `real` the same with links followed as the kernel follows them, `passed` the names between these where a link
     leads to a link. `is_certain`: these are all, and each is one
     file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
     `is_tree`: what lies below a folder of this name is touched as well. `is_glob`: the wildcards in it are not quoted,
-    so that it may become other names. `is_open`: an expansion, or someone else, says the name or a part of it, so it
+    so that it may become other names. `is_open`: an expansion, or another program, says the name or a part of it, so it
     may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real` also holds its own place,
     where links in its folders are followed, but not the entry if it is a link.
     """
@@ -94,7 +94,7 @@ class Place:
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
-        """Every name it may stand for."""
+        """Every name it may have."""
         return tuple(dict.fromkeys((*self.lexical, *self.passed, *self.real)))
 
     @functools.cached_property

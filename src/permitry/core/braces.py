@@ -24,9 +24,9 @@ def expand(
     find: re.Pattern[str] = BRACES,
     choices: Callable[[re.Match[str], int], list[str]] = split_choice,
 ) -> tuple[list[str], bool]:
-    """Return what a text stands for, in order, and whether that is all: it is not where there are more than `most`.
+    """Return what a text expands to, in order, and whether that is all: it is not where there are more than `most`.
 
-    `find` is what holds a choice, and `choices` says what it stands for. Time and memory are bounded by `most`.
+    `find` is what holds a choice, and `choices` says what it expands to. Time and memory are bounded by `most`.
     """
     done: list[str] = []
     waiting = [text]

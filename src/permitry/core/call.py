@@ -163,7 +163,7 @@ class ToolCall:
 
     @functools.cached_property
     def readings(self) -> frozenset[str]:
-        """Every name that `tool` may stand for: what a restriction compares."""
+        """Every name that `tool` may mean: what a restriction compares."""
         return readings(self.tool)
 
     def with_id(self, call_id: str) -> "ToolCall":

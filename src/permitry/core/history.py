@@ -276,7 +276,7 @@ def _short(target: str) -> str:
 
 
 def _number(digest: str) -> int:
-    """Return the number that stands for the digest of a call: its first 64 bits."""
+    """Return the first 64 bits of the digest of a call."""
     try:
         return int(digest[:16], 16)
     except ValueError:

@@ -84,7 +84,7 @@ class Index:
         return found.decide(call, context, spec, self._reader)
 
     def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
-        """Return whether every call that the tool takes is surely blocked in one of the contexts."""
+        """Return whether every call that the tool takes is certainly blocked in one of the contexts."""
         shown = self._shown.get(id(spec))
         if shown is None or any(found.spec() is not spec for found in shown):
             shown = self._show(spec)

@@ -46,7 +46,7 @@ def wire_name(name: str) -> str:
 
 
 def readings(name: str) -> frozenset[str]:
-    """Return every name that the name of a call may stand for, the name itself among them.
+    """Return every name that the name of a call may mean, the name itself among them.
 
     Where `mcp:server/tool` names the server, only the letters are open. A plain name has one reading.
     """

@@ -54,7 +54,7 @@ class Pattern:
 
     @functools.cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """What stands between the stars."""
+        """What is between the stars."""
         return tuple(
             tuple(ANY if char == "?" else char for char in piece) if "?" in piece else piece
             for piece in self.text.split("*")

@@ -13,7 +13,7 @@ __all__ = ["MediaPart", "ToolResult", "clip", "joined_ends"]
 
 @attrs.frozen
 class MediaPart:
-    """An image or a piece of sound beside the text of a result; `media_type` is as in `image/png`."""
+    """An image or a piece of sound next to the text of a result; `media_type` is as in `image/png`."""
 
     data: bytes = attrs.field(repr=False, validator=attrs.validators.instance_of(bytes))
     media_type: str = attrs.field(validator=attrs.validators.matches_re(r"(image|audio)/[a-z0-9.+-]+"))

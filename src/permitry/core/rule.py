@@ -74,12 +74,12 @@ class Question:
     def actions(self) -> Actions:
         """What the call would do."""
         if self.reader is None:
-            return _untold("nothing here reads what a call would do")
+            return _unreadable("nothing here reads what a call would do")
         try:
             actions: object = self.reader(self.call, self.context, self.tool)
         except Exception as error:  # noqa: BLE001 -- law 2: a reader that fails leaves everything unknown
-            return _untold(f"what the call would do cannot be read: {type(error).__name__}: {safe_str(error)}")
-        return actions if isinstance(actions, Actions) else _untold("the reader gave no actions")
+            return _unreadable(f"what the call would do cannot be read: {type(error).__name__}: {safe_str(error)}")
+        return actions if isinstance(actions, Actions) else _unreadable("the reader gave no actions")
 
     @functools.cached_property
     def parts(self) -> Parts:
@@ -124,7 +124,7 @@ class Question:
         return self.call.server is None and self.call.kind is PayloadKind.FUNCTION
 
 
-def _untold(reason: str) -> Actions:
+def _unreadable(reason: str) -> Actions:
     return Actions((Unknown("", reason),), doubt=reason)
 
 

@@ -175,14 +175,14 @@ class ToolSpec:
 
     @kinds.default
     def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
-        # Validators come after defaults: whatever the name is by now, it is told what it should be.
+        # Validators come after defaults: whatever the name is by now, the error says what it should be.
         return (PayloadKind.MCP if str(self.name).startswith("mcp:") else PayloadKind.FUNCTION,)
 
     @functools.cached_property
     def digest(self) -> str:
         """The SHA-256 (hex) of what the tool declares about itself; limits are not part of it."""
         roles = None if self.roles is None else {name: role.value for name, role in self.roles.items()}
-        told = {
+        declared = {
             "name": self.name,
             "description": self.description,
             "parameters": self.parameters,
@@ -193,11 +193,11 @@ class ToolSpec:
             # Left out where there is none, so that the digests of other tools stay as they were.
             **({} if self.grammar is None else {"grammar": self.grammar}),
         }
-        return hashlib.sha256(canonical_json(told).encode()).hexdigest()
+        return hashlib.sha256(canonical_json(declared).encode()).hexdigest()
 
     @property
     def is_shell(self) -> bool:
-        """Whether an argument is a command, or typed into one, so that the call is judged by what that does."""
+        """Whether an argument is a command, or typed into one, so that the call is decided by what that does."""
         return not _SHELL_ROLES.isdisjoint((self.roles or {}).values())
 
     @property
@@ -212,5 +212,5 @@ class ToolSpec:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(ToolSpec)}
-        thawed = {"parameters": mutable(self.parameters), "roles": None if self.roles is None else dict(self.roles)}
-        return functools.partial(ToolSpec, **{**fields, **thawed}), ()
+        as_dicts = {"parameters": mutable(self.parameters), "roles": None if self.roles is None else dict(self.roles)}
+        return functools.partial(ToolSpec, **{**fields, **as_dicts}), ()

@@ -73,7 +73,7 @@ def _all(text: str) -> Iterator[Entity]:
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """Yield the words that stand in a row and are capitalised, or join such words."""
+    """Yield the words that follow each other and are capitalised, or join such words."""
     run: list[str] = []
     end = 0
     for match in _WORD.finditer(text):

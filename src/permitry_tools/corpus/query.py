@@ -17,7 +17,7 @@ _FUNCTIONS = frozenset(
         "substring", "sum", "total", "trim", "upper",
     }
 )  # fmt: skip
-_ONLY = "only SELECT is allowed, from " + ", ".join(METADATA)  # noqa: S608 -- no SQL, but what is told
+_ONLY = "only SELECT is allowed, from " + ", ".join(METADATA)  # noqa: S608 -- no SQL, but a message
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 12_000
 _STEPS = 1_000
@@ -53,10 +53,10 @@ def query(store: CorpusStore, sql: str) -> tuple[list[dict[str, Any]], bool]:
     cancellation = current_cancellation()
 
     def authorize(action: int, first: str | None, second: str | None, database: str | None, _: str | None) -> int:
-        told = _refusal(action, first, second, database)
-        if told is None:
+        refusal = _refusal(action, first, second, database)
+        if refusal is None:
             return sqlite3.SQLITE_OK
-        refused.append(told)
+        refused.append(refusal)
         return sqlite3.SQLITE_DENY
 
     def count() -> bool:

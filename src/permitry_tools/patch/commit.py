@@ -1,8 +1,8 @@
 """Several files changed together: all of them, or none.
 
-The new contents are written to temporary files first. Then each takes its place by a rename, and what stood there is
+The new contents are written to temporary files first. Then each takes its place by a rename, and what was there is
 set aside under a temporary name. When a step fails, everything before it is undone. When permitry itself is killed in
-between, some files are new and some are old, and what was set aside lies beside them as `.permitry-….old`.
+between, some files are new and some are old, and what was set aside lies next to them as `.permitry-….old`.
 
 Folders are opened one by one from the root, and no link is followed on the way, as in `workspace.py`.
 """
@@ -47,9 +47,9 @@ def commit(root: Path, changes: Sequence[Change]) -> None:
         transaction.run(changes)
     except OSError as error:
         name = transaction.name
-        raise ToolError(f"`{name}` cannot be changed: {error.strerror}.{transaction.told()}") from error
+        raise ToolError(f"`{name}` cannot be changed: {error.strerror}.{transaction.leftovers()}") from error
     except ToolError as error:
-        raise ToolError(f"{error}{transaction.told()}") from error
+        raise ToolError(f"{error}{transaction.leftovers()}") from error
 
 
 @attrs.frozen
@@ -70,13 +70,13 @@ class _Transaction:
     name: str = ""
     stuck: dict[str, None] = attrs.field(factory=dict)
 
-    def told(self) -> str:
+    def leftovers(self) -> str:
         """Return what the undoing has left, for the model."""
         if not self.stuck:
             return " Nothing was changed."
         return (
             f" What was done before could not be undone: {', '.join(self.stuck)}. "
-            "The old content is beside it, as `.permitry-*.old`."
+            "The old content is next to it, as `.permitry-*.old`."
         )
 
     def run(self, changes: Sequence[Change]) -> None:
@@ -92,7 +92,7 @@ class _Transaction:
                 os.unlink(each.aside, dir_fd=folder)
 
     def prepare(self, change: Change, undo: contextlib.ExitStack) -> _Prepared:
-        """Write the new content beside the file."""
+        """Write the new content next to the file."""
         self.name = change.name
         token = secrets.token_hex(8)
         temporary, aside = f"{TEMPORARY}{token}.new", f"{TEMPORARY}{token}.old"
@@ -118,9 +118,9 @@ class _Transaction:
                 undo.callback(self.undone, change, functools.partial(_restore, name, aside))
                 _set_aside(name, aside, folder, is_removed=change.data is None)
                 if change.expected is not None and not _holds(aside, change.expected, folder):
-                    raise ToolError(f"`{change.name}` was changed by somebody else meanwhile.")
+                    raise ToolError(f"`{change.name}` was changed by another process meanwhile.")
             elif change.data is None or change.expected is not None:
-                raise ToolError(f"`{change.name}` was removed by somebody else meanwhile.")
+                raise ToolError(f"`{change.name}` was removed by another process meanwhile.")
             else:
                 undo.callback(self.undone, change, functools.partial(_remove, name, inode=prepared.inode))
             if change.data is not None:
@@ -178,6 +178,6 @@ def _restore(name: str, aside: str, folder: int) -> None:
 
 def _remove(name: str, folder: int, inode: int | None = None) -> None:
     with contextlib.suppress(FileNotFoundError):
-        # What somebody else has put there meanwhile is not ours to remove.
+        # What another process has put there meanwhile is not ours to remove.
         if inode is None or os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino == inode:
             os.unlink(name, dir_fd=folder)

@@ -1,7 +1,7 @@
 """A call of `apply_patch` inside a command: an edit that looks like a command, so that shell tools can do it as one.
 
 Recognized is only a command that does nothing else. The line with the here-document is read by the strict reader, as
-it is for the decision; anything beside it is left to the shell.
+it is for the decision; anything next to it is left to the shell.
 
 Source: shared facts on apply_patch, "Shell recognition".
 """

@@ -40,7 +40,7 @@ _EVERY_LINE = "Every line should start with ' ' (context line), '+' (added line)
 class Chunk:
     """One change inside a file: pairs of a sign (blank, minus or plus) and a line, and where to look for them.
 
-    `context` is a line that stands before them, or None. `is_end_of_file` says that the file ends behind them.
+    `context` is a line before them, or None. `is_end_of_file` says that the file ends behind them.
     """
 
     context: str | None
@@ -49,12 +49,12 @@ class Chunk:
 
     @property
     def old_lines(self) -> list[str]:
-        """The lines that must stand in the file."""
+        """The lines that must be in the file."""
         return [text for sign, text in self.lines if sign != "+"]
 
     @property
     def new_lines(self) -> list[str]:
-        """The lines that stand there afterwards."""
+        """The lines that are there afterwards."""
         return [text for sign, text in self.lines if sign != "-"]
 
 
@@ -168,7 +168,7 @@ class _Parser:
     def path(self, line: str, header: str) -> str:
         """Step over a header and return its path."""
         path = line.removeprefix(header)
-        # The policy judges a path without blanks around it: no other may be touched.
+        # The policy is asked about a path without blanks around it: no other may be touched.
         if path != path.strip() or not path.isprintable():
             _wrong(self.number, f"the path '{path}' begins with a blank, or holds an invisible character")
         self.at += 1

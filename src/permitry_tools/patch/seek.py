@@ -1,4 +1,4 @@
-"""Where lines stand in a file: exactly, or else by ever more generous readings.
+"""Where lines occur in a file: exactly, or else by ever looser comparisons.
 
 Source: shared facts on apply_patch, "Matching".
 """
@@ -37,7 +37,7 @@ _READINGS: tuple[_Reading, ...] = (_exact, str.rstrip, str.strip, _plain)
 
 
 def seek(lines: Sequence[str], wanted: Sequence[str], start: int, *, at_end: bool = False) -> int | None:
-    """Return where `wanted` first stands in `lines` at or after `start`, or None; both count from 0.
+    """Return where `wanted` first occurs in `lines` at or after `start`, or None; both count from 0.
 
     `at_end` looks only at the very end, whatever `start` is.
     """
@@ -47,7 +47,7 @@ def seek(lines: Sequence[str], wanted: Sequence[str], start: int, *, at_end: boo
 class Haystack:
     """The lines of one file, to be searched many times; each reading of them is made once, when it is needed.
 
-    A file is looked at only where the rarest of the wanted lines stands, so that a long patch takes about as long as
+    A file is looked at only where the rarest of the wanted lines occurs, so that a long patch takes about as long as
     it is long. What is repetitive enough to take longer all the same is refused.
     """
 
@@ -57,7 +57,7 @@ class Haystack:
         self._left = _MOST_COMPARED
 
     def find(self, wanted: Sequence[str], start: int) -> int | None:
-        """Return where `wanted` first stands at or after `start`, or None.
+        """Return where `wanted` first occurs at or after `start`, or None.
 
         Raises: `ToolError` when that takes too long.
         """
@@ -83,9 +83,9 @@ class Haystack:
     def _find(self, wanted: list[str], start: int, reading: _Reading) -> int | None:
         lines, places = self._reading(reading)
         rarest = min(range(len(wanted)), key=lambda at: len(places.get(wanted[at], ())))
-        stands = places.get(wanted[rarest], [])
-        for at in range(bisect.bisect_left(stands, start + rarest), len(stands)):
-            begin = stands[at] - rarest
+        found_at = places.get(wanted[rarest], [])
+        for at in range(bisect.bisect_left(found_at, start + rarest), len(found_at)):
+            begin = found_at[at] - rarest
             self.spend(len(wanted))
             if lines[begin : begin + len(wanted)] == wanted:
                 return begin

@@ -20,7 +20,7 @@ __all__ = ["Patching", "apply_patch", "register"]
 
 _LETTERS = "AMD"
 _DESCRIPTION = """\
-Edit files with a patch. All of it is applied, or nothing. Paths are relative to the workspace; a path stands once.
+Edit files with a patch. All of it is applied, or nothing. Paths are relative to the workspace; a path occurs once.
 
 *** Begin Patch
 *** Add File: path           then every line of the new file, with + before it
@@ -55,7 +55,7 @@ class ApplyPatch(Arguments):
 
 @attrs.frozen
 class Patching:
-    """Patches being made in a workspace; `memory` holds what the model knows of files, None where nobody asks."""
+    """Patches being made in a workspace; `memory` holds what the model knows of files, None where it is not checked."""
 
     workspace: Workspace
     memory: ReadMemory | None = None

@@ -25,7 +25,7 @@ class LineEndings(enum.Enum):
     """What becomes of the ends of lines.
 
     `KEEP` leaves every line as it is that is not replaced; a new line ends as the first line of the file does. With
-    `LF` only a line feed ends a line, and context is written as it stands in the patch. Either way the new text ends
+    `LF` only a line feed ends a line, and context is written as it is in the patch. Either way the new text ends
     with the end of a line.
     """
 
@@ -94,7 +94,7 @@ class _Placing:
         for chunk in chunks:
             cursor = self.behind_context(chunk, cursor)
             place = self.place(chunk, cursor)
-            # What is only added stands at the end, and the next chunk may stand before it.
+            # What is only added goes to the end, and the next chunk may come before it.
             cursor = place.end if chunk.old_lines else cursor
             found.append(place)
         found.sort(key=lambda place: place.start)

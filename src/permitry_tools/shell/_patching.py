@@ -19,10 +19,10 @@ __all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check"]
 def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
     """Apply the patch that is all `command` does, and return what the model is shown; None leaves it to the shell.
 
-    Left is every other command, and one that would touch a file of which the policy was not told; nothing has changed
+    Left is every other command, and one that would touch a file the policy was not asked about; nothing has changed
     then. `folder` is where the command would start: a real, absolute path in the workspace.
 
-    Raises: `ToolError` when the patch does not fit, cannot be made, or stands there without `apply_patch`.
+    Raises: `ToolError` when the patch does not fit, cannot be made, or is written without `apply_patch`.
     """
     verified = _planned(command, folder, patching)
     return None if verified is None else patching.made(verified)
@@ -73,14 +73,14 @@ def _planned(command: str | Sequence[str], folder: Path, patching: Patching) -> 
     found = patch_in_shell(command)
     if found is None or found.folder == "":
         return None
-    # A shell goes to a folder by its name: behind a link, `..` leads back to where the link stands.
+    # A shell goes to a folder by its name: behind a link, `..` leads back to where the link is.
     start = folder if found.folder is None else Path(os.path.normpath(folder / found.folder))
     if not os.path.isdir(start):  # noqa: PTH112 -- answers False where `Path.is_dir` raises
         return None
     verified = patching.verified(found.patch, folder=str(start))
     root = patching.workspace.root
     touched = {(_needed(change.data), str(root / change.where)) for change in verified.changes}
-    # INVARIANT: law 5. Only what was judged is touched: the paths that the policy was told of for this very command.
+    # INVARIANT: law 5. Only what was decided on is touched: the paths that the policy was shown for this very command.
     return verified if touched <= paths_touched(command, str(folder)) else None
 
 

@@ -23,7 +23,7 @@ _PIECE = 1024
 _SIZE = struct.pack("HHHH", 24, 80, 0, 0)
 
 # A session leader must take the terminal for its own before it becomes the command, and give back the signals that
-# Python ignores. No `preexec_fn`: what runs between fork and exec beside other threads may wait for ever.
+# Python ignores. No `preexec_fn`: what runs between fork and exec next to other threads may wait for ever.
 _TAKE_TERMINAL = """
 import fcntl, os, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -76,8 +76,10 @@ class TerminalGroup(ProcessGroup):
                     left = left[os.write(self._keyboard.fileno(), left[:_PIECE]) :]
                 except BlockingIOError:
                     if time.monotonic() > until:
-                        told = f"The command takes no more input: {len(left)} bytes were not typed."
-                        raise ToolError(told) from None
+                        problem = f"The command takes no more input: {len(left)} bytes were not typed."
+                        raise ToolError(problem) from None
                     select.select([], [], [], 0.05)
-                except OSError:  # pragma: no cover -- Linux swallows what is typed to nobody; other systems tell
+                except (
+                    OSError
+                ):  # pragma: no cover -- Linux drops what is typed where no process reads; other systems fail
                     return

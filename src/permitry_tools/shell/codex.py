@@ -71,7 +71,7 @@ class LocalShell(Arguments):
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
     """Add `shell`, `shell_command` and `local_shell` to `registry`; commands start in folders of the workspace.
 
-    `login` has no role: what a profile does is nobody's to judge, so a call with it is asked about.
+    `login` has no role: what a profile does is unknown, so a call with it is asked about.
     `memory` holds what the model knows of files: a command that only applies a patch is done by `apply_patch`.
     """
     default = default_shell()
@@ -79,8 +79,8 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
     def run(command: str | list[str], argv: list[str], workdir: str | None, timeout_ms: int | None) -> tuple[bool, str]:
         folder = folder_of(workspace, workdir)
-        told = patched_by(command, folder, patching)
-        return _run(argv, folder, timeout_ms) if told is None else (True, told)
+        result = patched_by(command, folder, patching)
+        return _run(argv, folder, timeout_ms) if result is None else (True, result)
 
     def shell(arguments: Shell | ShellCommand) -> tuple[bool, str]:
         command = arguments.command

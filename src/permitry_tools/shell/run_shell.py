@@ -40,12 +40,12 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     patching = Patching(workspace, memory)
 
     def run_shell(arguments: RunShell) -> tuple[bool, str]:
-        told = patched_by(arguments.command, workspace.root, patching)
-        if told is not None:
-            return True, told
+        result = patched_by(arguments.command, workspace.root, patching)
+        if result is not None:
+            return True, result
         repeats.refuse(arguments)
         ended = run_group(ProcessGroup([shell, "-c", arguments.command], workspace.root), arguments.timeout)
-        text = _told(arguments, ended)
+        text = _as_text(arguments, ended)
         repeats.note(arguments, text)
         return ended.code == 0, text
 
@@ -59,7 +59,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     )  # fmt: skip
 
 
-def _told(arguments: RunShell, ended: Ended) -> str:
+def _as_text(arguments: RunShell, ended: Ended) -> str:
     stdout, stderr = _shown(ended)
     output = f"\n[stdout]\n{stdout}\n[stderr]\n{stderr}"
     if ended.code is not None:
@@ -122,7 +122,7 @@ class _Repeats:
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
     def refuse(self, arguments: RunShell) -> None:
-        """Pass over a call that may bring something new.
+        """Accept a call that may bring something new.
 
         Raises: `ToolError` for any other.
         """

@@ -101,7 +101,7 @@ def _exchanger(settings: WebSettings, resolver: Resolve) -> "Exchanger":
     try:
         from permitry_tools.web.exchange import Exchanger  # noqa: PLC0415 -- an extra, loaded on first use
     except ImportError as error:
-        raise ToolError("the package httpx is missing; whoever runs this installs `permitry[web]`") from error
+        raise ToolError("the package httpx is missing; install `permitry[web]`") from error
     return Exchanger(settings, resolver)
 
 
@@ -145,7 +145,7 @@ def _searched(arguments: WebSearch, provider: "Callable[[], SearchProvider]") ->
 
 
 def _fetched(arguments: FetchUrl, fetcher: "Fetcher") -> tuple[bool, str]:
-    """Return the pages; those that failed stand beside them, and if all did, the call did."""
+    """Return the pages; those that failed are listed next to them, and if all did, the call did."""
     pages: list[dict[str, str]] = []
     errors: list[dict[str, str]] = []
     for url in dict.fromkeys(arguments.urls):
@@ -156,8 +156,8 @@ def _fetched(arguments: FetchUrl, fetcher: "Fetcher") -> tuple[bool, str]:
         else:
             pages.append({"url": page.url, "title": page.title, "text": page.text})
     if not pages:
-        told = "; ".join(f"`{each['url']}`: {each['error']}" for each in errors)
-        return False, f"Fetch URL failed: {told}."
+        failures = "; ".join(f"`{each['url']}`: {each['error']}" for each in errors)
+        return False, f"Fetch URL failed: {failures}."
     return True, _json({"pages": pages, "total": len(pages)} | ({"errors": errors} if errors else {}))
 
 

@@ -83,7 +83,7 @@ def _resolved(connect: Connect, resolver: Resolve, seconds: float) -> tuple[str,
     def ask() -> None:
         try:
             answers.put(resolver(host, port))
-        except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it, whatever it is
+        except Exception as error:  # noqa: BLE001 -- the caller that waits must get it, whatever it is
             answers.put(error)
 
     threading.Thread(target=ask, daemon=True).start()

@@ -116,7 +116,7 @@ class Exchanger:
         return self._trust
 
     def _read(self, transport: httpx.HTTPTransport, sent: httpx.Request, url: str) -> Answer:
-        # A transport does what it is told, no more: no redirects, no cookies, no passwords.
+        # A transport does what it is asked, no more: no redirects, no cookies, no passwords.
         response = transport.handle_request(sent)
         try:
             headers = {name.lower(): value for name, value in response.headers.items()}
@@ -134,7 +134,7 @@ def _left(deadline: float) -> float:
 
 
 def _parsed(text: str, connect: Connect) -> httpx.URL:
-    """Return the address as it will be sent, which must be the one that was judged."""
+    """Return the address as it will be sent, which must be the one that was decided on."""
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, ValueError) as error:

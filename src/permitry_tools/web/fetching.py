@@ -60,10 +60,10 @@ class Fetcher:
 
     def _check(self, url: str, target: str) -> None:
         """Raise unless the redirect may be followed: what was allowed is the first address, and no other."""
-        told = _is_same_origin(url, target) if self.may_connect is None else self.may_connect(target)
+        answer = _is_same_origin(url, target) if self.may_connect is None else self.may_connect(target)
         # INVARIANT: only True itself lets a redirect pass; a reason is text, and text is true as well.
-        if told is not True:
-            why = f" ({told})" if isinstance(told, str) and told else ""
+        if answer is not True:
+            why = f" ({answer})" if isinstance(answer, str) and answer else ""
             raise ToolError(f"it redirects to `{target}`, which was not allowed with it{why}; fetch that by itself")
 
 

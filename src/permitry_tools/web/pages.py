@@ -70,7 +70,7 @@ def _encoding(content_type: str, body: bytes) -> str:
 
 def feed(parser: html.parser.HTMLParser, text: str) -> None:
     """Have `parser` read `text` to its end, in a time that grows with its length and not faster."""
-    # The last tag ends what stands open. The parser is not closed: it would read an unfinished rest many times over.
+    # The last tag ends what is open. The parser is not closed: it would read an unfinished rest many times over.
     for piece in (*(text[start : start + _PIECE] for start in range(0, len(text), _PIECE)), "<br>"):
         parser.feed(piece)
         if len(parser.rawdata) > _LONGEST_TAG:

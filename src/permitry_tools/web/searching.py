@@ -105,16 +105,16 @@ def _base(endpoint: str) -> str:
 
 def _results(exchanger: Exchanger, request: Request) -> Iterable[Mapping[str, Any]]:
     """Return the results that have an address, as the service gives them."""
-    # Whoever runs this named the service, so it may stand on this machine. It cannot send the key elsewhere.
+    # The host named the service, so it may be on this machine. It cannot send the key elsewhere.
     request = attrs.evolve(request, may_be_private=True)
     answer = exchanger.send(request, time.monotonic() + exchanger.settings.timeout)
     if not 200 <= answer.status < 300:  # noqa: PLR2004 -- the statuses of HTTP that mean success
         raise ToolError(f"the search service answers {answer.status}")
     try:
-        told = json.loads(answer.body)
+        data = json.loads(answer.body)
     except (ValueError, RecursionError) as error:
         raise ToolError("the search service does not answer in JSON") from error
-    results = told.get("results") if isinstance(told, dict) else None
+    results = data.get("results") if isinstance(data, dict) else None
     if not isinstance(results, list):
         raise ToolError("the search service gives no results in its shape")
     return [each for each in results if isinstance(each, dict) and _text(each, "url")]

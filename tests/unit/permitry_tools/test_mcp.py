@@ -359,7 +359,7 @@ def test_news_may_come_at_any_time(write: Write) -> None:
         assert _use(registry, "mcp:raw/a").ok is True
         assert "news" in _soon(lambda: "news" if connection.has_news else "", "news")
         assert _use(registry, "mcp:raw/a") == ToolResult(
-            False, "The MCP server `raw` has changed what `a` is; it is off until it is registered anew."
+            False, "The MCP server `raw` has changed what `a` is; it is off until it is registered again."
         )
         assert connection.has_news is False
 

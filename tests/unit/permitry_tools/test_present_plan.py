@@ -66,7 +66,7 @@ def test_an_approval_ends_plan_mode(present: Present, session: Session, shown: l
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (None, "Nobody answered"),
+        (None, "There was no answer"),
         (ToolConfirmationResponse(approved=False), "did not approve"),
         (ToolConfirmationResponse(approved=False, instructions="Smaller."), "The user says: Smaller."),
         (ToolConfirmationResponse(approved=True, abort=True), "did not approve"),

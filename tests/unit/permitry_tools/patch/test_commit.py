@@ -146,9 +146,9 @@ def test_what_cannot_be_undone_is_named(root: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (Change(Path("a"), "a", b"x", expected=b"other"), "`a` was changed by somebody else meanwhile."),
-        (Change(Path("b"), "b", b"x", expected=b"other"), "`b` was removed by somebody else meanwhile."),
-        (Change(Path("b"), "b", None), "`b` was removed by somebody else meanwhile."),
+        (Change(Path("a"), "a", b"x", expected=b"other"), "`a` was changed by another process meanwhile."),
+        (Change(Path("b"), "b", b"x", expected=b"other"), "`b` was removed by another process meanwhile."),
+        (Change(Path("b"), "b", None), "`b` was removed by another process meanwhile."),
         (Change(Path("d"), "d", b"x"), "`d` is not a regular file."),
         (Change(Path("l"), "l", b"x"), "`l` is not a regular file."),
         (Change(Path("l/x"), "l/x", b"x"), "`l/x` cannot be changed: Not a directory."),

@@ -178,7 +178,7 @@ def test_a_missing_package_is_told(use: Use, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.delitem(sys.modules, f"permitry_tools.web.{name}", raising=False)
         monkeypatch.delattr(web, name, raising=False)
     monkeypatch.setitem(sys.modules, "httpx", None)
-    assert use("fetch_url", urls=["https://a.example/"]).text.endswith("installs `permitry[web]`")
+    assert use("fetch_url", urls=["https://a.example/"]).text.endswith("install `permitry[web]`")
     registry = ToolRegistry()
     web.register(registry, WebSettings(search_endpoint="https://search.example"))
     assert "permitry[web]" in _used(registry, "web_search", query="a").text
