@@ -8,10 +8,12 @@ import enum
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
 import attrs
+
+from permitry.core.action import Place
 
 __all__ = ["Disk", "Links"]
 
@@ -40,6 +42,8 @@ class Disk:
     entries: int = MOST_ENTRIES
     _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
+    places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
+    """The places that were read in this decision, by all they depend on: a word is often read in several ways."""
 
     def spend(self, looks: int = 1) -> bool:
         """Take from what may still be asked; returns whether that was enough."""
@@ -54,9 +58,10 @@ class Disk:
     def link_at(self, name: str) -> _Link:
         """Return the target of a link, None if it is none, and whether this is known."""
         # The links of /proc are about the process that asks, and here that is us.
-        if not self.is_there or f"{name}/".startswith("/proc/"):
+        if not self.is_there or name.startswith("/proc/") or name == "/proc":
             return None, True
-        if not self.spend():
+        self.looks -= 1
+        if self.looks < 0:
             return None, False
         found = self._links.get(name)
         if found is None:

@@ -1,5 +1,6 @@
 """Where commands stand: the folder of the call, and what `cd` makes of it."""
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from posixpath import basename
@@ -65,30 +66,40 @@ class Folder:
             return Touch(access, Place(_UNSEEN, is_certain=False, is_tree=is_tree, is_open=True), origin or _UNSEEN)
         changes = access is not Access.READ
         is_plain = is_certain and not (word.is_glob or word.is_open or (changes and _turns_back(word.text)))
-        is_entry = is_entry or access is Access.DELETE
-        place = self.read(word.text, is_home=word.is_home, is_certain=is_plain, is_tree=is_tree, is_entry=is_entry)
-        if access is Access.DELETE and self._stands_in(place):
-            place = attrs.evolve(place, is_certain=False)
-        earlier = self.earlier()
-        is_open = word.is_open or any(earlier.goes_through_link(name, is_entry=is_entry) for name in place.names)
-        if is_open or word.is_glob:
-            place = attrs.evolve(place, is_open=is_open, is_glob=word.is_glob)
+        is_deleted = access is Access.DELETE
+        changed = self.earlier()
+        here = (self.bases, self.home, self.is_certain, changed)
+        key = (*here, word, is_plain, is_tree, is_entry or is_deleted, is_deleted)
+        place = self.disk.places.get(key)
+        if place is None:
+            place = self._read(word, changed, is_certain=is_plain, is_tree=is_tree, is_entry=is_entry or is_deleted)
+            if is_deleted and self._stands_in(place):
+                place = attrs.evolve(place, is_certain=False)
+            self.disk.places[key] = place
         return Touch(access, place, origin or word.text)
 
-    def read(
-        self, text: str, *, is_certain: bool, is_home: bool = False, is_tree: bool = False, is_entry: bool = False
-    ) -> Place:
-        """Return the place a path names from here; `is_certain` False is for what holds a glob or an expansion."""
+    def _read(self, word: Word, changed: Changes, *, is_certain: bool, is_tree: bool, is_entry: bool) -> Place:
+        """Return the place a word names from here; `is_certain` False is for what holds a glob or an expansion."""
         place = read_path(
-            text,
+            word.text,
             self.bases,
             home=self.home,
-            is_home=is_home,
+            is_home=word.is_home,
             is_entry=is_entry,
-            view=View(self.disk, self.earlier()),
+            view=View(self.disk, changed),
         )
-        is_sure = place.is_certain and is_certain and self.is_certain
-        return attrs.evolve(place, is_tree=is_tree, is_certain=is_sure)
+        goes_through_link = functools.partial(changed.goes_through_link, is_entry=is_entry)
+        return Place(
+            place.text,
+            place.lexical,
+            place.real,
+            place.is_certain and is_certain and self.is_certain,
+            is_tree,
+            is_glob=word.is_glob,
+            passed=place.passed,
+            is_open=word.is_open or (bool(changed.links) and any(map(goes_through_link, place.names))),
+            is_entry=is_entry,
+        )
 
     def has_folder(self, word: Word) -> bool:
         """Return whether a word certainly names a folder that is there; a link to one is none.

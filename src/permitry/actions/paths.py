@@ -78,7 +78,9 @@ def _names(folder: str | None, view: View) -> tuple[str, ...]:
 
 def _is_plain(text: str) -> bool:
     # Some programs cut, escape or refuse control characters and lone surrogates.
-    return 0 < len(text) <= _LONGEST and not any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
+    if not 0 < len(text) <= _LONGEST:
+        return False
+    return text.isprintable() or not any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
 
 
 def _has_one_meaning(reading: str, bases: Sequence[str]) -> bool:

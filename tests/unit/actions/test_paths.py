@@ -11,7 +11,7 @@ from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
 from permitry.actions.history import View
 from permitry.actions.paths import read_path, roots_of
-from permitry.core.action import Place, Roots
+from permitry.core.action import Access, Place, Roots, Word
 
 READ = Callable[..., Place]
 
@@ -301,9 +301,19 @@ def test_a_folder_nobody_may_enter_is_not_certain(read: READ, top: Path, monkeyp
 def test_what_the_caller_knows_is_kept() -> None:
     """A tree is a tree, a glob is not certain."""
     here = Folder(("/nowhere",), None)
-    assert here.read("src/*", is_certain=True).is_certain
-    assert not here.read("src/*", is_certain=False).is_certain
-    assert here.read("src", is_certain=True, is_tree=True).is_tree
+    assert here.place_of(Word("src/*"), Access.READ).place.is_certain
+    assert not here.place_of(Word("src/*"), Access.READ, is_certain=False).place.is_certain
+    assert here.place_of(Word("src"), Access.READ, is_tree=True).place.is_tree
+    assert not here.place_of(Word("src"), Access.READ).place.is_tree
+
+
+def test_a_place_is_read_once_for_a_decision() -> None:
+    """Whether it is read or written; what is deleted is the entry itself."""
+    here = Folder(("/nowhere",), None)
+    read, written, deleted = (here.place_of(Word("src"), access).place for access in Access)
+    assert read is written
+    assert deleted.is_entry
+    assert here.place_of(Word("src"), Access.READ).place is read
 
 
 def test_roots_have_both_names(top: Path) -> None:
