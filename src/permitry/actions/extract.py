@@ -1,5 +1,6 @@
 """From a call to its actions: what its arguments are, and what that means."""
 
+import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias, assert_never
@@ -222,9 +223,9 @@ class _Extraction:
 
     def unexplained(self) -> None:
         """Take in what stands beside a command: an argument that nobody explains may change what it does."""
-        explained = {name.rstrip("?").split("[")[0].split(".")[0] for key in self.roles for name in key.split("|")}
+        explained = _explained(tuple(self.roles))
         for name, value in self.call.arguments.items():
-            if name not in explained | HARMLESS_ARGUMENTS and value not in (None, "", (), False) and value != {}:
+            if name not in explained and value not in (None, "", (), False) and value != {}:
                 self.unknown(name, f"nothing declares what the argument `{name}` does to the command")
 
     def unknown(self, text: str, reason: str, role: ArgumentRole | None = None) -> None:
@@ -252,18 +253,31 @@ class _Misshapen:
 _Found: TypeAlias = "tuple[str, JsonValue | _Misshapen]"
 
 
+@functools.lru_cache(maxsize=512)
+def _explained(keys: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of arguments that are explained by the keys of `roles`, or need no explanation."""
+    explained = {name.rstrip("?").split("[")[0].split(".")[0] for key in keys for name in key.split("|")}
+    return HARMLESS_ARGUMENTS | explained
+
+
+@functools.lru_cache(maxsize=512)
+def _steps(key: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+    """Return of each name in a key of `roles` the argument, the steps inside of it, and whether it may be left out."""
+    names = key.split("|")
+    paths = (name.removesuffix("?").replace("[]", ".[]").split(".") for name in names)
+    return tuple((first, tuple(steps), name.endswith("?")) for name, (first, *steps) in zip(names, paths, strict=True))
+
+
 def _values(arguments: Mapping[str, JsonValue], key: str) -> list[_Found]:
     """Return the arguments a key of `roles` means, each with its name; null counts as left out.
 
     Of several names all that are there count: which one a tool prefers is its own affair.
     """
     given: list[_Found] = []
-    for name in key.split("|"):
-        first, *steps = name.removesuffix("?").replace("[]", ".[]").split(".")
+    for first, steps, is_optional in _steps(key):
         found: list[_Found] = [(first, arguments[first])] if arguments.get(first) is not None else []
         for step in steps:
-            is_last = step is steps[-1]
-            may_lack = name.endswith("?") and is_last
+            may_lack = is_optional and step is steps[-1]
             found = [inner for origin, value in found for inner in _inside(origin, value, step, may_lack=may_lack)]
         given += found
     return given

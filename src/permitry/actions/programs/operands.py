@@ -4,6 +4,7 @@ Table-driven: `programs.toml` says for each program what its operands and the va
 do not fit the table, or a program not in it, every word is a possible path, and no permission may rely on the result.
 """
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -34,6 +35,8 @@ from permitry.core.action import Access, Word
 
 __all__ = ["named_in_code", "touches_of"]
 
+_UNKNOWN = Entry()
+_REMEMBERED = 64
 _SHORTEST = 3
 _MOST_NAMED = 3000
 _MOST_HOSTS = 1000
@@ -57,6 +60,12 @@ def touches_of(words: Sequence[Word]) -> Operands:
 
     A name that is read from a file or from standard input is an open word without text.
     """
+    return _touches_of(tuple(words))
+
+
+# What it returns depends on the words alone, and one decision asks several times.
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _touches_of(words: tuple[Word, ...]) -> Operands:
     try:
         found = Operands() if _only_prints_help(words) else _known(words)
     except RefusedError:
@@ -78,7 +87,7 @@ def _only_prints_help(words: Sequence[Word]) -> bool:
     The first option after clusters of known letters must be one such as `--help`; a program that does not know it stops
     with an error. False for a program that has no shape, or takes any words: they may be another program's.
     """
-    entry = catalogue().get(words[0].text, Entry())
+    entry = catalogue().get(words[0].text, _UNKNOWN)
     if not entry.shapes or any("any" in role for shape in entry.shapes for role in shape.operands):
         return False
     first = next(itertools.dropwhile(lambda word: is_cluster(word, entry.known), words[1:]), Word(""))
@@ -121,7 +130,7 @@ def _limited_hosts(hosts: Iterable[Word]) -> tuple[Word, ...]:
 
 def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
     """Yield an unknown name for each option that reads names from a file, and that file."""
-    names = catalogue().get(words[0].text, Entry()).names_from
+    names = catalogue().get(words[0].text, _UNKNOWN).names_from
     if "*" in names:
         yield UNSEEN
     for at, word in enumerate(words[1:], start=1):
@@ -137,7 +146,7 @@ def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
 # Programs whose operands are known -----------------------------------------------------------------------------------
 
 
-def _known(words: Sequence[Word]) -> Operands:
+def _known(words: tuple[Word, ...]) -> Operands:
     name, entry, rest = _found(words)
     if not entry.shapes:
         raise RefusedError(f"the operands of `{name}` are not known")
@@ -152,8 +161,9 @@ def _known(words: Sequence[Word]) -> Operands:
     return attrs.evolve(found, hosts=hosts, is_listed=is_listed and bool(does or only_reads))
 
 
-def _only_reads(words: Sequence[Word]) -> bool:
-    return why_not_reading(Command(tuple(words))) is None
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _only_reads(words: tuple[Word, ...]) -> bool:
+    return why_not_reading(Command(words)) is None
 
 
 def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands, Shape]:
@@ -179,7 +189,7 @@ def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands
 def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
     """Return the name and entry of the program or sub-command that is called, and the words after it."""
     name = words[0].text
-    entry, rest = catalogue().get(name, Entry()), words[1:]
+    entry, rest = catalogue().get(name, _UNKNOWN), words[1:]
     if words[0].is_open:
         raise RefusedError("a program named by an expansion")
     while entry.commands and (inner := sub_command(rest, entry, name)) is not None:
@@ -245,7 +255,7 @@ def _descends(words: Sequence[Word]) -> bool:
         return _found(words)[1].descends
     except RefusedError:
         # The sub-command is not known, so any of them counts.
-        return any(each.descends for each in catalogue().get(words[0].text, Entry()).commands.values())
+        return any(each.descends for each in catalogue().get(words[0].text, _UNKNOWN).commands.values())
 
 
 def _has_magic(word: Word) -> bool:
@@ -253,11 +263,11 @@ def _has_magic(word: Word) -> bool:
     return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
 
 
-def _possible(words: Sequence[Word]) -> Operands:
+def _possible(words: tuple[Word, ...]) -> Operands:
     """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
     program = words[0].text.rpartition("/")[2]
     # What `/bin/RM` may do is what `rm` does.
-    entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), Entry())
+    entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), _UNKNOWN)
     only_reads = _only_reads(words) or entry.script == "test"
     accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)

@@ -72,8 +72,7 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
         unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
         possible, guessed = _loosely(reading, folder)
         return ShellReading((unknown,), possible, unknown.reason, guessed)
-    explode = functools.cache(functools.partial(_explode, text))
-    return _Script(text, commands, folder, explode).reading(has_moved=has_moved)
+    return _Script(text, commands, folder, functools.partial(_explode, text)).reading(has_moved=has_moved)
 
 
 def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -> ShellReading:
@@ -91,17 +90,22 @@ def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -
 
 @attrs.define
 class _Script:
-    """Commands that were read strictly; `explode` reads the same text generously."""
+    """Commands that were read strictly; `_explode` reads the same text generously."""
 
     text: str
     commands: Sequence[Command]
     folder: Folder
-    explode: "Callable[[], LooseReading]"
+    _explode: "Callable[[], LooseReading]"
     certain: list[Action] = attrs.field(factory=list)
     possible: list[Action] = attrs.field(factory=list)
     guessed: list[Action] = attrs.field(factory=list)
     doubts: list[str] = attrs.field(factory=list)
     needs_all: bool = False
+
+    @functools.cached_property
+    def exploded(self) -> "LooseReading":
+        """What the lenient reader makes of the text."""
+        return self._explode()
 
     def reading(self, *, has_moved: bool) -> ShellReading:
         """Return what the commands do."""
@@ -119,7 +123,7 @@ class _Script:
                 walk.after(each.command)
             history.add(_changing(each, folder, start_together=start_together))
         if self.needs_all:
-            self.besides(_possible(self.explode(), self.folder))
+            self.besides(_possible(self.exploded, self.folder))
         self.looked_through({each.command.words for each in found})
         doubt = next(iter(self.doubts), None)
         # What starts together has come to its end before the next command of the call.
@@ -175,7 +179,7 @@ class _Script:
         is_read = is_read or with_script(command.words, "") != command.words
         if not is_read or all(each.target is not None for each in command.redirections):
             return None
-        texts = [text for each in self.explode().commands if each.argv == command.argv for text in each.stdin]
+        texts = [text for each in self.exploded.commands if each.argv == command.argv for text in each.stdin]
         return "\n".join(texts) if texts else None
 
     def looked_through(self, seen: Container[tuple[Word, ...]]) -> None:
