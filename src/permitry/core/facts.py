@@ -90,6 +90,7 @@ def argument_class(value: bool | float | str) -> str:  # noqa: FBT001 -- it is t
     return "string" if isinstance(value, str) else "number"
 
 
+_NO_PATHS = Paths(frozenset(), frozenset(), frozenset(), frozenset())
 _OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
 _Value = TypeVar("_Value")
 
@@ -183,15 +184,19 @@ class Facts:
         return self._paths_of(kept, anchor)
 
     def _paths_of(self, places: tuple[Place, ...], anchor: Anchor) -> Paths | None:
+        if not self._bases[anchor]:
+            return None
+        if not places:
+            return _NO_PATHS
         # By identity: `places` is kept as long as this is, and to compare places takes longer.
         key = (anchor, id(places))
-        if key not in self._paths:
-            bases = self._bases(anchor)
-            self._paths[key] = _paths_below(bases, places) if bases else None
-        return self._paths[key]
+        found = self._paths.get(key)
+        if found is None:
+            found = self._paths[key] = _paths_below(self._bases[anchor], places)
+        return found
 
     @functools.cached_property
-    def _paths(self) -> dict[tuple[Anchor, int], Paths | None]:
+    def _paths(self) -> dict[tuple[Anchor, int], Paths]:
         return {}
 
     @functools.cached_property
@@ -236,10 +241,11 @@ class Facts:
             elif isinstance(action, Touch):
                 yield action.words
 
-    def _bases(self, anchor: Anchor) -> tuple[tuple[str, ...], ...]:
+    @functools.cached_property
+    def _bases(self) -> Mapping[Anchor, tuple[tuple[str, ...], ...]]:
         roots = self._readings()[0].roots
-        named = {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}[anchor]
-        return tuple(map(components_of, named))
+        named = {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}
+        return {anchor: tuple(map(components_of, names)) for anchor, names in named.items()}
 
 
 def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> Paths:
@@ -256,7 +262,7 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
             for base in bases:
                 if known[: len(base)] == base:
                     rest = known[len(base) :]
-                    heads.update(rest[:length] for length in range(len(rest) + 1))
+                    heads.update([rest[:length] for length in range(len(rest) + 1)])
                     trees.update((rest,) if is_tree else ())
                     depths.add(None if "**" in whole else len(whole) - len(base))
                 elif is_tree and base[: len(known)] == known:

@@ -114,9 +114,11 @@ class _PathGroup:
         if paths is None:
             found.update(self.everything)
             return
-        self.heads.find(paths.heads, found)
-        self.below.find(paths.trees, found)
-        self.depths.find(paths.depths, found)
+        if self.heads.everything:
+            self.heads.find(paths.heads, found)
+            self.below.find(paths.trees, found)
+        if self.depths.everything:
+            self.depths.find(paths.depths, found)
         if self.names.everything:
             self.names.find_named(paths.parts, found)
 
