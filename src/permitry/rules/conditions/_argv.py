@@ -35,7 +35,7 @@ class Token:
 
     alternatives: tuple[Pattern, ...] = ()
 
-    @property
+    @functools.cached_property
     def is_any(self) -> bool:
         return not self.alternatives
 
@@ -66,8 +66,18 @@ class Token:
         """The flags of each alternative that is a cluster such as `-rf`."""
         return tuple(filter(None, map(_flags_in, self.alternatives)))
 
+    @functools.cached_property
+    def _exact(self) -> frozenset[str]:
+        return frozenset(pattern.text for pattern in self.alternatives if pattern.is_exact)
+
+    @functools.cached_property
+    def _globs(self) -> tuple[Pattern, ...]:
+        return tuple(pattern for pattern in self.alternatives if not pattern.is_exact)
+
     def matches(self, text: str) -> bool:
-        return any(pattern.matches(text.translate(_LITERAL)) for pattern in self.alternatives)
+        if "*" in text or "?" in text:
+            text = text.translate(_LITERAL)
+        return text in self._exact or (bool(self._globs) and any(glob.matches(text) for glob in self._globs))
 
     def may_match(self, word: Word) -> bool:
         """Return whether a word may become this one; for a word with wildcards its ends are compared."""
@@ -79,7 +89,10 @@ class Token:
     def may_name(self, word: Word) -> bool:
         """Return whether a word may name this program: with or without its folder, in any case."""
         # The name alone is compared on both sides: `/bin/rm`, `./rm` and `RM` may all be `rm`.
-        return self.may_match(word) or self._bare.may_match(Word(program_name(word.text), word.is_glob))
+        if self.may_match(word):
+            return True
+        name = program_name(word.text)
+        return self._bare.may_match(Word(name, is_glob=True)) if word.is_glob else self._bare.matches(name)
 
     @functools.cached_property
     def _bare(self) -> "Token":

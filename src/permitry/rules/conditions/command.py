@@ -145,13 +145,12 @@ class ArgvPattern(WrittenPattern):
 
 
 def _epsilon_closure(tokens: tuple[Token, ...], states: Iterable[int]) -> set[int]:
-    reached = set()
-    for start in states:
+    reached = set(states)
+    for start in tuple(reached):
         at = start
-        while at not in reached:
+        while at < len(tokens) and tokens[at].is_any:
+            at += 1
             reached.add(at)
-            if at < len(tokens) and tokens[at].is_any:
-                at += 1
     return reached
 
 
@@ -171,34 +170,37 @@ class _Tolerant:
         # A state is an index into the tokens, and whether the next word may be the value of a skipped option.
         states = {(0, False)}
         for word in words:
-            states = set(itertools.chain.from_iterable(self._after(word, at, is_value=value) for at, value in states))
+            states = self._after(attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word, states)
+            if not states:
+                return False
         return len(self.tokens) in _epsilon_closure(self.tokens, {at for at, _ in states})
 
-    def _after(self, word: Word, start: int, *, is_value: bool) -> Iterator[tuple[int, bool]]:
-        if is_value:
-            yield start, False
-        for at in _epsilon_closure(self.tokens, [start]):
-            yield from ((place, False) for place in self._matched(word, at))
-            is_option = word.text.startswith("-") if self.is_sure else word.may_be_option
-            if at > 0 and is_option and (at < len(self.tokens) or self._is_flag(word)):
-                yield at, at < len(self.tokens)
+    def _after(self, word: Word, states: Iterable[tuple[int, bool]]) -> set[tuple[int, bool]]:
+        """Return the states after `word`."""
+        reached = {(at, False) for at, is_value in states if is_value}
+        is_option = word.text.startswith("-") if self.is_sure else word.may_be_option
+        for at in _epsilon_closure(self.tokens, [start for start, _ in states]):
+            reached.update([(place, False) for place in self._matched(word, at)])
+            if is_option and at > 0 and (at < len(self.tokens) or self._is_flag(word)):
+                reached.add((at, at < len(self.tokens)))
+        return reached
 
     def _matched(self, word: Word, at: int) -> Iterable[int]:
         """Return the indices of tokens after `word` was matched with those from `at` on."""
-        if self.is_sure and (word.is_open or word.is_glob):
-            return self._matched_by_wildcard(at)
+        if word.is_open or word.is_glob:
+            return self._matched_by_wildcard(at) if self.is_sure else self._maybe_matched(word, at)
+        if at == len(self.tokens) or not self._may_match(at, word):
+            return ()
+        return (at if self.tokens[at].is_any else at + 1,)
+
+    def _maybe_matched(self, word: Word, at: int) -> Iterable[int]:
+        """Return the same for a word that the shell may make into several, or into none."""
         if word.is_open:
             return range(at, len(self.tokens) + 1)
         end = at
-        while end < len(self.tokens) and (self.tokens[end].is_any or self._may_match(end, word)):
+        while end < len(self.tokens) and self._may_match(end, word):
             end += 1
-            if not word.is_glob:
-                break
-        if word.is_glob:
-            return range(at, end + 1)
-        if end == at:
-            return ()
-        return (at if self.tokens[at].is_any else end,)
+        return range(at, end + 1)
 
     def _matched_by_wildcard(self, at: int) -> Iterable[int]:
         """Return the indices of tokens after a word with unknown text, which only a wildcard matches."""
@@ -208,8 +210,8 @@ class _Tolerant:
         return (at,) if token.is_any else (at + 1,) if token.is_one else ()
 
     def _may_match(self, at: int, word: Word) -> bool:
-        word = attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word
-        return self.tokens[at].may_name(word) if at == 0 else self.tokens[at].may_match(word)
+        token = self.tokens[at]
+        return token.is_any or (token.may_name(word) if at == 0 else token.may_match(word))
 
     def _is_flag(self, word: Word) -> bool:
         return self.is_flag_free and not word.text.startswith("--")
