@@ -117,6 +117,7 @@ def _with_all_patterns() -> AbstractContextManager[object]:
     stack.enter_context(patch.object(Conditions, "narrowed", lambda conditions, _: conditions))
     stack.enter_context(patch.object(Conditions, "may_be_met", lambda *_: True))
     stack.enter_context(patch.object(Conditions, "paths_near", lambda conditions, *_: conditions.paths))
+    stack.enter_context(patch.object(Conditions, "commands_near", lambda conditions, _: conditions.commands))
     return stack
 
 

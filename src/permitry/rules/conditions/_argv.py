@@ -57,6 +57,11 @@ class Token:
         return self.patterns
 
     @property
+    def names(self) -> frozenset[str] | None:
+        """The names, without directories, of the programs it may be; None where more than are written out."""
+        return None if self.texts is None else frozenset(map(program_name, self.texts))
+
+    @property
     def is_one(self) -> bool:
         """Whether any one word fits."""
         return self == ONE

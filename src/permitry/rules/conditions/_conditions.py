@@ -4,13 +4,13 @@ A permission asks `fit`, which is sure and exact; a restriction asks `may_fit`, 
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import attrs
 
-from permitry.core.action import Access, Actions, Connect, Place, Run, Touch
-from permitry.core.facts import Anchor, Fact, Facts
+from permitry.core.action import Access, Actions, Connect, Place, Run, Touch, Word
+from permitry.core.facts import Anchor, Fact, Facts, program_name
 from permitry.core.finder import Finder
 from permitry.core.parts import Part
 from permitry.core.rule import Question
@@ -22,6 +22,7 @@ from permitry.rules.conditions.path import PathPattern
 __all__ = ["Condition", "Conditions", "Part"]
 
 _MOST_SHOWN = 1
+_UNNAMED = Word("", is_open=True)
 _FEW = 3
 """Fewer patterns are all tried: looking up which may fit takes longer."""
 
@@ -143,6 +144,21 @@ class Conditions:
         found = self._finder_of_paths.find_paths(lambda anchor, _: facts.paths_at(place, anchor))
         return [self.paths[number] for number in sorted(found)]
 
+    def commands_near(self, run: Run) -> Sequence[ArgvPattern]:
+        """Return the patterns of commands that may fit a program, by its name."""
+        first = run.words[0] if run.words else _UNNAMED
+        if first.is_open or first.is_glob or first.is_home or len(self.commands) < _FEW:
+            return self.commands
+        every = self._by_program
+        return every.get(program_name(first.text), every[""])
+
+    @functools.cached_property
+    def _by_program(self) -> Mapping[str, Sequence[ArgvPattern]]:
+        """The patterns of commands by the name of the program, in order; under the empty name those for any."""
+        programs = [(each, each.programs if type(each) is ArgvPattern else None) for each in self.commands]
+        names = frozenset[str]().union(*(some for _, some in programs if some is not None), ("",))
+        return {name: tuple(each for each, some in programs if some is None or name in some) for name in names}
+
     @functools.cached_property
     def _patterns(self) -> tuple[AnyPattern, ...]:
         return (*self.commands, *self.paths, *self.hosts)
@@ -223,9 +239,9 @@ class Conditions:
                 # What a wrapper runs is an action of its own, and any text could be some command: only a pattern that
                 # names a program is about these.
                 is_named = run.is_wrapper or run.is_guess
-                for pattern in self.commands:
-                    if not (is_named and pattern.is_any) and any(
-                        pattern.may_hold(words) for words in (run.words, run.bare) if words
+                for pattern in self.commands_near(run):
+                    if not (is_named and pattern.is_any) and (
+                        pattern.may_hold(run.words) or (bool(run.bare) and pattern.may_hold(run.bare))
                     ):
                         yield pattern
             case Touch() as touch:
@@ -266,7 +282,7 @@ class Conditions:
             return False
         match part.subject:
             case Run() as run:
-                return any(pattern.must_hold(run.words, run.bare) for pattern in self.commands)
+                return any(pattern.must_hold(run.words, run.bare) for pattern in self.commands_near(run))
             case Touch() as touch:
                 near, roots = self.paths_near(touch.place, question.facts), question.actions.roots
                 fits = self._is_surely_meant(touch) and any(each.must_hold(touch.place, roots) for each in near)

@@ -53,6 +53,11 @@ class ArgvPattern(WrittenPattern):
         return self._tokens
 
     @property
+    def programs(self) -> frozenset[str] | None:
+        """The names, without directories, of the only programs that may match; None for any."""
+        return self._tokens[0].names
+
+    @property
     def needs(self) -> frozenset[Fact]:
         """Facts of which one is present if a command can match: a literal second word of a program, or the program.
 
