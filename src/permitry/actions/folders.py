@@ -31,6 +31,8 @@ def _is_option_of_cd(word: Word) -> bool:
 
 def _turns_back(text: str) -> bool:
     """Return whether `..` follows a name: some programs make that folder on the way."""
+    if ".." not in text:
+        return False
     names = [name for name in text.split("/") if name not in ("", ".")]
     return any(name == ".." and before != ".." for before, name in itertools.pairwise(names))
 

@@ -171,7 +171,7 @@ class _Walk:
     def step(self, name: str) -> None:
         if name == "..":
             self.done = self.done.rpartition("/")[0]
-        elif _is_magic_link(self.done, name):
+        elif name in _MAGIC_LINKS and _is_magic_link(self.done, name):
             self.is_sure = False
             self.done = {"root": "", "cwd": self.base.rstrip("/")}.get(name, f"{self.done}/{name}")
         else:
@@ -202,9 +202,7 @@ class _Walk:
 
 
 def _is_magic_link(done: str, name: str) -> bool:
-    """Return whether the name is a magic link, or a folder of them, which lead elsewhere for each process."""
-    if name not in _MAGIC_LINKS:
-        return False
+    """Return whether such a name is a magic link, or a folder of them, which lead elsewhere for each process."""
     if done == "/dev":
         return name == "fd"
     top, process = [*done.split("/"), "", ""][1:3]
