@@ -42,6 +42,7 @@ class ToolHandler(Questions):
 
     registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
+    _run_record: RunRecord | None = attrs.field(default=None, init=False, repr=False)
     _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
 
     @factory.default
@@ -222,7 +223,9 @@ class ToolHandler(Questions):
     def _ready(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision
     ) -> Ready | Blocked:
-        observer = RunRecord(self.recorder)
+        observer = self._run_record
+        if observer is None or observer.recorder is not self.recorder:
+            observer = self._run_record = RunRecord(self.recorder)
         try:
             created = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the one minting place
         except UnknownToolError:

@@ -91,7 +91,7 @@ class Session:
     @property
     def history(self) -> History:
         """The calls that were let run so far, those of the whole family of agents."""
-        return self._log.history
+        return History(self._log, self._log.length)
 
     def note(self, call: ToolCall, marks: SideEffects) -> None:
         """Note that a call may run, and what that leaves."""

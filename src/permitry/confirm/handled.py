@@ -37,7 +37,9 @@ class HandledCalls(Generic[Outcome]):
         """Return what became of a call, or None where that is not kept."""
         key = call.call_id, call.digest
         settled = self._settled.get(key)
-        return settled[0] if settled is not None else self._open.get(key)
+        if settled is not None:
+            return settled[0]
+        return self._open.get(key) if self._open else None
 
     def keep(self, call: ToolCall, outcome: Outcome, *, is_open: bool) -> None:
         """Keep what became of a call, in place of what was kept before; `is_open` while it waits for an answer."""

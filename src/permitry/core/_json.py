@@ -89,7 +89,7 @@ def canonical_json(value: JsonValue) -> str:
     `1` and `1.0` differ, as they do for the tool that receives them.
     """
     # A frozen value holds no circle, which this would not see; what is not a dict takes a detour through `dict`.
-    return "".join(_parts(dict(value) if type(value) is MappingProxyType else value, 0))
+    return "".join(_parts(value.copy() if type(value) is MappingProxyType else value, 0))
 
 
 def canonical_text(value: str | None) -> str:

@@ -109,9 +109,19 @@ class AuthContext:
 
     def __attrs_post_init__(self) -> None:
         # Not validators: there is a context for every call, and a host can switch validators off.
-        of_flags = (type(self.is_plan_mode), type(self.yolo_mode), type(self.attended))
-        of_words = (type(self.mode), type(self.agent), type(self.workspace), type(self.active_template))
-        if (*of_flags, *of_words, type(self.history), type(self.now), type(self.parent)) not in _USUAL:
+        types = (
+            type(self.is_plan_mode),
+            type(self.yolo_mode),
+            type(self.attended),
+            type(self.mode),
+            type(self.agent),
+            type(self.workspace),
+            type(self.active_template),
+            type(self.history),
+            type(self.now),
+            type(self.parent),
+        )
+        if types not in _USUAL:
             _check_types(self)
         if self.parent is not None and len(tuple(self.lineage())) > _DEEPEST:
             raise ValueError(f"more than {_DEEPEST} agents have started each other")

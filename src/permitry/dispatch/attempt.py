@@ -102,7 +102,8 @@ class Attempt:
         # Authorization checks this too: a call that does not fit here did not come through it.
         if not has_kind(self.call, self.tool.kinds):
             raise FatalToolError(safe_str(self.tool.misfit(self.call)))
-        self._check_stopped()
+        if self._is_stopped:
+            raise self._over()
         bucket = self.tool.bucket
         if bucket is not None and (wait := bucket.take()):
             raise RefusedError(
@@ -114,7 +115,8 @@ class Attempt:
         limit = self.tool.limits.wait
         while (leader := self._joined()) is not None:
             await self._wait(leader, limit, self.cancellation)
-            self._check_stopped()
+            if self._is_stopped:
+                raise self._over()
             if not leader.done():
                 return await self._take_turn()
             if (shared := leader.result()) is not None:
@@ -142,7 +144,8 @@ class Attempt:
         self._turn = turn = turns.enter(resource, is_shared=self.tool.only_reads)
         if turn.granted is not None:
             await self._wait(turn.granted, self.tool.limits.wait, self.cancellation)
-            self._check_stopped()
+            if self._is_stopped:
+                raise self._over()
             if not turn.granted.done():
                 raise RefusedError(
                     f"The tool `{self.tool.spec.name}` waited {self.tool.limits.wait:g} s for its turn and did not "
@@ -152,7 +155,8 @@ class Attempt:
             return await self._work_in_time()
 
     async def _work_in_time(self) -> ToolResult:
-        self._check_stopped()
+        if self._is_stopped:
+            raise self._over()
         self._at_work_since = time.perf_counter()
         with cancellable_by(self.cancellation):
             if self._loop is None and self.tool.spec.timeout is None:
@@ -216,10 +220,6 @@ class Attempt:
 
     async def _awaited(self) -> object:
         return await cast("Awaitable[object]", self.tool.call(self.call.to_dict(), self))
-
-    def _check_stopped(self) -> None:
-        if self._is_stopped:
-            raise self._over()
 
     def _over(self, last: ToolResult | None = None) -> StoppedError:
         """Return the error for a call that is stopped or out of time; `last` is what the tool returned on stopping."""

@@ -122,6 +122,8 @@ class Turns:
     """Who may run now: of one resource any number of readers, or one that does more; first come, first served."""
 
     _queues: dict[str, _Queue] = attrs.field(factory=dict, init=False)
+    # The last queue that was empty: mostly there is one, and it is empty after every run.
+    _spare: _Queue | None = attrs.field(default=None, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def enter(self, resource: str, *, is_shared: bool) -> Turn:
@@ -130,7 +132,9 @@ class Turns:
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
-                self._queues[resource] = _Queue({turn}, turn.is_shared)
+                queue = self._queues[resource] = self._spare or _Queue()
+                self._spare = None
+                queue.admit(turn)
             elif not queue.waiting and queue.has_room(turn):
                 queue.admit(turn)
             else:
@@ -145,11 +149,11 @@ class Turns:
             if queue is None:
                 return
             queue.running.discard(turn)
-            queue.waiting.pop(turn, None)
             if queue.waiting:
+                queue.waiting.pop(turn, None)
                 queue.grant()
             if not queue.running and not queue.waiting:
-                del self._queues[turn.resource]
+                self._spare = self._queues.pop(turn.resource)
 
 
 _HELD: contextvars.ContextVar[tuple[Turn, ...]] = contextvars.ContextVar("permitry_turns", default=())
