@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from permitry.core._json import mutable
 from permitry.core.call import ToolCall
+from permitry.core.json_values import mutable
 from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 from permitry.dispatch.schema import exported, is_exportable
 from permitry.dispatch.scope import CallScope

@@ -15,11 +15,11 @@ from permitry.actions.shell.reading import read_argv, read_command
 from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.core._json import canonical_json, freeze_object
 from permitry.core.action import Access, Actions, Connect, Place, Word
 from permitry.core.braces import expand
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.json_values import canonical_json, freeze_object
 from permitry.core.pattern import Pattern
 from permitry.core.result import MediaPart, ToolResult, joined_ends
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits

@@ -25,9 +25,9 @@ from permitry_tools._process import Kept, ProcessGroup, default_shell, folder_of
 from permitry_tools._reading import ReadMemory
 from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
 from permitry_tools.patch import Patching
-from permitry_tools.shell._patching import check_patch_in, patch_preview, patched_by, with_patch_check
-from permitry_tools.shell._terminal import TerminalGroup
 from permitry_tools.shell.codex import exit_code
+from permitry_tools.shell.patching import check_patch_in, patch_preview, patched_by, with_patch_check
+from permitry_tools.shell.terminal import TerminalGroup
 from permitry_tools.workspace import Workspace
 
 __all__ = ["FORMS", "register"]

@@ -30,7 +30,7 @@ from permitry_tools._process import folder_of
 from permitry_tools._reading import ReadMemory, line_hash
 from permitry_tools.patch import Patching
 from permitry_tools.shell import codex
-from permitry_tools.shell._patching import patched_by
+from permitry_tools.shell.patching import patched_by
 from permitry_tools.workspace import Workspace
 
 Touched: TypeAlias = set[tuple[Access, str]]

@@ -11,10 +11,10 @@ from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
 from permitry.actions.history import View
 from permitry.actions.paths import roots_of
-from permitry.core._json import JsonValue
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.json_values import JsonValue
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import HARMLESS_ARGUMENTS
 

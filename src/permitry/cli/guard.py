@@ -12,9 +12,9 @@ from permitry.cli import render
 from permitry.cli.main import ExitCode
 from permitry.cli.render import SummaryRow
 from permitry.confirm.answers import AnswersChannel
-from permitry.core._json import parse_json
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
+from permitry.core.json_values import parse_json
 from permitry.core.result import ToolResult
 from permitry.dispatch.scope import CallScope
 from permitry.errors import CallError, PermitryError, ToolError

@@ -12,8 +12,8 @@ from permitry.config.cache import RuleCache
 from permitry.config.layers import find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
-from permitry.core._json import JsonValue, parse_json
 from permitry.core.call import ToolCall
+from permitry.core.json_values import JsonValue, parse_json
 from permitry.core.rule import Question
 from permitry.errors import CallError
 from permitry.messages.incoming import plain_id

@@ -14,7 +14,7 @@ from permitry.cli.main import ExitCode
 from permitry.config.lint import Check, Finding, lint
 from permitry.config.lint._schemas import Schema
 from permitry.config.lint.drafts import drafts_of
-from permitry.core._json import parse_json
+from permitry.core.json_values import parse_json
 from permitry.errors import CallError, PermitryError, count
 
 __all__ = ["configure"]

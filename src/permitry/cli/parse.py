@@ -9,9 +9,9 @@ from typing import Any
 
 from permitry.cli.inputs import numbered_lines, open_lines
 from permitry.cli.main import ExitCode
-from permitry.core._json import parse_json
+from permitry.core.json_values import parse_json
 from permitry.errors import CallError
-from permitry.messages.formats._tools import declared
+from permitry.messages.formats.tools import declared
 from permitry.messages.text import FORMATS, ParsedText, TextCall, TextCallStream, parse_text
 
 __all__ = ["configure"]

@@ -20,9 +20,9 @@ from rich.console import Console
 from permitry.cli import render
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.core._json import parse_json
 from permitry.core.call import ToolCall
 from permitry.core.decision import Explanation
+from permitry.core.json_values import parse_json
 
 __all__ = ["TerminalChannel", "edit_in_editor", "open_terminal"]
 

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from permitry.cli.texts import one_line, shortened, visible
 from permitry.confirm.request import ToolConfirmationRequest
-from permitry.core._json import mutable
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.decision import ActionTrace, Explanation, RuleOutcome, RuleTrace, Verdict
+from permitry.core.json_values import mutable
 
 __all__ = ["SummaryRow", "console_on", "diff", "explanation", "one_line", "request", "shortened", "summary", "visible"]
 

@@ -9,8 +9,8 @@ from permitry.cli.inputs import add_rules_option, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.diagnostics import nearest
-from permitry.core._json import mutable
 from permitry.core.context import AuthContext
+from permitry.core.json_values import mutable
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.schema import SCHEMA_SHAPES, exported, is_exportable
 from permitry.errors import PermitryError

@@ -7,7 +7,7 @@ import attrs
 
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.core._json import parse_json
+from permitry.core.json_values import parse_json
 from permitry.errors import CallError, ConfigError, Problem
 
 __all__ = ["AnswersChannel", "read_answers"]

@@ -5,8 +5,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 import attrs
 
-from permitry.core._fingerprints import Fingerprints
 from permitry.core.call import ToolCall
+from permitry.core.fingerprints import Fingerprints
 
 __all__ = ["HandledCalls"]
 

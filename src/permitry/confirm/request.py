@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from permitry.core._json import JsonValue
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
+from permitry.core.json_values import JsonValue
 from permitry.core.spec import ArgumentRole, ToolSpec
 
 __all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]

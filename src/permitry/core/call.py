@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import attrs
 
-from permitry.core._json import (
+from permitry.core.json_values import (
     MAX_BYTES,
     JsonValue,
     canonical_json,

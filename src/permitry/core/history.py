@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from permitry.core._account import Account
-from permitry.core._fingerprints import Fingerprints
+from permitry.core.fingerprints import Fingerprints
 from permitry.errors import UnevaluableError
 
 __all__ = ["Bounds", "History", "Log", "Ran", "Whose"]

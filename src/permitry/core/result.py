@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from permitry.core._json import JsonValue, freeze_object
+from permitry.core.json_values import JsonValue, freeze_object
 
 __all__ = ["MediaPart", "ToolResult", "clip", "joined_ends"]
 

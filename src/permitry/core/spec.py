@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import attrs
 
-from permitry.core._json import JsonValue, canonical_json, freeze_object, mutable
 from permitry.core.call import PayloadKind, check_tool_name
+from permitry.core.json_values import JsonValue, canonical_json, freeze_object, mutable
 from permitry.errors import CallError
 
 __all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]

@@ -5,9 +5,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from permitry.core._json import parse_json
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.json_values import parse_json
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolFilter, ToolRegistry
 from permitry.dispatch.schema import exported, is_exportable, wire_name, without_nulls

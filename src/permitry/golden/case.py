@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from permitry.config.load import RuleSet, load_rules
 from permitry.confirm.request import ConfirmationRequestFactory
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.core._json import parse_json
+from permitry.core.json_values import parse_json
 from permitry.core.decision import Decision
 from permitry.core.rule import Question
 from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem

@@ -4,8 +4,8 @@ from typing import Any
 
 import attrs
 
-from permitry.core._json import mutable
 from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.json_values import mutable
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, plain_id

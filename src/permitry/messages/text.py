@@ -15,13 +15,13 @@ import attrs
 
 from permitry.errors import CallError
 from permitry.messages.formats import FORMATS, marks_of
-from permitry.messages.formats._call import Diagnostic, ParsedText, TextCall
-from permitry.messages.formats._mark import Block
-from permitry.messages.formats._scan import BrokenError, MoreError, Scan
-from permitry.messages.formats._tools import Tools
 from permitry.messages.formats.bare_json import DATA_FENCES
+from permitry.messages.formats.call import Diagnostic, ParsedText, TextCall
 from permitry.messages.formats.kimi import SECTIONS, is_last_section
+from permitry.messages.formats.mark import Block
+from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.thinking import CLOSERS
+from permitry.messages.formats.tools import Tools
 
 __all__ = ["FORMATS", "Diagnostic", "ParsedText", "TextCall", "TextCallStream", "parse_text"]
 

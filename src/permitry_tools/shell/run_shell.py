@@ -11,7 +11,7 @@ from permitry_tools._process import Ended, ProcessGroup, default_shell, run_grou
 from permitry_tools._reading import ReadMemory
 from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
 from permitry_tools.patch import Patching
-from permitry_tools.shell._patching import patch_preview, patched_by, with_patch_check
+from permitry_tools.shell.patching import patch_preview, patched_by, with_patch_check
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register", "requiring", "without_terminal"]

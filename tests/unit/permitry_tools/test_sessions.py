@@ -198,7 +198,7 @@ def test_without_a_terminal_there_is_nothing_to_type_into(use: Use) -> None:
 
 def test_who_does_not_read_is_not_waited_for(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that takes no input does not hang the call."""
-    monkeypatch.setattr("permitry_tools.shell._terminal._PATIENCE", 0.1)
+    monkeypatch.setattr("permitry_tools.shell.terminal._PATIENCE", 0.1)
     _up(use, "stty raw -echo; echo up; exec sleep 60")
     told = use("write_stdin", session_id=1, chars="a" * 900_000)
     assert (told.ok, told.text.partition(":")[0]) == (False, "The command takes no more input")

@@ -24,7 +24,7 @@ from permitry.messages.formats import (
     react,
     thinking,
 )
-from permitry.messages.formats._mark import Mark
+from permitry.messages.formats.mark import Mark
 
 __all__ = ["FORMATS", "Marks", "marks_of"]
 

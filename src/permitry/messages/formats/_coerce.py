@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from permitry.core._json import MAX_DEPTH, parse_json
+from permitry.core.json_values import MAX_DEPTH, parse_json
 from permitry.errors import CallError
 from permitry.messages.formats._literal import PYTHON, read_literal
-from permitry.messages.formats._scan import BrokenError, Scan
-from permitry.messages.formats._tools import Tools
+from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.tools import Tools
 
 __all__ = ["coerce", "trimmed", "types_of"]
 

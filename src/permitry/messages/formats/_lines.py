@@ -5,7 +5,7 @@ from typing import Final
 
 import attrs
 
-from permitry.messages.formats._scan import Scan
+from permitry.messages.formats.scan import Scan
 
 __all__ = ["Lead", "is_closed", "lead_of", "line_of", "next_line"]
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.core._json import MAX_DEPTH
-from permitry.messages.formats._scan import BrokenError, MoreError, Scan
+from permitry.core.json_values import MAX_DEPTH
+from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 
 __all__ = ["PYTHON", "Dialect", "quoted_mark", "read_literal", "read_value"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
-from permitry.core._json import parse_json
+from permitry.core.json_values import parse_json
 from permitry.errors import CallError
 from permitry.messages.formats._coerce import is_too_deep
 

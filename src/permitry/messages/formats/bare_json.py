@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats._call import TextCall
-from permitry.messages.formats._mark import Block, Mark
-from permitry.messages.formats._scan import BrokenError, Scan
 from permitry.messages.formats._shapes import Named, named_all
+from permitry.messages.formats.call import TextCall
+from permitry.messages.formats.mark import Block, Mark
+from permitry.messages.formats.scan import BrokenError, Scan
 
 __all__ = ["DATA_FENCES", "MARKS"]
 

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from permitry.messages.formats._literal import read_value
-from permitry.messages.formats._mark import Block, Mark, Reader, wrapper
-from permitry.messages.formats._scan import BrokenError, Scan
+from permitry.messages.formats.mark import Block, Mark, Reader, wrapper
+from permitry.messages.formats.scan import BrokenError, Scan
 
 __all__ = ["MARKS"]
 

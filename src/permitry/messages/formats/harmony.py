@@ -7,8 +7,8 @@ import re
 from typing import Final
 
 from permitry.messages.formats._literal import read_value
-from permitry.messages.formats._mark import Block, Mark, wrapper
-from permitry.messages.formats._scan import BrokenError, MoreError, Scan
+from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 
 __all__ = ["MARKS"]
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 import attrs
 
 from permitry.messages.formats._coerce import coerce, trimmed, types_of
-from permitry.messages.formats._mark import Block, Mark, wrapper
-from permitry.messages.formats._scan import BrokenError, Scan, unique
+from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.scan import BrokenError, Scan, unique
 
 __all__ = ["MARKS"]
 

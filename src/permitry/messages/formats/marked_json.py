@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats._call import TextCall
 from permitry.messages.formats._literal import read_value
-from permitry.messages.formats._mark import Block, Mark, Reader
-from permitry.messages.formats._scan import BrokenError, Scan
 from permitry.messages.formats._shapes import Named, named, named_all
+from permitry.messages.formats.call import TextCall
+from permitry.messages.formats.mark import Block, Mark, Reader
+from permitry.messages.formats.scan import BrokenError, Scan
 
 __all__ = ["MARKS", "block"]
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.core._json import MAX_DEPTH
+from permitry.core.json_values import MAX_DEPTH
 from permitry.messages.formats._coerce import coerce, types_of
-from permitry.messages.formats._mark import Block, Mark, wrapper
-from permitry.messages.formats._scan import BrokenError, Scan, unique
+from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.scan import BrokenError, Scan, unique
 
 __all__ = ["MARKS"]
 

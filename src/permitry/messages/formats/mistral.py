@@ -4,9 +4,9 @@ import re
 from typing import Final
 
 from permitry.messages.formats._literal import read_value
-from permitry.messages.formats._mark import Block, Mark
-from permitry.messages.formats._scan import Scan
+from permitry.messages.formats.mark import Block, Mark
 from permitry.messages.formats.marked_json import block
+from permitry.messages.formats.scan import Scan
 
 __all__ = ["MARKS"]
 

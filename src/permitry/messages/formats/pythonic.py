@@ -7,11 +7,11 @@ or call declared tools only.
 import re
 from typing import Any, Final
 
-from permitry.messages.formats._call import TextCall
 from permitry.messages.formats._coerce import types_of
 from permitry.messages.formats._literal import PYTHON, read_literal
-from permitry.messages.formats._mark import Block, Mark, Reader
-from permitry.messages.formats._scan import BrokenError, Scan, unique
+from permitry.messages.formats.call import TextCall
+from permitry.messages.formats.mark import Block, Mark, Reader
+from permitry.messages.formats.scan import BrokenError, Scan, unique
 
 __all__ = ["MARKS"]
 

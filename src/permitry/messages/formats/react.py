@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from permitry.messages.formats._lines import Lead, is_closed, lead_of, line_of, next_line
 from permitry.messages.formats._literal import PYTHON, Dialect, read_literal
-from permitry.messages.formats._mark import Block, Mark
-from permitry.messages.formats._scan import BrokenError, Scan, unique
-from permitry.messages.formats._tools import Tools
+from permitry.messages.formats.mark import Block, Mark
+from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.tools import Tools
 
 __all__ = ["MARKS"]
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from permitry.messages.formats._mark import Block, Mark, Reader
-from permitry.messages.formats._scan import Scan
+from permitry.messages.formats.mark import Block, Mark, Reader
+from permitry.messages.formats.scan import Scan
 
 __all__ = ["CLOSERS", "MARKS"]
 

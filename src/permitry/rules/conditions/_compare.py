@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from permitry.core._json import JsonValue
 from permitry.core.facts import argument_class
+from permitry.core.json_values import JsonValue
 from permitry.rules.conditions._regex import Regex
 
 __all__ = [

@@ -19,8 +19,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.core._json import JsonValue, canonical_json
 from permitry.core.facts import Fact, Kind, argument_class
+from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError

@@ -5,8 +5,8 @@ import ast
 import pytest
 
 from permitry.messages.formats._literal import PYTHON, read_literal
-from permitry.messages.formats._scan import BrokenError, MoreError, Scan
-from permitry.messages.formats._tools import Tools
+from permitry.messages.formats.scan import BrokenError, MoreError, Scan
+from permitry.messages.formats.tools import Tools
 
 
 def read(text: str, *, is_open: bool = False) -> object:

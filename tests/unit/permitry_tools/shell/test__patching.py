@@ -16,7 +16,7 @@ from permitry_tools import files, sessions, shell
 from permitry_tools._reading import ReadMemory
 from permitry_tools.patch import Patching
 from permitry_tools.shell import codex
-from permitry_tools.shell._patching import patched_by
+from permitry_tools.shell.patching import patched_by
 from permitry_tools.workspace import Workspace
 
 ADD = "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch"

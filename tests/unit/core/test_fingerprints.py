@@ -7,14 +7,14 @@ from collections import Counter
 
 import pytest
 
-from permitry.core import _fingerprints
-from permitry.core._fingerprints import Fingerprints
+from permitry.core import fingerprints
+from permitry.core.fingerprints import Fingerprints
 
 
 @pytest.fixture(autouse=True, params=[0, 3, 4_096])
 def _few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test holds wherever the keys are: all in the table, some, or none."""
-    monkeypatch.setattr(_fingerprints, "_FEW", request.param)
+    monkeypatch.setattr(fingerprints, "_FEW", request.param)
 
 
 def test_each_key_is_counted() -> None:

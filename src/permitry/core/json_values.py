@@ -9,6 +9,19 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from permitry.errors import CallError
 
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "JsonValue",
+    "canonical_json",
+    "canonical_text",
+    "freeze_bounded",
+    "freeze_object",
+    "mutable",
+    "parse_json",
+    "strict_decoder",
+]
+
 MAX_DEPTH = 64
 MAX_BYTES = 1_048_576
 
@@ -234,8 +247,15 @@ def _refuse_constant(name: str) -> NoReturn:
     raise CallError(f"{name} is not JSON")
 
 
+def strict_decoder(parse_int: Callable[[str], int] = int) -> json.JSONDecoder:
+    """Return a decoder that refuses, with a `CallError`, a duplicate key, NaN, Infinity, and numbers beyond a float."""
+    return json.JSONDecoder(
+        object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=parse_int
+    )
+
+
 # Made once: `json.loads` makes one for every text that it reads so.
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
+_DECODER: Final = strict_decoder()
 
 
 def _kind(value: object) -> str:

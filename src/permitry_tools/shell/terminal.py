@@ -42,6 +42,7 @@ class TerminalGroup(ProcessGroup):
         self._typing = threading.Lock()
 
     def run(self) -> None:
+        """Run the group to its end; then the keyboard is closed."""
         try:
             super().run()
         finally:
@@ -50,6 +51,7 @@ class TerminalGroup(ProcessGroup):
                     self._keyboard.close()
 
     def spawn(self) -> "subprocess.Popen[bytes]":
+        """Start the program on a terminal of its own."""
         ours, theirs = os.openpty()
         with os.fdopen(theirs, "wb", buffering=0), contextlib.ExitStack() as undo:
             screen = undo.enter_context(os.fdopen(ours, "rb", buffering=0))

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from permitry.core._json import (
+from permitry.core.call import ToolCall
+from permitry.core.json_values import (
     MAX_BYTES,
     MAX_DEPTH,
     _canonical_parts,
@@ -22,7 +23,6 @@ from permitry.core._json import (
     mutable,
     parse_json,
 )
-from permitry.core.call import ToolCall
 from permitry.errors import CallError
 
 
@@ -215,7 +215,7 @@ def test_shared_references_cannot_explode(leaf: object) -> None:
 @pytest.mark.parametrize(("item", "size"), [([], 2), ({}, 2), (0, 1), (None, 1)])
 def test_small_things_count_too(monkeypatch: pytest.MonkeyPatch, item: object, size: int) -> None:
     """Nothing is so small that any number of it is read."""
-    monkeypatch.setattr("permitry.core._json.MAX_BYTES", 1_000)
+    monkeypatch.setattr("permitry.core.json_values.MAX_BYTES", 1_000)
     with pytest.raises(CallError, match="the arguments are larger than 1000 bytes"):
         freeze_object({"a": [item] * (1_000 // size)})
 

@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.messages.formats._call import TextCall
-from permitry.messages.formats._scan import Scan
+from permitry.messages.formats.call import TextCall
+from permitry.messages.formats.scan import Scan
 
 __all__ = ["Block", "Mark", "Reader", "wrapper"]
 

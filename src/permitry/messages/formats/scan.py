@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from permitry.core._json import MAX_DEPTH, _finite, _refuse_constant, _unique
+from permitry.core.json_values import MAX_DEPTH, strict_decoder
 from permitry.errors import CallError
-from permitry.messages.formats._call import TextCall
-from permitry.messages.formats._tools import Tools
+from permitry.messages.formats.call import TextCall
+from permitry.messages.formats.tools import Tools
 
 __all__ = ["LOOK_BACK", "BrokenError", "MoreError", "Scan"]
 
@@ -23,9 +23,7 @@ def _integer(text: str) -> int:
 
 
 _LONGEST_INTEGER: Final = 1_200
-_STRICT: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer
-)
+_STRICT: Final = strict_decoder(_integer)
 _LENIENT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
 _TO_BRACKET: Final = re.compile(r'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _WINDOW: Final = 2_048
