@@ -132,6 +132,37 @@ def test_files_and_functions_stay_small() -> None:
     assert long == []
 
 
+# Private to one folder and still imported from another, and why: each is to go.
+SHARED_PRIVATES = {
+    "permitry.config.lint._schemas": "`permitry lint` reads the schemas that it hands to the checks",
+    "permitry.rules.conditions._argv": "lint compares the patterns of commands token by token",
+    "permitry.rules.conditions._compare": "lint compares arguments as conditions do",
+}
+
+
+def private_imports(path: Path) -> Iterator[str]:
+    """Yield each private module or name that a file imports from a folder that it is not in, or below."""
+    folder = path.relative_to(SOURCE.parent).parent.parts
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("permitry", "permitry_tools"):
+            module = tuple((node.module or "").split("."))
+            for name in (alias.name for alias in node.names):
+                parts = (*module, name)
+                first = next((at for at, part in enumerate(parts) if part[0] == "_" and part[:2] != "__"), None)
+                if first is None:
+                    continue
+                # A name belongs to its module, a module to its folder.
+                is_name = first == len(module) and not SOURCE.parent.joinpath(*module).is_dir()
+                owner = module[:-1] if is_name else parts[:first]
+                if folder[: len(owner)] != owner:
+                    yield ".".join(parts[: first + 1])
+
+
+def test_what_is_private_stays_in_its_folder() -> None:
+    """A private module serves its folder and those below, a private name the folder of its module."""
+    assert {name for path in BOTH for name in private_imports(path)} == SHARED_PRIVATES.keys()
+
+
 # Who in permitry knows the shipped tools by name, and why.
 USERS_OF_TOOLS = {
     "cli/corpus.py": "`permitry corpus` fills the store that the document tools read",
