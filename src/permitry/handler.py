@@ -17,7 +17,7 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
-from permitry.dispatch.scope import CallScope
+from permitry.dispatch.scope import Caller
 from permitry.errors import (
     FullLedgerError,
     LedgerError,
@@ -113,15 +113,15 @@ class ToolHandler(Questions):
 
     # The way of a call ------------------------------------------------------------------------------------------
 
-    def handle(self, call: ToolCall, scope: CallScope | None = None) -> ToolResult:
+    def handle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Decide, ask if need be, run if permitted, and return what the model is shown.
 
-        `scope` is the state of the caller, for call-time tools.
+        `scope` is the state of the caller, for call-time tools, or only takes the events of the run.
         """
         outcome = self.begin(call)
         return self.run(self.ask(outcome) if isinstance(outcome, Pending) else outcome, scope)
 
-    async def ahandle(self, call: ToolCall, scope: CallScope | None = None) -> ToolResult:
+    async def ahandle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Do what `handle` does without blocking the event loop while a human thinks or a tool works."""
         outcome = self.begin(call)
         return await self.arun(await self.aask(outcome) if isinstance(outcome, Pending) else outcome, scope)
@@ -144,7 +144,7 @@ class ToolHandler(Questions):
                 self.handled.keep(call, outcome, is_open=type(outcome) is Pending)
             return outcome
 
-    def run(self, outcome: Ready | Blocked, scope: CallScope | None = None) -> ToolResult:
+    def run(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Dispatch a `Ready`, or return what the model is shown about a `Blocked`.
 
         Raises: `FatalToolError` from the tool; what the recorder raises when the start (then nothing ran) or the end of
@@ -157,7 +157,7 @@ class ToolHandler(Questions):
         except ReplayError:
             return _replayed(outcome)
 
-    async def arun(self, outcome: Ready | Blocked, scope: CallScope | None = None) -> ToolResult:
+    async def arun(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Do what `run` does on the event loop."""
         if isinstance(outcome, Blocked):
             return outcome.result

@@ -7,7 +7,7 @@ from permitry.core.call import ToolCall
 from permitry.core.json_values import mutable
 from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 from permitry.dispatch.schema import exported, is_exportable
-from permitry.dispatch.scope import CallScope
+from permitry.dispatch.scope import Listener
 from permitry.errors import CallError
 from permitry.handler import ToolHandler
 
@@ -35,8 +35,8 @@ async def execute_tool(
         call = ToolCall(name, args)
     except CallError as error:
         return f"The call was not understood: {error}."
-    scope = None if on_status is None else CallScope(on_event=_statuses(on_status, ctx.registry.on_event))
-    result = await ctx.ahandle(call, scope)
+    listener = None if on_status is None else Listener(_statuses(on_status, ctx.registry.on_event))
+    result = await ctx.ahandle(call, listener)
     return result.text if result.structured is None else dict(mutable(result.structured))
 
 

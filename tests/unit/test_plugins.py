@@ -1,7 +1,7 @@
 """The functions of a plugin registry: definitions for a request, and a call by name that the handler decides."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,15 @@ def test_status_lines_may_be_awaited_and_events_may_go_nowhere(handler: ToolHand
 
     assert _done(execute_tool("look", {"word": "Ada"}, handler, on_status)) == {"found": "Ada"}
     assert lines == ["looking for Ada"]
+
+
+@pytest.mark.parametrize("on_status", [None, print])
+def test_a_tool_that_needs_its_caller_gets_none(
+    handler: ToolHandler, on_status: Callable[[str], object] | None
+) -> None:
+    """Who only listens to the run has given no state of its own."""
+    handler.registry.register_call_time(ToolSpec("delegate", traits=READS), lambda _, scope: f"at depth {scope.depth}")
+    assert "needs the state of its caller" in str(_done(execute_tool("delegate", {}, handler, on_status)))
 
 
 def test_a_fatal_error_ends_the_run(handler: ToolHandler) -> None:

@@ -19,7 +19,7 @@ from permitry.core.result import ToolResult
 from permitry.dispatch.cancel import Cancellation, cancellable_by
 from permitry.dispatch.limits import Turn, holding, is_held, leading, leads
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
-from permitry.dispatch.scope import CallScope
+from permitry.dispatch.scope import Caller, CallScope
 from permitry.dispatch.telemetry import Outcome
 from permitry.dispatch.waiting import GRACE, Wait, Work, block_until, start, waited_for
 from permitry.errors import FatalToolError, ToolError, safe_str
@@ -48,7 +48,7 @@ class Attempt:
     """One attempt to carry out an authorized call; `cancellation` stops the tool."""
 
     authorization: Authorization
-    scope: object
+    scope: Caller | None
     shared: Shared
     tool: RegisteredTool = attrs.field(init=False)
     call: ToolCall = attrs.field(init=False)

@@ -21,7 +21,7 @@ from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, Started
 from permitry.dispatch.running import Run
-from permitry.dispatch.scope import CallScope, ToolInvocation
+from permitry.dispatch.scope import Caller, CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import RegistryError, ReplayError, ToolError, UnknownToolError, safe_str
 
@@ -289,7 +289,7 @@ class ToolRegistry:
 
     # Running ------------------------------------------------------------------------------------------------------
 
-    def dispatch(self, authorized: AuthorizedCall, scope: CallScope | None = None) -> ToolResult:
+    def dispatch(self, authorized: AuthorizedCall, scope: Caller | None = None) -> ToolResult:
         """Run an authorized call and return its result. A crash becomes a result; its traceback goes to the record.
 
         Raises: `ReplayError` for an object not created here or already used; `FatalToolError` from the tool, and when
@@ -297,7 +297,7 @@ class ToolRegistry:
         """
         return self._run(authorized, scope).run()
 
-    async def adispatch(self, authorized: AuthorizedCall, scope: CallScope | None = None) -> ToolResult:
+    async def adispatch(self, authorized: AuthorizedCall, scope: Caller | None = None) -> ToolResult:
         """Run an authorized call on the event loop; a tool that is not async runs in a thread.
 
         Raises: as `dispatch`.
@@ -329,7 +329,7 @@ class ToolRegistry:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _run(self, authorized: AuthorizedCall, scope: CallScope | None) -> Run:
+    def _run(self, authorized: AuthorizedCall, scope: Caller | None) -> Run:
         authorization = self._redeem(authorized)
         shared = self._shared
         shared.telemetry, shared.artifacts, shared.on_event = self.telemetry, self.artifacts, self.on_event

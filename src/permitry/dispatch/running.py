@@ -13,7 +13,6 @@ from permitry.core.result import ToolResult, clip
 from permitry.dispatch.attempt import Attempt, RefusedError, StoppedError
 from permitry.dispatch.cancel import cancellation_here
 from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
-from permitry.dispatch.scope import CallScope
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
 from permitry.dispatch.waiting import GRACE, await_until, without_suspending
 from permitry.errors import FatalToolError, ToolError, safe_str
@@ -93,7 +92,7 @@ class Run(Attempt):
 
     def _new_reporter(self) -> Reporter | None:
         scope, shared = self.scope, self.shared
-        sink = scope.sink() if isinstance(scope, CallScope) else None
+        sink = None if scope is None else scope.sink()
         outer = CURRENT_REPORTER.get()
         if outer is not None and (outer.receiver is None or sink not in (None, outer.receiver)):
             outer = None

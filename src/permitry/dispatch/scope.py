@@ -1,7 +1,7 @@
 """What a tool may be given beside its arguments: the state of its caller, and the call as it was authorized."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -9,7 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 
-__all__ = ["CallScope", "ToolInvocation"]
+__all__ = ["CallScope", "Caller", "Listener", "ToolInvocation"]
 
 
 def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]") -> tuple[Any, ...]:
@@ -54,6 +54,21 @@ class CallScope:
     def sink(self) -> EventSink | None:
         """Return what takes the events of this caller's runs; None where it has neither `on_event` nor `on_step`."""
         return self.on_event if self.on_step is None else _StepsApart(self.on_step, self.on_event)
+
+
+@attrs.frozen
+class Listener:
+    """Takes the events of a run for a caller that gives no scope: a call-time tool gets none then."""
+
+    on_event: EventSink
+
+    def sink(self) -> EventSink:
+        """Return what takes the events."""
+        return self.on_event
+
+
+Caller: TypeAlias = CallScope | Listener
+"""What a host may give along with a call."""
 
 
 @attrs.frozen
