@@ -34,6 +34,8 @@ FOLDER = ".openplanter_artifacts"
 
 _OWN = ".permitry"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# As `secrets.token_hex(16)` names them: what a user or a repository put there has another name, and stays.
+_OWN_FILE = re.compile(r"[0-9a-f]{32}\.jsonl")
 _MOST_LISTED = 200
 _MOST_HEAD = 64 * 1024
 _MOST_BYTES = 64 * 1024 * 1024
@@ -64,11 +66,15 @@ class ArtifactStore:
 
     The first line is a JSON object with the `objective`, and the `agent` for whose call it was kept.
 
-    Nothing outside the folder is read or written: an id is not a path, and links are not followed. Nor is a link that
-    replaces the folder itself, or for any folder from `.permitry` on: a repository can bring one along.
+    At most `most` that it made itself are kept, with at most `size` bytes: for a new one the oldest are removed.
+
+    Nothing outside the folder is read or written: an id is not a path, and links are not followed. Nor is a link in place
+    of the folder itself, or of any folder from `.permitry` on: a repository can bring one along.
     """
 
     folder: Path = attrs.field(converter=Path)
+    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(1))
+    size: int = attrs.field(default=1024 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
 
     def list(self, agent: str | None = None) -> str:
         """Return the ids and what each holds, sorted by id, as a text for the model.
@@ -112,6 +118,7 @@ class ArtifactStore:
         artifact_id = secrets.token_hex(16)
         head = {"artifact_id": artifact_id, "objective": f"the whole answer of {tool}", "agent": agent}
         with self._folder(create=True) as folder:
+            self._make_room(folder)
             file = os.open(f"{artifact_id}.jsonl", CREATE, 0o600, dir_fd=folder)
             stream = os.fdopen(file, "wb", buffering=0)
             try:
@@ -130,6 +137,23 @@ class ArtifactStore:
         with self.open(tool, agent) as kept:
             kept.write(text)
         return kept.artifact_id
+
+    def _make_room(self, folder: int) -> None:
+        """Remove the oldest artifacts that a store made, until there is room for one more."""
+        found = []
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if _OWN_FILE.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    # Another process may remove it meanwhile.
+                    with contextlib.suppress(FileNotFoundError):
+                        status = entry.stat(follow_symlinks=False)
+                        found.append((status.st_mtime_ns, entry.name, status.st_size))
+        taken = 0
+        for count, (_, name, size) in enumerate(sorted(found, reverse=True), 1):
+            taken += size
+            if count >= self.most or taken > self.size:
+                with contextlib.suppress(OSError):
+                    os.unlink(name, dir_fd=folder)
 
     def _names(self) -> tuple[str, ...]:
         with contextlib.suppress(OSError), self._folder() as folder, os.scandir(folder) as entries:

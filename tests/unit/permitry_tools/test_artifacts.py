@@ -239,6 +239,20 @@ def test_nothing_is_kept_behind_a_link(store: ArtifactStore, folder: Path, outsi
     assert [path.name for path in outside.iterdir()] == ["secret.txt"]
 
 
+@pytest.mark.parametrize(("bounds", "left"), [({"most": 3}, 3), ({"size": 0}, 1), ({"size": 10**6}, 5)])
+def test_the_oldest_make_room(folder: Path, bounds: dict[str, int], left: int) -> None:
+    """What a user put there is neither counted nor removed."""
+    _put(folder, "mine", '{"objective": "stay"}')
+    (folder / f"{'a' * 32}.jsonl").mkdir()
+    store = ArtifactStore(folder, **bounds)
+    made = []
+    for age in range(5):
+        made.append(store.keep("tool", "x" * 100, "main"))
+        os.utime(folder / f"{made[-1]}.jsonl", (age, age))
+    assert [each for each in made if (folder / f"{each}.jsonl").exists()] == made[-left:]
+    assert (folder / "mine.jsonl").exists()
+
+
 def test_a_store_elsewhere_can_be_given(tmp_path: Path, workspace: Workspace) -> None:
     """What is kept need not lie where the agent works."""
     store, registry = ArtifactStore(tmp_path / "kept" / "here"), ToolRegistry()
