@@ -68,8 +68,8 @@ class ArtifactStore:
 
     At most `most` that it made itself are kept, with at most `size` bytes: for a new one the oldest are removed.
 
-    Nothing outside the folder is read or written: an id is not a path, and links are not followed. Nor is a link in place
-    of the folder itself, or of any folder from `.permitry` on: a repository can bring one along.
+    Nothing outside the folder is read or written: an id is not a path, and links are not followed. Nor is a link in
+    place of the folder itself, or of any folder from `.permitry` on: a repository can bring one along.
     """
 
     folder: Path = attrs.field(converter=Path)

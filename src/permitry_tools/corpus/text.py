@@ -1,13 +1,12 @@
 """From a file to a text with a title, and from a text to pieces."""
 
-import html.parser
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
 import attrs
 
-from permitry_tools.web.pages import feed
+from permitry_tools.web.pages import readable
 
 __all__ = ["SUFFIXES", "Text", "pieces_of", "read_text", "spelled_out"]
 
@@ -17,14 +16,6 @@ SUFFIXES = frozenset({*_HTML, *_MARKDOWN, ".rst", ".text", ".txt"})
 """The endings of the files that are taken from a folder."""
 
 _LONGEST_TITLE = 200
-_BLOCKS = frozenset(
-    {
-        "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "footer", "h1",
-        "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "td",
-        "th", "tr", "ul",
-    }
-)  # fmt: skip
-_UNSEEN = frozenset({"noscript", "script", "style", "template"})
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 
 
@@ -53,9 +44,9 @@ def read_text(name: PurePath, data: bytes) -> Text:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     suffix = name.suffix.lower()
     if suffix in _HTML:
-        page = _Page()
-        feed(page, text)
-        return Text(_title("".join(page.title), name), page.text(), "html")
+        title, body = readable(text)
+        # Each line is a block of the page, and here a paragraph.
+        return Text(_title(title, name), "\n\n".join(line for line in body.split("\n") if line.strip()), "html")
     if suffix in _MARKDOWN:
         heading = next((line[2:] for line in text.splitlines() if line.startswith("# ")), "")
         return Text(_title(heading, name), text.strip(), "markdown")
@@ -96,41 +87,3 @@ def _title(found: str, name: PurePath) -> str:
 def spelled_out(name: str) -> str:
     """Return a name of the system as text; bytes that are not UTF-8 show as escapes."""
     return name.encode(errors="backslashreplace").decode()
-
-
-class _Page(html.parser.HTMLParser):
-    """Collects the words of a page that a reader would see."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title: list[str] = []
-        self._words: list[str] = []
-        self._inside_title = False
-        self._unseen = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 -- the parser's own
-        if tag in _UNSEEN:
-            self._unseen += 1
-        elif tag == "title":
-            self._inside_title = True
-        elif tag in _BLOCKS:
-            self._words.append("\n\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _UNSEEN:
-            self._unseen = max(0, self._unseen - 1)
-        elif tag == "title":
-            self._inside_title = False
-        elif tag in _BLOCKS:
-            self._words.append("\n\n")
-
-    def handle_data(self, data: str) -> None:
-        if self._inside_title:
-            self.title.append(data)
-        elif not self._unseen:
-            self._words.append(data)
-
-    def text(self) -> str:
-        """Return the words seen, one paragraph a block."""
-        blocks = _BLANK_LINE.split("".join(self._words))
-        return "\n\n".join(joined for block in blocks if (joined := " ".join(block.split())))

@@ -6,7 +6,7 @@ import re
 
 from permitry.port import ToolError
 
-__all__ = ["LONGEST_TEXT", "feed", "read_page"]
+__all__ = ["LONGEST_TEXT", "read_page", "readable"]
 
 LONGEST_TEXT = 8000
 _LONGEST_TITLE = 300
@@ -43,7 +43,7 @@ def read_page(content_type: str, body: bytes) -> tuple[str, str]:
         raise ToolError(f"its content is `{media_type[:60]}`, not text")
     is_html = media_type in _HTML
     text = body.decode(_encoding(content_type, body if is_html else b""), errors="replace")
-    title, text = _readable(text) if is_html else ("", text)
+    title, text = readable(text) if is_html else ("", text)
     return title[:_LONGEST_TITLE], _shortened(text)
 
 
@@ -68,18 +68,14 @@ def _encoding(content_type: str, body: bytes) -> str:
     return "utf-8"
 
 
-def feed(parser: html.parser.HTMLParser, text: str) -> None:
-    """Have `parser` read `text` to its end, in a time that grows with its length and not faster."""
+def readable(text: str) -> tuple[str, str]:
+    """Return the title and the text of a page of HTML, in a time that grows with its length and not faster."""
+    reader = _Reader()
     # The last tag ends what is open. The parser is not closed: it would read an unfinished rest many times over.
     for piece in (*(text[start : start + _PIECE] for start in range(0, len(text), _PIECE)), "<br>"):
-        parser.feed(piece)
-        if len(parser.rawdata) > _LONGEST_TAG:
-            parser.rawdata = ""
-
-
-def _readable(text: str) -> tuple[str, str]:
-    reader = _Reader()
-    feed(reader, text)
+        reader.feed(piece)
+        if len(reader.rawdata) > _LONGEST_TAG:
+            reader.rawdata = ""
     return " ".join("".join(reader.title).split()), _squeezed("".join(reader.text))
 
 
