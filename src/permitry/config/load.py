@@ -22,11 +22,12 @@ from permitry.config.build import (
     plain_tool,
     read_rule,
 )
-from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.conditions import Given
-from permitry.config.diagnostics import SourceText, nearest, syntax_problem
+from permitry.config.diagnostics import SourceText, syntax_problem
 from permitry.config.drafts import Draft, RuleDraft, ToolDraft
 from permitry.config.locate import KeyPath
+from permitry.config.named import missing_problem, out_of_bounds, shown_name
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, build_rule_set
@@ -42,7 +43,6 @@ from permitry.rules.conditions.scope import Scope
 
 __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_policy", "load_rules"]
 
-_LARGEST_UNTRUSTED = 256 * 1024
 _MOST_PROBLEMS = 200
 _MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32}
 _TWICE = {"template": ("defined", "rename one of the two"), "tool": ("declared", "take one of the two out")}
@@ -162,7 +162,7 @@ class _Loader:
 
     def load(self, origin: Origin) -> None:
         path = shipped_path(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
-        if (problem := _missing(origin.name, path)) is not None:
+        if (problem := missing_problem(origin.name, path)) is not None:
             message, hint = problem
             self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
         else:
@@ -178,7 +178,7 @@ class _Loader:
             hint = "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
             self.problems.append(Problem(origin.name, 0, 0, 0, writable, hint))
             return
-        if (problem := _out_of_bounds(path, origin)) is not None:
+        if (problem := out_of_bounds(path, origin)) is not None:
             self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
@@ -236,7 +236,7 @@ class _Loader:
         target = shipped_path(name) if shipped else path.parent / name
         if not shipped and Path(name).is_absolute():
             message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
-        elif (problem := _missing(name, target)) is not None:
+        elif (problem := missing_problem(name, target)) is not None:
             message, hint = problem
         elif len(self.open) > DEEPEST:
             message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
@@ -244,7 +244,7 @@ class _Loader:
             circle = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
             message, hint = f"rule files extend each other in a circle: {circle}", "cut one of the links"
         else:
-            shown = name if shipped else _shown(target, origin.name)
+            shown = name if shipped else shown_name(target, origin.name)
             self.file(target, attrs.evolve(origin, name=shown))
             return
         self.problems.append(source.problem(place, message, hint))
@@ -399,17 +399,6 @@ class _Loader:
                 yield f"{place}: {defined.path[0]} `{defined.name}` dropped: {origin.distrust}"
 
 
-def _out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
-    """Return message and hint if a project must not make us read this file: outside its folder, or too large."""
-    if (origin.is_trusted and origin.root is None) or origin.name.startswith(PREFIX):
-        return None
-    if origin.root is not None and not path.is_relative_to(origin.root.resolve()):
-        return f"`{origin.name}` lies outside the project", "a project extends its own files and shipped sets"
-    if path.stat().st_size > _LARGEST_UNTRUSTED:
-        return f"`{origin.name}` is larger than {_LARGEST_UNTRUSTED} bytes", "the project is not trusted with more"
-    return None
-
-
 def _without_examples(draft: RuleDraft) -> RuleDraft:
     table = draft.table.model_copy(update={"match": [], "no_match": []})
     return Draft(draft.source, draft.path, table)
@@ -422,44 +411,6 @@ def _patterns(group: Given | None) -> Iterator[str]:
 
 def _restricts(draft: RuleDraft) -> bool:
     return draft.table.effect != Verdict.ALLOW.value
-
-
-def _missing(name: str, path: Path) -> tuple[str, str] | None:
-    """Return message and hint if `path`, written `name` by the user, is not a regular file."""
-    try:
-        return _named_set(name) if name.startswith(PREFIX) else _no_file(name, path)
-    except OSError as error:
-        return f"`{name}` cannot be looked at: {(error.strerror or 'unknown reason').lower()}", "check the path"
-
-
-def _named_set(name: str) -> tuple[str, str] | None:
-    known = {each.removeprefix(PREFIX) for each in shipped_names()}
-    short = name.removeprefix(PREFIX)
-    if short in known:
-        return None
-    return f"there is no shipped rule set `{name}`", nearest(short, known, prefix=PREFIX)
-
-
-def _no_file(name: str, path: Path) -> tuple[str, str] | None:
-    if path.is_file():
-        return None
-    if path.is_dir():
-        return f"`{name}` is a folder", "name a rule file in it"
-    if path.exists():
-        return f"`{name}` is no regular file", "name a rule file"
-    if f"{PREFIX}{name}" in shipped_names():
-        return f"there is no file `{name}`", f"did you mean the shipped set `{PREFIX}{name}`?"
-    siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name} if path.parent.is_dir() else set()
-    return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
-
-
-def _shown(target: Path, extending: str) -> str:
-    """Return `target` as it is shown to users: a relative path if the file that extends it is named by one."""
-    if Path(extending).is_absolute():
-        return str(target)
-    shown = os.path.relpath(target)
-    # A directory may have the prefix of shipped sets as its name; a file in it is still not a shipped one.
-    return f"./{shown}" if shown.startswith(PREFIX) else shown
 
 
 def _index(order: list[str], name: str) -> int:
