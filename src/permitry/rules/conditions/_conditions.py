@@ -5,7 +5,7 @@ A permission asks `fit`, which is sure and exact; a restriction asks `may_fit`, 
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
@@ -18,6 +18,7 @@ from permitry.errors import UnevaluableError
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.path import PathPattern
+from permitry.rules.conditions.written import Condition
 
 __all__ = ["Condition", "Conditions", "Part"]
 
@@ -29,24 +30,6 @@ _FEW = 3
 AnyPattern: TypeAlias = ArgvPattern | PathPattern | HostPattern
 # A pattern of another class may mean more than its text says.
 _PATTERNS = (ArgvPattern, PathPattern, HostPattern)
-
-
-class Condition(Protocol):
-    """A condition on the call and its context, as opposed to one on the actions of the call."""
-
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether it holds.
-
-        Raises: `UnevaluableError` when the call gives no answer.
-
-        A condition may also have `is_pure`, True or a property that its own class says, and `needs`: facts of which one
-        is met before it can hold or fail.
-        """
-        ...
-
-    def fact(self, question: Question) -> str:
-        """Return what is the case instead, as in `mode = default`."""
-        ...
 
 
 @attrs.frozen

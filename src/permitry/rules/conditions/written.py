@@ -1,13 +1,23 @@
 """What every condition says of itself: files, editors, lint and explanations know it by its class."""
 
-import abc
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Self, TypeAlias, cast
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
 
 from permitry.core.rule import Question
 from permitry.core.template import Template
 
-__all__ = ["Place", "PlainCondition", "Problem", "Table", "Value", "Words", "Written", "WrittenPattern", "bare_type"]
+__all__ = [
+    "Condition",
+    "Place",
+    "PlainCondition",
+    "Problem",
+    "Table",
+    "Value",
+    "Words",
+    "Written",
+    "WrittenPattern",
+    "bare_type",
+]
 
 Place: TypeAlias = tuple[str | int, ...]
 """Where something is below the key of a condition."""
@@ -61,8 +71,28 @@ class Written:
         return cast("Callable[[Value], Self]", cls)(part)
 
 
-class PlainCondition(Written, abc.ABC):
-    """A condition on the call and its context.
+class Condition(Protocol):
+    """A condition on the call and its context, as opposed to one on the actions of the call."""
+
+    __slots__ = ()
+
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+        """Return whether it holds.
+
+        Raises: `UnevaluableError` when the call gives no answer.
+
+        A condition may also have `is_pure`, True or a property that its own class says, and `needs`: facts of which one
+        is met before it can hold or fail.
+        """
+        ...
+
+    def fact(self, question: Question) -> str:
+        """Return what is the case instead, as in `mode = default`."""
+        ...
+
+
+class PlainCondition(Written, Condition):
+    """A condition on the call and its context that a rule file may have.
 
     `is_answered`: every call has an answer, the same in whichever way it is asked. `example` is the
     type of its value in an example, None if an example says nothing about it.
@@ -72,17 +102,6 @@ class PlainCondition(Written, abc.ABC):
 
     is_answered: ClassVar[bool] = False
     example: ClassVar[Table] = None
-
-    @abc.abstractmethod
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether it holds.
-
-        Raises: `UnevaluableError` when the call gives no answer.
-        """
-
-    @abc.abstractmethod
-    def fact(self, question: Question) -> str:
-        """Return what is the case instead, as in `mode = default`."""
 
     def implies(self, other: object) -> bool:
         """Return whether `other` surely holds wherever this condition does."""
