@@ -3,6 +3,7 @@
 import ast
 import functools
 import graphlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,16 @@ THIRD_PARTY = {
     "tree_sitter": ("actions/",),
     "tree_sitter_bash": ("actions/",),
 }
+
+# CONVENTIONS, "Words": private words that have plain ones, and what may still hold one of them.
+PRIVATE_WORDS = re.compile(
+    r"\b(told|stands|stood|beside|nobody|somebody|whoever|anew|surely|generously|speaks?|spoke|doors?|floors?|keepers?"
+    r"|thawed|minted|residue|passed over|lets others in)\b",
+    re.IGNORECASE,
+)
+QUOTED = ("`config/floor.py`",)
+# Their words are being replaced; take a folder out as soon as it is done.
+NOT_YET_PLAIN = ("actions/", "config/", "dispatch/", "rules/", "handler.py")
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 60
@@ -239,3 +250,16 @@ def test_every_source_file_has_its_mirror_test() -> None:
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     working = [path for path in BOTH if any(isinstance(node, functions) for node in ast.walk(tree(path)))]
     assert {place(path) for path in working if not mirror(path).exists()} == NOT_MIRRORED.keys()
+
+
+def test_private_words_do_not_come_back() -> None:
+    """Pages, rule sets and source are in the words of the field, so that a stranger need not learn ours."""
+    root = SOURCE.parents[1]
+    pages = [root / "README.md", *(root / "docs").rglob("*.md"), *(root / "rules").rglob("*.toml")]
+    found = [
+        f"{path.relative_to(root)}:{number}: {line.strip()}"
+        for path in [*pages, *(file for file in BOTH if not place(file).startswith(NOT_YET_PLAIN))]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if PRIVATE_WORDS.search(functools.reduce(lambda text, quoted: text.replace(quoted, ""), QUOTED, line))
+    ]
+    assert found == []

@@ -87,7 +87,7 @@ class Workspace:
     def files(self) -> Iterator[str]:
         """Yield the files below the root as relative paths, sorted within each folder; `.git` is left out.
 
-        A name that would not stand on one line is spelled out in escapes.
+        A name that would not fit on one line is spelled out in escapes.
         """
         # A stack of our own: `os.walk` calls itself once a folder, and a tree can be deeper than Python's stack.
         stack = [Path()]

@@ -56,7 +56,7 @@ class RuleFailure:
 class Decision:
     """A verdict with its grounds. It names no call, so equal decisions can be one object.
 
-    `rule_id` is None when no rule spoke. `reason` is for the operator, `message` for the model: they never mix.
+    `rule_id` is None when no rule matched. `reason` is for the operator, `message` for the model: they never mix.
     `source` is the deciding rule's `file:line`, or `built-in`. `errors` lists every rule that failed on the way.
     """
 
