@@ -309,7 +309,7 @@ class Printer:
             self.blank(is_needed=False)
 
     def separator(self) -> None:
-        """Print what stands between two commands."""
+        """Print what is between two commands."""
         self.blank(is_needed=False)
         if self.chance.random() < 0.5:
             self.write(";")

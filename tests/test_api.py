@@ -1,6 +1,6 @@
 """The public names and their signatures are a promise: golden/api.txt holds it.
 
-After a change on purpose, `python tests/test_api.py` writes the file anew.
+After a change on purpose, `python tests/test_api.py` writes the file again.
 """
 
 import enum

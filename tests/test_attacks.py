@@ -1,4 +1,4 @@
-"""What attackers tried, each in a few lines, and what holds. The parts have their own tests beside these."""
+"""What attackers tried, each in a few lines, and what holds. The parts have their own tests next to these."""
 
 import asyncio
 import io
@@ -103,7 +103,7 @@ def test_a_deep_tree_is_listed(deep_tree: Path) -> None:
 
 @pytest.mark.parametrize("target", ["../secret.toml", "link.toml"])
 def test_an_untrusted_project_reads_nothing_outside(tmp_path: Path, target: str) -> None:
-    """An error message would show what stands there."""
+    """An error message would show what is there."""
     (tmp_path / "secret.toml").write_text("password = hunter2\n", encoding="utf-8")
     project = tmp_path / "project"
     project.mkdir()
@@ -125,7 +125,7 @@ def test_an_untrusted_file_is_not_read_without_end(tmp_path: Path) -> None:
 
 
 def test_a_record_that_was_replaced_is_no_record(tmp_path: Path) -> None:
-    """Writing on into a file nobody can find any more would look like recording."""
+    """Writing on into a file no one can find any more would look like recording."""
     path = tmp_path / "audit.jsonl"
     recorder = JsonlRecorder(str(path))
     path.rename(tmp_path / "away")
@@ -148,7 +148,7 @@ def test_an_id_that_is_no_id_is_not_given_back() -> None:
         assert json.dumps(incoming.reply(ToolResult(False, "no")))
 
 
-def test_one_question_stands_on_the_screen_at_a_time() -> None:
+def test_one_question_is_on_the_screen_at_a_time() -> None:
     """An answer belongs to the question that was shown last."""
     shown: list[str] = []
     channel = TerminalChannel(io.StringIO("n\n\nn\n\n"), lambda _: pytest.fail("nobody asked"), str)
@@ -197,7 +197,7 @@ def test_questions_hold_up_no_other_call() -> None:
 
 
 def test_a_tool_that_stops_an_iteration_does_not_hang() -> None:
-    """A future cannot carry StopIteration; whoever waits would wait for ever."""
+    """A future cannot carry StopIteration; the one who waits would wait for ever."""
     registry = ToolRegistry()
     registry.register(ToolSpec("list_files"), lambda _: (True, next(iter([]))))
     handler = ToolHandler(registry=registry)
@@ -207,7 +207,7 @@ def test_a_tool_that_stops_an_iteration_does_not_hang() -> None:
 
 
 def test_no_call_is_no_permission(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever was to write the calls may have died; `check && go` must not go."""
+    """The one who was to write the calls may have died; `check && go` must not go."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n"), encoding="utf-8"))
     assert main(["check", "--rules", "permitry:base", "--calls", "-"]) == 4
     assert "there is no call" in capsys.readouterr().err
@@ -255,7 +255,7 @@ SUPPOSED = frozenset([
 
 @pytest.mark.parametrize("text", [*UNSEEN_COMMANDS, *UNSEEN_PATHS, *UNSEEN_HOSTS])
 def test_restrictions_see_what_is_hidden_in_a_command(tmp_path: Path, text: str) -> None:
-    """Whatever a program runs, touches or calls besides what stands in front; a guess only asks."""
+    """Whatever a program runs, touches or calls besides what is in front; a guess only asks."""
     call = ToolCall("run_shell", {"command": text})
     verdict = _guarded(tmp_path).decide(call, AuthContext(yolo_mode=True)).verdict
     assert verdict is (Verdict.CONFIRM if text in SUPPOSED else Verdict.BLOCK)
@@ -295,7 +295,7 @@ def _verdict(policy: AuthorizationPolicy, folder: Path, text: str) -> Verdict:
 
 @pytest.mark.parametrize("text", ["$CC -c x", '"$PYTHON" -m pytest', "$X", "sudo $CC x"])
 def test_a_program_that_is_not_known_is_not_blocked_for_certain(tmp_path: Path, text: str) -> None:
-    """It may be the one that is blocked, and most often is not: somebody is asked."""
+    """It may be the one that is blocked, and most often is not: someone is asked."""
     decision = _policy(tmp_path, _rule("block", 'when.command = ["rm *"]')).decide(
         ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)
     )
@@ -313,7 +313,7 @@ def test_a_program_that_is_not_known_is_not_blocked_for_certain(tmp_path: Path, 
         ("$GIT push", Verdict.CONFIRM),
     ],
 )
-def test_what_is_written_out_is_blocked_whatever_stands_behind_it(tmp_path: Path, text: str, verdict: Verdict) -> None:
+def test_what_is_written_out_is_blocked_whatever_is_behind_it(tmp_path: Path, text: str, verdict: Verdict) -> None:
     """An expansion takes nothing away from words that fit without it."""
     assert _verdict(_policy(tmp_path, _rule("block", 'when.command = ["git push *"]')), tmp_path, text) is verdict
 
@@ -339,7 +339,7 @@ def test_what_is_written_out_is_blocked_whatever_stands_behind_it(tmp_path: Path
 def test_a_permission_for_a_command_ends_where_its_files_and_hosts_do(
     tmp_path: Path, lines: list[str], text: str, verdict: Verdict
 ) -> None:
-    """A redirection needs a path, and an exception counts where nobody knows what is touched."""
+    """A redirection needs a path, and an exception counts where no one knows what is touched."""
     assert _verdict(_policy(tmp_path, _rule("allow", *lines)), tmp_path, text) is verdict
 
 
@@ -525,7 +525,7 @@ def test_a_policy_put_together_from_rules_alone_is_refused(tmp_path: Path) -> No
             AuthorizationPolicy(kept)
 
 
-def test_a_budget_is_spent_and_a_label_is_set_beside_a_rule_of_ones_own(tmp_path: Path) -> None:
+def test_a_budget_is_spent_and_a_label_is_set_next_to_a_rule_of_ones_own(tmp_path: Path) -> None:
     """With `with_rules` three of six calls run, and mail is asked about once the web was read."""
     (tmp_path / "rules.toml").write_text(_KEPT)
     mine = ConfiguredRule("mine", Verdict.BLOCK, 150, Scope((ToolSelector("never"),)))

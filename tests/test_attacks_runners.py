@@ -221,7 +221,7 @@ allow | echo '.shell git push' | cat
     "line", [line for table in (GIT, ENVIRONMENT, WRAPPED, LANGUAGES) for line in table.split("\n") if line]
 )
 def test_a_blocked_command_does_not_run_through_another_program(decide: Decide, line: str) -> None:
-    """It is blocked where it surely runs, and asked about in another language and in a container."""
+    """It is blocked where it certainly runs, and asked about in another language and in a container."""
     verdict, _, text = line.partition(" | ")
     assert decide("push", text.replace("\\n", "\n")).value == verdict
 

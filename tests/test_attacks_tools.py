@@ -124,7 +124,7 @@ def server(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_a_schema_of_a_server_holds_nobody_up(server: str) -> None:
+def test_a_schema_of_a_server_holds_no_one_up(server: str) -> None:
     """Its pattern, searched for in its own answer, would have kept every thread waiting for years."""
     with McpConnection(McpServer("bad", sys.executable, [server])) as connection, ToolRegistry() as registry:
         register(registry, connection)
@@ -211,7 +211,7 @@ def test_a_repository_cannot_lead_artifacts_elsewhere(
 
 
 def test_a_pattern_that_takes_long_can_be_cancelled(registry: ToolRegistry, root: Path) -> None:
-    """Hundreds of patterns in one, over 50,000 files, with nobody to stop it."""
+    """Hundreds of patterns in one, over 50,000 files, with no one to stop it."""
     (root / "a.txt").touch()
     cancellation = Cancellation()
     cancellation.cancel()
@@ -227,16 +227,16 @@ def test_a_name_that_the_system_refuses_is_no_crash(use: Callable[..., ToolResul
     assert "crashed" not in use(tool, path="x" * 5_000).text
 
 
-def test_a_file_that_is_no_image_is_told_as_what_it_is(use: Callable[..., ToolResult], root: Path) -> None:
-    """A text called `a.png` was told that `.png` is not supported, but `.png` is."""
+def test_a_file_that_is_no_image_is_reported_as_what_it_is(use: Callable[..., ToolResult], root: Path) -> None:
+    """A text called `a.png` was answered that `.png` is not supported, but `.png` is."""
     (root / "a.png").write_text("text", encoding="utf-8")
     assert use("view_image", path="a.png").text == "The file `a.png` holds no image of a supported kind."
 
 
 def test_an_error_about_all_arguments_names_none(use: Callable[..., ToolResult]) -> None:
     """It named an empty one, and Python's own `Value error`."""
-    told = "The arguments do not fit: give the patch as `patch`, or as `input`."
-    assert use("apply_patch") == ToolResult(False, told)
+    shown = "The arguments do not fit: give the patch as `patch`, or as `input`."
+    assert use("apply_patch") == ToolResult(False, shown)
 
 
 # Git: what got through -----------------------------------------------------------------------------------------------
@@ -273,13 +273,13 @@ def test_files_that_look_like_a_repository_run_nothing(
     planted: Path, use: Callable[..., ToolResult], tool: str, arguments: dict[str, Any]
 ) -> None:
     """`HEAD`, `config`, `objects` and `refs`, none of them below `.git`: `git status` ran what `config` named."""
-    told = use(tool, **arguments)
+    shown = use(tool, **arguments)
     if tool == "run_shell_bg":
         until = time.monotonic() + 10
-        while "finished" not in told.text and time.monotonic() < until:
+        while "finished" not in shown.text and time.monotonic() < until:
             time.sleep(0.05)
-            told = use("check_shell_bg", job_id=1)
-    assert "cannot use bare repository" in told.text
+            shown = use("check_shell_bg", job_id=1)
+    assert "cannot use bare repository" in shown.text
     assert not planted.exists()
 
 
@@ -346,7 +346,7 @@ def test_an_agent_that_starts_none_has_no_tool_to_start_one() -> None:
 
 @pytest.fixture
 def family(root: Path, tmp_path: Path) -> Iterator[Callable[..., list[ToolResult]]]:
-    """Yield a function that has a subtask agent make these calls, and gives what it was told.
+    """Yield a function that has a subtask agent make these calls, and gives what it was shown.
 
     The agent is blocked from `secret.txt` and from `retrieve_documents`; who starts it is not, and has read the file.
     """
@@ -362,12 +362,12 @@ def family(root: Path, tmp_path: Path) -> Iterator[Callable[..., list[ToolResult
     policy, store = load_policy(str(rules)), CorpusStore(tmp_path / "corpus.sqlite3")
     store.add(tmp_path / "d.txt")
     calls: list[ToolCall] = []
-    told: list[ToolResult] = []
+    shown: list[ToolResult] = []
 
     def think(task: delegate.AgentTask, turns: Sequence[Turn]) -> str | Sequence[ToolCall]:
         if task.kind == "analysis":
             return turns[0].results[0].text if turns else [ToolCall("retrieve_documents", {"query": "Ada"})]
-        told[:] = [result for turn in turns for result in turn.results]
+        shown[:] = [result for turn in turns for result in turn.results]
         return "done" if turns else tuple(calls)
 
     def start(task: delegate.AgentTask, scope: CallScope) -> Callable[[ToolCall], ToolResult]:
@@ -383,13 +383,13 @@ def family(root: Path, tmp_path: Path) -> Iterator[Callable[..., list[ToolResult
         def run(*given: ToolCall) -> list[ToolResult]:
             calls[:] = given
             assert handler.handle(ToolCall("subtask", {"objective": "x"}), CallScope()).ok is True
-            return told
+            return shown
 
         yield run
 
 
 def test_an_agent_does_not_read_documents_through_another(family: Callable[..., list[ToolResult]]) -> None:
-    """`deep_analysis` started its agent under the session of nobody, or of the main agent."""
+    """`deep_analysis` started its agent under the session of no one, or of the main agent."""
     results = family(ToolCall("retrieve_documents", {"query": "Ada"}), ToolCall("deep_analysis", {"query": "Ada"}))
     assert ["was blocked" in result.text for result in results] == [True, True]
     assert not any("42" in result.text for result in results)
@@ -398,8 +398,8 @@ def test_an_agent_does_not_read_documents_through_another(family: Callable[..., 
 def test_an_agent_does_not_read_what_was_kept_for_another(family: Callable[..., list[ToolResult]], root: Path) -> None:
     """Its caller had read the file, and the whole answer lay in an artifact for everybody."""
     (kept,) = (root / ".permitry" / "artifacts").iterdir()
-    told = family(ToolCall("list_artifacts"), ToolCall("read_artifact", {"artifact_id": kept.stem}))
-    assert [result.text for result in told] == ["No artifacts found.", f"Artifact '{kept.stem}' not found."]
+    shown = family(ToolCall("list_artifacts"), ToolCall("read_artifact", {"artifact_id": kept.stem}))
+    assert [result.text for result in shown] == ["No artifacts found.", f"Artifact '{kept.stem}' not found."]
 
 
 # What held -----------------------------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ def test_the_name_on_the_wire_is_the_tool_itself(tmp_path: Path) -> None:
     [("mcp:a/b", "mcp__a__b"), ("mcp__a__b", "mcp:a/b"), ("mcp:a/b__c", "mcp:a__b/c"), ("read.file", "read_file")],
 )
 def test_no_tool_hides_behind_the_name_of_another(names: tuple[str, ...]) -> None:
-    """Two tools of one wire name: nobody would know which one a call means."""
+    """Two tools of one wire name: no one would know which one a call means."""
     with pytest.raises(RegistryError, match="for providers, and another one is as well"):
         Router.from_context(AuthContext(), [_family(*names)])
 
@@ -459,7 +459,7 @@ def test_an_argument_that_narrows_the_judgement_alone_runs_nothing(
     "beside",
     [{"login": True}, {"shell": "./bash"}, {"shell": "zsh"}, {"tty": True}],
 )
-def test_what_stands_beside_a_command_is_seen(
+def test_what_is_next_to_a_command_is_seen(
     registry: ToolRegistry, root: Path, policy: AuthorizationPolicy, beside: dict[str, Any]
 ) -> None:
     """A command that may run need not be what runs, with another shell or another environment."""
@@ -472,7 +472,7 @@ def test_what_stands_beside_a_command_is_seen(
 def test_what_a_tool_does_not_know_is_refused(
     registry: ToolRegistry, root: Path, policy: AuthorizationPolicy, beside: dict[str, Any]
 ) -> None:
-    """Nobody need be asked about a call that cannot work."""
+    """No one need be asked about a call that cannot work."""
     handler = ToolHandler(Session(workspace=str(root)), policy, registry=registry)
     decision = handler.decide(ToolCall("exec_command", {"cmd": "ls", **beside}))
     assert (decision.verdict, decision.phase) == (Verdict.BLOCK, Phase.INPUT)
@@ -522,7 +522,7 @@ def test_sql_reads_the_metadata_and_nothing_else(corpus: CorpusStore, sql: str) 
 
 
 def test_the_bytes_that_were_trusted_are_those_that_run(tmp_path: Path) -> None:
-    """A file that is exchanged between the check and the import is not read again, nor is compiled code beside it."""
+    """A file that is exchanged between the check and the import is not read again, nor is compiled code next to it."""
     folder = tmp_path / "plugins"
     folder.mkdir()
     (folder / "a.py").write_text(PLUGIN.replace("NAME", "good"), encoding="utf-8")
@@ -538,7 +538,7 @@ def test_the_bytes_that_were_trusted_are_those_that_run(tmp_path: Path) -> None:
 def test_a_plugin_takes_no_shipped_name_and_imports_only_what_was_trusted(
     tmp_path: Path, registry: ToolRegistry
 ) -> None:
-    """Neither does a rule for `read_file` come to speak for another tool, nor is a folder below imported unseen."""
+    """Neither does a rule for `read_file` come to apply to another tool, nor is a folder below imported unseen."""
     folder = tmp_path / "plugins"
     (folder / "below").mkdir(parents=True)
     (folder / "below" / "__init__.py").write_text("raise SystemExit('ran')", encoding="utf-8")

@@ -47,7 +47,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
     ],
 )  # fmt: skip
 def test_a_command_that_is_written_out_where_it_runs_is_certain(policy: AuthorizationPolicy, text: str) -> None:
-    """However it is wrapped, quoted or nested, and whatever stands around it."""
+    """However it is wrapped, quoted or nested, and whatever is around it."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id, decision.reason) == (BLOCK, "no-push", "publishing")
 
@@ -186,7 +186,7 @@ def test_one_command_that_is_no_exception_is_enough(
 
 @pytest.mark.parametrize("text", ["ls $x", 'ls "$(date)"', "make test &&", "ls <(ls)", "bash script", "eval ls"])
 def test_what_cannot_be_read_is_no_exception(all_but_few: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
-    """It asks at least, or leads to what the rule says where something else surely runs."""
+    """It asks at least, or leads to what the rule says where something else certainly runs."""
     assert decide(all_but_few[0], text).verdict in (CONFIRM, all_but_few[1])
 
 

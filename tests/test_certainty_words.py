@@ -254,6 +254,6 @@ def test_the_reason_says_first_what_is_not_known(
     ],
 )  # fmt: skip
 def test_the_most_likely_rule_is_named(text: str, rules: set[str | None]) -> None:
-    """Of those that could apply: what a program is called counts more than a path that nobody knows."""
+    """Of those that could apply: what a program is called counts more than a path that no one knows."""
     base = policy_of("permitry:base")
     assert decide(base, text).rule_id in rules

@@ -56,7 +56,7 @@ def main(program: Path) -> None:
         door.listen()
         program.write_text(_CLIENT.format(python=sys.executable, path=str(path)), encoding="utf-8")
         program.chmod(0o700)
-        print("ready", flush=True)  # noqa: T201 -- whoever started us waits for it
+        print("ready", flush=True)  # noqa: T201 -- the one who started us waits for it
         _serve(door)
 
 

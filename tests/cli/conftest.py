@@ -29,7 +29,7 @@ _PROGRAM = ("-m", "permitry")
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder that stands for the user's home, and make the environment a plain one."""
+    """Return an empty folder that means the user's home, and make the environment a plain one."""
     folder = tmp_path / "home"
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"):
         monkeypatch.setenv(name, str(folder))
@@ -53,8 +53,8 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
             code = main([str(word) for word in words])
         except SystemExit as end:
             code = int(end.code or 0)
-        told = capsys.readouterr()
-        return code, told.out, told.err
+        reported = capsys.readouterr()
+        return code, reported.out, reported.err
 
     return run
 
@@ -189,7 +189,7 @@ def typing() -> Callable[[str], tuple[TextIO, Callable[[], str]]]:
 
 
 class _Human:
-    """Somebody at a terminal, who waits for a text to appear and then types."""
+    """Someone at a terminal, who waits for a text to appear and then types."""
 
     def __init__(self, terminal: int) -> None:
         self.terminal = terminal
@@ -225,7 +225,7 @@ def at_terminal(
     """Return a function that runs the program with a human at its terminal.
 
     `dialogue` holds prompts to wait for and what is typed then. Returned are exit code, standard output, standard
-    error, and what stood on the terminal.
+    error, and what was on the terminal.
     """
     opened: list[int] = []
 

@@ -117,12 +117,12 @@ def test_a_batch_reports_the_most_serious(cli: Callable[..., Outcome], calls: li
 @pytest.mark.parametrize("nothing", ["", "\n", " \n\n"])
 @pytest.mark.parametrize("command", ["check", "explain"])
 def test_no_call_is_invalid_input(cli: Callable[..., Outcome], command: str, nothing: str) -> None:
-    """Who asks nothing is told so: the program that was to write the calls may have died."""
+    """Who asks nothing is shown that: the program that was to write the calls may have died."""
     code, out, err = cli(command, "--rules", "permitry:base", "--calls", "-", stdin=nothing)
     assert (code, out, err) == (4, "", "permitry: there is no call in the input\n")
 
 
-def test_a_models_message_is_told_apart(cli: Callable[..., Outcome]) -> None:
+def test_a_models_message_is_reported_apart(cli: Callable[..., Outcome]) -> None:
     """A message of a model given to `check` gets an error that names the command that reads it."""
     code, out, _ = cli(*BASE, "--call", '{"role": "assistant", "tool_calls": []}')
     assert code == 4
@@ -141,7 +141,7 @@ def test_an_output_that_lacks_a_character_gets_its_number(
 
 
 @pytest.mark.parametrize(("line", "error"), [case[1:] for case in BAD_LINES], ids=[case[0] for case in BAD_LINES])
-def test_a_line_that_is_no_call_is_a_block(
+def test_a_line_that_is_not_a_call_is_a_block(
     cli: Callable[..., Outcome], objects: Objects, line: bytes, error: str
 ) -> None:
     """An invalid line is answered with a block that says where and why, and its neighbours are decided."""
@@ -210,7 +210,7 @@ def test_a_human_reads_one_line_a_call(cli: Callable[..., Outcome]) -> None:
 
 
 def test_a_human_reads_what_is_wrong(cli: Callable[..., Outcome]) -> None:
-    """Without `--json` the error of an invalid line stands below it."""
+    """Without `--json` the error of an invalid line is below it."""
     _, out, _ = cli(*BASE, "--call", "{}")
     assert out == "block   ?  -: not a valid call\n        error: the call: the key `name` is missing\n"
 

@@ -28,7 +28,7 @@ def folder(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_folder_is_walked(cli: Cli, folder: Path) -> None:
-    """For texts that are not hidden; where the corpus is stands on standard error."""
+    """For texts that are not hidden; where the corpus is goes to standard error."""
     assert cli("corpus", "add", "docs") == (
         0,
         "added     docs/2024-05-01-engine.md: 1 part\nadded     docs/deep/bank.html: 1 part\n",
@@ -99,7 +99,7 @@ def test_with_json_objects_are_printed(cli: Cli, objects: Objects, folder: Path)
 
 
 def test_a_file_that_cannot_be_added_stops_no_other(cli: Cli, folder: Path) -> None:
-    """It is told, and the exit code says so."""
+    """It is reported, and the exit code says so."""
     (folder / "docs" / "a.txt").write_bytes(b"\xff\xfe")
     code, out, err = cli("corpus", "add", "missing", "docs")
     assert (code, len(out.splitlines())) == (1, 2)
@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_added_stops_no_other(cli: Cli, folder: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (("list",), "permitry: there is no corpus `corpus.sqlite3`; `permitry corpus add` makes one"),
         (("remove", "1"), "permitry: there is no corpus `corpus.sqlite3`; `permitry corpus add` makes one"),
@@ -121,15 +121,15 @@ def test_a_file_that_cannot_be_added_stops_no_other(cli: Cli, folder: Path) -> N
         (("drop",), "usage: permitry corpus "),
     ],
 )
-def test_mistakes_are_told(cli: Cli, folder: Path, words: tuple[str, ...], told: str) -> None:
+def test_mistakes_are_reported(cli: Cli, folder: Path, words: tuple[str, ...], expected: str) -> None:
     """With code 4, and no corpus is made."""
     code, out, err = cli("corpus", *words)
-    assert (code, out, err[: len(told)]) == (4, "", told)
+    assert (code, out, err[: len(expected)]) == (4, "", expected)
     assert not (folder / "corpus.sqlite3").exists()
 
 
 def test_removing_what_is_not_there_is_a_mistake(cli: Cli, folder: Path) -> None:
-    """What stood before it is removed all the same."""
+    """What was before it is removed all the same."""
     assert folder.is_dir()
     cli("corpus", "add", "docs")
     assert cli("corpus", "remove", "1", "9") == (

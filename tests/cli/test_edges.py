@@ -35,13 +35,13 @@ def is_harmless(text: str) -> bool:
 
 
 def test_an_error_in_a_line_is_harmless(cli: Callable[..., Outcome], guarding: list[str]) -> None:
-    """What stands in a line that cannot be read does not steer the terminal, nor forge a line of its own."""
+    """What is in a line that cannot be read does not steer the terminal, nor forge a line of its own."""
     _, _, err = cli(*guarding, "--unattended", "block", stdin=f'{{"{ESCAPE}": 1, "{ESCAPE}": 2}}\n')
     assert is_harmless(err)
     assert not any(line.startswith("allow") for line in err.splitlines())
 
 
-def test_a_result_gets_out_although_nobody_reads_the_rest(
+def test_a_result_gets_out_although_no_one_reads_the_rest(
     processes: Callable[..., subprocess.Popen[bytes]], guarding: list[str], workspace: Path
 ) -> None:
     """A tool that ran has a result, also when standard error is closed at the other end."""
@@ -90,7 +90,7 @@ def test_an_answer_is_json_whatever_the_id(cli: Callable[..., Outcome], objects:
 def test_rules_of_others_do_not_steer_the_terminal(
     cli: Callable[..., Outcome], asked: Callable[..., str], tmp_path: Path, command: str
 ) -> None:
-    """A project's rule file is somebody else's text: its reasons and messages are shown spelled out."""
+    """A project's rule file is someone else's text: its reasons and messages are shown spelled out."""
     path = tmp_path / "rules.toml"
     path.write_text(f'{RULE}reason = "{ESCAPE}"\nmessage = "{ESCAPE}"\n')
     _, out, _ = cli(command, "--rules", path, "--call", asked("lift"))
@@ -121,7 +121,7 @@ def test_a_short_output_ends_quietly_with_its_reader(processes: Callable[..., su
 def test_a_closed_input_is_invalid_input(
     cli: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A process started without standard input is told so, not shown a traceback."""
+    """A process started without standard input gets a message, not a traceback."""
     del cli
     from permitry.cli.main import main  # noqa: PLC0415 -- only this test calls it without an input
 
@@ -150,7 +150,7 @@ def test_a_bad_index_fails_and_the_rest_is_tested(
 
 
 @pytest.mark.parametrize("editor", ["vi 'open", "cp /bin/sh"])
-def test_an_editor_nobody_can_use_is_asked_again(
+def test_an_editor_no_one_can_use_is_asked_again(
     typing: Callable[[str], tuple[TextIO, Callable[[], str]]], monkeypatch: pytest.MonkeyPatch, editor: str
 ) -> None:
     """An `$EDITOR` that cannot be split, and a file that is not text afterwards, lead back to the question."""

@@ -98,7 +98,7 @@ class Use:
 
     tool: str
     arguments: Mapping[str, Any]
-    told: str
+    shown: str
     asks: bool = False
     ok: bool = True
 
@@ -169,7 +169,7 @@ def marked(mark: str) -> set[int]:
 
 @attrs.frozen
 class Ran:
-    """A session that is over: its calls, what came of them, what stands on the disk, and which processes live on."""
+    """A session that is over: its calls, what came of them, what is on the disk, and which processes live on."""
 
     calls: tuple[Use, ...]
     code: int
@@ -179,7 +179,7 @@ class Ran:
     folder: Path
     left: frozenset[int]
 
-    def told(self, tool: str) -> Mapping[str, Any]:
+    def shown(self, tool: str) -> Mapping[str, Any]:
         """Return the result of a tool's call."""
         return next(result for result in self.results if result["id"] == tool)
 
@@ -223,8 +223,8 @@ def left_of(mark: str) -> frozenset[int]:
 def test_every_call_has_its_result(ran: Ran) -> None:
     """In order, as good as it should be, and with what the tool is for; the session goes to its end."""
     assert [result["id"] for result in ran.results] == [each.tool for each in ran.calls]
-    assert [ran.told(each.tool) for each in ran.calls if ran.told(each.tool)["ok"] is not each.ok] == []
-    assert [ran.told(each.tool) for each in ran.calls if each.told not in json.dumps(ran.told(each.tool))] == []
+    assert [ran.shown(each.tool) for each in ran.calls if ran.shown(each.tool)["ok"] is not each.ok] == []
+    assert [ran.shown(each.tool) for each in ran.calls if each.shown not in json.dumps(ran.shown(each.tool))] == []
     assert ran.code == 0
 
 

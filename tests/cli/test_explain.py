@@ -17,7 +17,7 @@ TRACED = ["rule", "phase", "priority", "effect", "outcome", "deciding", "source"
 BUILT_IN = {"present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"}
 
 
-def test_the_deciding_rule_is_told_with_its_line(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+def test_the_deciding_rule_is_reported_with_its_line(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
     """A human reads the verdict, the rule, its file and line, the reason, and what the model is shown."""
     code, out, err = cli(*EXPLAIN, "--call", asked("git_push"))
     lines = out.splitlines()
@@ -38,11 +38,11 @@ def test_the_line_is_that_of_the_rule(
         '[[rule]]\nid = "mine"\neffect = "block"\ntools = ["a"]\n',
     ]
     path.write_text("\n".join(["# a rule file\nschema = 1\n", *rules]))
-    (told,) = objects(cli("explain", "--rules", path, "--json", "--call", asked("a"))[1])
-    assert told["source"] == f"{path}:9"
+    (shown,) = objects(cli("explain", "--rules", path, "--json", "--call", asked("a"))[1])
+    assert shown["source"] == f"{path}:9"
 
 
-def test_all_matches_and_near_misses_are_told(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+def test_all_matches_and_near_misses_are_reported(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
     """Besides the deciding rule a human reads the other matches, and what kept a rule from matching."""
     call = asked("delete_publish_run", context={"yolo_mode": True})
     _, out, _ = cli(*EXPLAIN, "--call", call)
@@ -62,7 +62,7 @@ def test_an_allowed_call_tells_the_model_nothing(cli: Callable[..., Outcome], as
     assert "  message " not in out
 
 
-def test_the_default_is_told_as_such(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+def test_the_default_is_reported_as_such(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
     """When no rule matches, the default decided, and there are no matches to list."""
     code, out, _ = cli(*EXPLAIN, "--call", asked("write_file"))
     assert code == 3
@@ -70,7 +70,7 @@ def test_the_default_is_told_as_such(cli: Callable[..., Outcome], asked: Callabl
     assert "  matches" not in out
 
 
-def test_a_failing_restriction_is_told(
+def test_a_failing_restriction_is_reported(
     cli: Callable[..., Outcome], asked: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A restriction that fails decides like a match, and its error is in the list and below it."""
@@ -90,11 +90,11 @@ def test_json_holds_every_rule_in_order(
 ) -> None:
     """With `--json` the decision is followed by every rule looked at, in the order of evaluation."""
     code, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search", id=5))
-    (told,) = objects(out)
-    assert (code, told["id"], list(told)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "digest"])
-    assert all(list(rule) == TRACED for rule in told["rules"])
-    assert {rule["rule"] for rule in told["rules"]} > BUILT_IN | {"money-asks", "plan-servers-ask", "notes-run"}
-    priorities = [rule["priority"] for rule in told["rules"]]
+    (shown,) = objects(out)
+    assert (code, shown["id"], list(shown)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "digest"])
+    assert all(list(rule) == TRACED for rule in shown["rules"])
+    assert {rule["rule"] for rule in shown["rules"]} > BUILT_IN | {"money-asks", "plan-servers-ask", "notes-run"}
+    priorities = [rule["priority"] for rule in shown["rules"]]
     assert priorities == sorted(priorities)
 
 
@@ -108,8 +108,8 @@ def test_json_tells_near_misses(cli: Callable[..., Outcome], asked: Callable[...
 def test_one_rule_decides(cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects) -> None:
     """Exactly the rule the decision names is marked as deciding."""
     _, out, _ = cli(*EXPLAIN, "--json", "--call", asked("delete_repo", context={"mode": "plan"}))
-    told = objects(out)[0]
-    assert [rule["rule"] for rule in told["rules"] if rule["deciding"]] == [told["rule"]] == ["plan-mode"]
+    shown = objects(out)[0]
+    assert [rule["rule"] for rule in shown["rules"] if rule["deciding"]] == [shown["rule"]] == ["plan-mode"]
 
 
 def test_an_invalid_line_is_explained(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
@@ -129,9 +129,9 @@ def test_check_and_explain_agree(
     """For one call `check` and `explain` give the same decision and the same exit code."""
     call = asked(name, context=context)
     checked, answer, _ = cli("check", *RULES, "--json", "--call", call)
-    explained, told, _ = cli(*EXPLAIN, "--json", "--call", call)
+    explained, shown, _ = cli(*EXPLAIN, "--json", "--call", call)
     assert explained == checked
-    assert {key: objects(told)[0][key] for key in objects(answer)[0]} == objects(answer)[0]
+    assert {key: objects(shown)[0][key] for key in objects(answer)[0]} == objects(answer)[0]
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -148,7 +148,7 @@ def test_check_and_explain_agree_on_a_batch(
 def test_a_long_line_is_not_folded(
     cli: Callable[..., Outcome], asked: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is told can be searched line by line, however narrow the terminal."""
+    """What is reported can be searched line by line, however narrow the terminal."""
     monkeypatch.setenv("COLUMNS", "20")
     _, out, _ = cli(*EXPLAIN, "--call", asked("git_push"))
     assert "  reason      what is published cannot be taken back\n" in out

@@ -81,7 +81,7 @@ def test_a_record_that_breaks_ends_the_session(
 def test_a_fatal_tool_ends_the_session(
     registry: ToolRegistry, ran: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A tool after which the run cannot go on ends the session, and a human is told why."""
+    """A tool after which the run cannot go on ends the session, and a human is shown why."""
     guard = SessionGuard(ToolHandler(registry=registry), "record.jsonl")
     guard.line(1, '{"name": "burst", "arguments": {}}')
     guard.line(2, LOOK)
@@ -96,7 +96,7 @@ def test_a_fatal_tool_ends_the_session(
 def test_a_failure_before_the_run_ends_the_session(
     registry: ToolRegistry, ran: list[str], capsys: pytest.CaptureFixture[str], objects: Objects
 ) -> None:
-    """An error of permitry's own while a call is judged is told under its id, and whatever follows does not run."""
+    """An error of permitry's own while a call is judged is reported under its id, and whatever follows does not run."""
 
     def lost(_: object) -> ToolConfirmationResponse:
         raise AuditError("the answers are gone")
@@ -112,10 +112,10 @@ def test_a_failure_before_the_run_ends_the_session(
     assert (ran, guard.rows[0].outcome, guard.exit_code) == ([], "failed", ExitCode.FAILED)
 
 
-def test_a_call_that_is_no_call_is_answered_after_the_end(
+def test_a_call_that_is_not_a_call_is_answered_after_the_end(
     registry: ToolRegistry, capsys: pytest.CaptureFixture[str], objects: Objects
 ) -> None:
-    """A call nobody understands is answered as such, also when the session is over."""
+    """A call no one understands is answered as such, also when the session is over."""
     guard = SessionGuard(ToolHandler(registry=registry, recorder=FailingAt("started")), "r", is_quiet=True)
     guard.line(1, LOOK)
     guard.line(2, '{"name": "look", "arguments": []}')

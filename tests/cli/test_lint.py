@@ -66,7 +66,7 @@ def test_json_has_an_object_a_finding(
 
 
 def test_rules_that_do_not_load_are_no_finding(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
-    """A mistake is told as everywhere, with code 4."""
+    """A mistake is reported as everywhere, with code 4."""
     code, out, err = cli("lint", "--rules", written("[[rule]]\n"))
     assert (code, out) == (4, "")
     assert "missing key `id`" in err
@@ -94,7 +94,7 @@ def test_the_list_of_tools_has_names_or_specs(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (None, "cannot read `tools.json`: No such file or directory"),
         ("[", "`tools.json` is not JSON"),
@@ -107,7 +107,7 @@ def test_the_list_of_tools_has_names_or_specs(
     ],
 )
 def test_a_list_that_is_none_is_refused(
-    cli: Callable[..., Outcome], written: Callable[[str], str], text: str | None, told: str
+    cli: Callable[..., Outcome], written: Callable[[str], str], text: str | None, expected: str
 ) -> None:
     """Without the tools nothing is known about the rules, so the code is 4."""
     name = written(FINE)
@@ -115,11 +115,11 @@ def test_a_list_that_is_none_is_refused(
         Path("tools.json").write_bytes(text.encode("latin-1"))
     code, out, err = cli("lint", "--rules", name, "--tools", "tools.json")
     assert (code, out) == (4, "")
-    assert told in err
+    assert expected in err
 
 
 def test_without_names_the_layers_are_looked_at(cli: Callable[..., Outcome], written: Callable[[str], str]) -> None:
-    """The project's file is found from the current folder, and what is dropped is told on standard error."""
+    """The project's file is found from the current folder, and what is dropped is reported on standard error."""
     written("")
     Path(".permitry").mkdir()
     Path("rules.toml").rename(".permitry/rules.toml")

@@ -105,7 +105,7 @@ def test_what_follows_two_hyphens_is_no_option(cli: Callable[..., Outcome]) -> N
     assert (code, err) == (4, "permitry: cannot read `--ruls`: No such file or directory\n")
 
 
-def test_bad_rules_are_told_with_their_places(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_bad_rules_are_reported_with_their_places(cli: Callable[..., Outcome], tmp_path: Path) -> None:
     """Every problem of a rule file is printed with place, line and caret; the exit code is 4."""
     path = tmp_path / "rules.toml"
     path.write_text('schema = 1\n[[rule]]\nid = "a"\neffect = "deny"\nfoo = 1\n')
@@ -135,7 +135,7 @@ def test_an_interrupt_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_reader_that_left_ends_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When nobody reads the output any more the command ends with 1, and closing the output raises nothing."""
+    """When no one reads the output any more the command ends with 1, and closing the output raises nothing."""
     reading, writing = os.pipe()
     os.close(reading)
     with io.TextIOWrapper(os.fdopen(writing, "wb")) as output:

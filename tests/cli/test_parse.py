@@ -78,7 +78,7 @@ def test_tools_are_understood_as_any_provider_has_them(
     assert (call["arguments"], call["is_known"]) == ({"a": "1"} if is_typed else untyped, True)
 
 
-def test_people_are_told_in_lines(cli: Cli) -> None:
+def test_people_are_reported_in_lines(cli: Cli) -> None:
     """One for each call, then what was said and thought."""
     code, out, err = cli("parse", stdin=f"<think>Well.</think>I add. {CALL}")
     assert (code, err) == (0, "")
@@ -147,7 +147,7 @@ def test_what_a_model_wrote_is_harmless(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (("nowhere.txt",), "cannot read `nowhere.txt`: No such file or directory"),
         ((".",), "cannot read `.`: Is a directory"),
@@ -162,7 +162,7 @@ def test_what_a_model_wrote_is_harmless(cli: Cli) -> None:
     ],
 )
 def test_what_cannot_be_used_is_refused(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], expected: str
 ) -> None:
     """With what it is, and exit code 4."""
     (tmp_path / "text.json").write_text("tools")
@@ -172,7 +172,7 @@ def test_what_cannot_be_used_is_refused(
     monkeypatch.chdir(tmp_path)
     code, out, err = cli("parse", *words, stdin=CALL)
     assert (code, out) == (4, "")
-    assert told in err
+    assert expected in err
 
 
 def test_a_text_that_is_too_long_is_refused(cli: Cli) -> None:
@@ -216,7 +216,7 @@ def test_a_line_has_tools_and_a_format_of_its_own(
 
 
 def test_chunks_give_what_the_whole_text_gives(batch: Callable[..., tuple[int, list[dict[str, Any]]]]) -> None:
-    """However it is cut; the text may stand beside them."""
+    """However it is cut; the text may stand next to them."""
     text = f"<think>a</think>I add. {CALL}"
     pieces = [list(text), [text[:30], "", text[30:]]]
     _, (whole, *streamed) = batch({"text": text}, {"chunks": pieces[0]}, {"text": text, "chunks": pieces[1]})
@@ -249,7 +249,7 @@ def test_a_bad_line_stops_no_other(batch: Callable[..., tuple[int, list[dict[str
     assert answers[-1]["content"] == "fine"
 
 
-def test_a_batch_of_bytes_is_told_line_by_line(cli: Cli, objects: Objects) -> None:
+def test_a_batch_of_bytes_is_reported_line_by_line(cli: Cli, objects: Objects) -> None:
     """What is not UTF-8 is one bad line."""
     code, out, _ = cli("parse", "--batch", stdin=b'\xff\n{"id": 2, "text": "a"}\n')
     assert code == 4

@@ -43,7 +43,7 @@ def request_() -> ToolConfirmationRequest:
 
 @pytest.fixture
 def ask(typing: Typing, request_: ToolConfirmationRequest) -> Callable[..., tuple[Response, str]]:
-    """Return a function that asks somebody who types `typed`: the answer, and what stood on the terminal."""
+    """Return a function that asks someone who types `typed`: the answer, and what was on the terminal."""
 
     def answered(
         typed: str, edit: Callable[[str], str] = str, request: ToolConfirmationRequest = request_
@@ -145,7 +145,7 @@ def test_what_is_not_shown_is_not_approved(ask: Ask, request_: ToolConfirmationR
 
 
 def test_what_was_typed_before_the_question_is_no_answer(request_: ToolConfirmationRequest) -> None:
-    """A `y` that stood in the terminal's queue is dropped; what is typed at the question counts."""
+    """A `y` that was in the terminal's queue is dropped; what is typed at the question counts."""
     master, slave = pty.openpty()
     shown = b""
 
@@ -195,7 +195,7 @@ def test_an_edited_call_is_asked_about_once_more(ask: Ask, second: str) -> None:
 
 
 def test_an_edited_call_is_shown_in_full_with_its_own_change(typing: Typing, request_: ToolConfirmationRequest) -> None:
-    """Before the second question stands what the edited call would do, not what the first one would have done."""
+    """Before the second question is what the edited call would do, not what the first one would have done."""
     terminal, shown = typing("e\ny\n")
     edited = json.dumps({"path": "b.txt", "content": "a" * 1_000})
     channel = TerminalChannel(terminal, explain, lambda _: edited, lambda call: f"+++ {call.arguments['path']}")
@@ -266,7 +266,7 @@ def test_visual_comes_before_editor(editor: Callable[[str], str], monkeypatch: p
     assert edit_in_editor("") == "visual"
 
 
-def test_the_text_is_nobody_elses(editor: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_is_no_one_elses(editor: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The file lies in a folder only its owner may enter, and is gone afterwards."""
     code = "path.write_text(f'{path} {oct(path.parent.stat().st_mode)[-3:]}')"
     monkeypatch.setenv("EDITOR", editor(code))
@@ -294,7 +294,7 @@ def test_vi_is_the_last_resort(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_without_a_terminal_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process without a controlling terminal has nobody to ask, which is not an error."""
+    """A process without a controlling terminal has no one to ask, which is not an error."""
 
     def refused(*_: object, **__: object) -> None:
         raise OSError("no such device")

@@ -182,10 +182,10 @@ def test_an_explanations_tool_and_errors_are_harmless(draw: Draw) -> None:
     assert shown.count("\\u001b[2J") == 4
 
 
-def test_a_failure_without_words_is_told(draw: Draw) -> None:
-    """A rule that failed without a text is still told as failed, and a rule in code as such."""
+def test_a_failure_without_words_is_reported(draw: Draw) -> None:
+    """A rule that failed without a text is still reported as failed, and a rule in code as such."""
     trace = RuleTrace("a", Phase.RESTRICTION, 100, Verdict.BLOCK, RuleOutcome.FAILED, None, "")
-    told = Explanation(Decision(Verdict.BLOCK, "a", Phase.RESTRICTION, "why"), (trace,))
+    reported = Explanation(Decision(Verdict.BLOCK, "a", Phase.RESTRICTION, "why"), (trace,))
     assert "100 block   a  (code)  failed, so it counts as matched: \n" in draw(
-        lambda console: render.explanation(console, "x", told)
+        lambda console: render.explanation(console, "x", reported)
     )

@@ -75,8 +75,8 @@ def test_rules_stand_in_the_order_of_evaluation(listed: Callable[[], list[dict[s
     assert [row["rule"] for row in rows][-4:] == ["logs", "yolo", "ignore-list", "late"]
 
 
-def test_a_rule_is_told_in_full(listed: Callable[[], list[dict[str, Any]]]) -> None:
-    """A machine gets what the rule is about, where it stands and its examples."""
+def test_a_rule_is_reported_in_full(listed: Callable[[], list[dict[str, Any]]]) -> None:
+    """A machine gets what the rule is about, where it is and its examples."""
     (row,) = (row for row in listed() if row["rule"] == "logs")
     about = "@shell; command git log *, git show *; unless agent guest; budget calls 3, per 1h, by session"
     assert list(row) == KEYS
@@ -86,7 +86,7 @@ def test_a_rule_is_told_in_full(listed: Callable[[], list[dict[str, Any]]]) -> N
     }  # fmt: skip
 
 
-def test_conditions_on_arguments_are_told(listed: Callable[[], list[dict[str, Any]]]) -> None:
+def test_conditions_on_arguments_are_reported(listed: Callable[[], list[dict[str, Any]]]) -> None:
     """A table of operators is shown as it is."""
     (row,) = (row for row in listed() if row["rule"] == "args")
     assert row["about"] == 'search; args {"limit": {"gt": 100}}'
@@ -94,14 +94,14 @@ def test_conditions_on_arguments_are_told(listed: Callable[[], list[dict[str, An
 
 
 def test_a_rule_that_only_labels_is_there(listed: Callable[[], list[dict[str, Any]]]) -> None:
-    """It decides nothing, so it stands behind the others, without a priority."""
+    """It decides nothing, so it is behind the others, without a priority."""
     row = listed()[-1]
     assert (row["rule"], row["phase"], row["priority"], row["effect"]) == ("marks", "after", None, "label web")
     assert row["source"] == "rules.toml:19"
 
 
 def test_the_rules_of_shipped_sets_say_so(listed: Callable[[], list[dict[str, Any]]]) -> None:
-    """What a file extends stands in its own layer when it is shipped."""
+    """What a file extends is in its own layer when it is shipped."""
     rows = {row["rule"]: row["layer"] for row in listed()}
     assert (rows["money-asks"], rows["late"], rows["yolo"]) == ("shipped", "rules.toml", "built-in")
 
@@ -130,7 +130,7 @@ def test_every_rule_of_the_layers_has_its_layer(
     ]  # fmt: skip
 
 
-def test_what_was_dropped_is_told_below(
+def test_what_was_dropped_is_reported_below(
     cli: Callable[..., Outcome], objects: Objects, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A permission of a project that is not trusted is not in force, and the notice says so."""
@@ -167,13 +167,13 @@ def _drawn(row: Row, width: int) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(("width", "told"), [(150, "2: first, second"), (100, "2"), (80, "2")])
-def test_a_wide_terminal_shows_examples(width: int, told: str) -> None:
+@pytest.mark.parametrize(("width", "expected"), [(150, "2: first, second"), (100, "2"), (80, "2")])
+def test_a_wide_terminal_shows_examples(width: int, expected: str) -> None:
     """A narrow one shows how many there are, and folds names instead of cutting them."""
     row = Row("permission", 250, "a-rule", "allow", "x" * 200, "user", "rules.toml:1", ("first", "second"))
     drawn = _drawn(row, width)
     lines = drawn.splitlines()
-    assert lines[1].rstrip().endswith(told)
+    assert lines[1].rstrip().endswith(expected)
     assert ("first" in drawn) is (width == 150)
     assert max(map(len, lines)) <= width
 

@@ -54,7 +54,7 @@ def answered(guarding: list[str], tmp_path: Path) -> Write:
 
 @pytest.fixture
 def alone(guarding: list[str]) -> list[str]:
-    """Return the words of a session nobody watches, which prints JSON only."""
+    """Return the words of a session no one watches, which prints JSON only."""
     return [*guarding, "--json", "--unattended", "block"]
 
 
@@ -136,8 +136,8 @@ def test_a_half_written_last_line_is_reported(cli: Callable[..., Outcome], alone
     assert (code, objects(out)[0]["ok"], objects(out)[1]["error"]["line"]) == (4, True, 2)
 
 
-def test_a_call_that_is_no_call_is_answered(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
-    """A model that wrote broken arguments is told so, under the id of its call."""
+def test_a_call_that_is_not_a_call_is_answered(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
+    """A model that wrote broken arguments is shown that, under the id of its call."""
     function = {"name": "read_file", "arguments": '{"path": '}
     _, out, _ = cli(*alone, stdin=stream({"tool_calls": [{"id": "c9", "function": function}]}))
     result, end = objects(out)
@@ -149,7 +149,7 @@ def test_a_call_that_is_no_call_is_answered(cli: Callable[..., Outcome], alone: 
 def test_calls_with_one_id_each_run(
     cli: Callable[..., Outcome], alone: list[str], objects: Objects, recorded: Recorded
 ) -> None:
-    """Models that number their calls anew in every message lose none, and the record tells the calls apart."""
+    """Models that number their calls again in every message lose none, and the record tells the calls apart."""
     _, out, _ = cli(*alone, stdin=stream(*[call("list_files", "call_0")] * 3))
     assert [line["content"] for line in objects(out)[:-1]] == ["(no files)"] * 3
     finished = [line["call_id"] for line in recorded() if line["event"] == "finished"]
@@ -209,7 +209,7 @@ def test_a_human_gets_a_table_on_standard_error(cli: Callable[..., Outcome], gua
 
 
 def test_a_human_sees_each_call_as_it_happens(cli: Callable[..., Outcome], guarding: list[str]) -> None:
-    """Without `--json` each call is told with verdict, tool, its first text, rule and outcome."""
+    """Without `--json` each call is reported with verdict, tool, its first text, rule and outcome."""
     session = stream(call("read_file", path="a\nb"), call("git_push"))
     _, _, err = cli(*guarding, "--unattended", "block", stdin=session)
     assert err.splitlines()[:2] == [
@@ -218,7 +218,7 @@ def test_a_human_sees_each_call_as_it_happens(cli: Callable[..., Outcome], guard
     ]
 
 
-def test_a_failing_tool_is_told_as_such(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
+def test_a_failing_tool_is_reported_as_such(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
     """A tool that ran and failed is neither a success nor a block."""
     _, out, _ = cli(*alone, stdin=stream(call("read_file", path="none.txt")))
     result, end = objects(out)
@@ -237,7 +237,7 @@ def test_results_come_one_by_one(
     assert (list(json.loads(out)), process.returncode) == (["summary"], 0)
 
 
-# Nobody there -------------------------------------------------------------------------------------------------------
+# No one there -------------------------------------------------------------------------------------------------------
 
 
 def test_unattended_blocks_what_needs_a_human(
@@ -252,7 +252,7 @@ def test_unattended_blocks_what_needs_a_human(
     assert list(workspace.iterdir()) == []
 
 
-def test_without_a_terminal_nobody_is_there(
+def test_without_a_terminal_no_one_is_there(
     processes: Callable[..., subprocess.Popen[bytes]], guarding: list[str], objects: Objects
 ) -> None:
     """Without a terminal and without `--unattended` a question is not answered, rather than waited for."""
@@ -340,7 +340,7 @@ def test_an_answer_for_something_else_does_not_count(
     assert (end["summary"]["unused_answers"], err) == ([1], "")
 
 
-def test_unused_answers_are_told(cli: Callable[..., Outcome], answered: Write) -> None:
+def test_unused_answers_are_reported(cli: Callable[..., Outcome], answered: Write) -> None:
     """A human reads the lines of the answers that no question asked for."""
     words = answered({"call_id": "none", "approved": False}, APPROVAL, {"digest": "0", "approved": False})
     words.remove("--json")
@@ -354,7 +354,7 @@ def test_an_answer_counts_once(cli: Callable[..., Outcome], answered: Write, obj
     assert (workspace / "a").read_text() == "x"
 
 
-def test_a_no_is_told_with_its_guidance(cli: Callable[..., Outcome], answered: Write, objects: Objects) -> None:
+def test_a_no_is_reported_with_its_guidance(cli: Callable[..., Outcome], answered: Write, objects: Objects) -> None:
     """A rejection does not run, and the human's words reach the model."""
     answer = {"call_id": "w", "approved": False, "instructions": "Use docs/."}
     _, out, _ = cli(*answered(answer), stdin=stream(WRITE))
@@ -396,7 +396,7 @@ def test_an_abort_ends_the_session(
 
 
 def test_every_bad_answer_is_located(cli: Callable[..., Outcome], answered: Write, record: Path) -> None:
-    """All problems of an answers file are told at once with their lines, and nothing runs or is recorded."""
+    """All problems of an answers file are reported at once with their lines, and nothing runs or is recorded."""
     words = answered({"approved": True}, APPROVAL, {"call_id": "a", "aproved": True}, [])
     code, out, err = cli(*words, stdin=stream(WRITE))
     assert (code, out) == (4, "")
@@ -509,14 +509,14 @@ def test_a_mode_no_rule_knows_is_refused(cli: Callable[..., Outcome], alone: lis
 def test_a_session_with_answers_is_attended(
     cli: Callable[..., Outcome], answered: Write, alone: list[str], sessions: list[Session]
 ) -> None:
-    """Written answers are somebody's; without them, and without a terminal, nobody is there."""
+    """Written answers are someone's; without them, and without a terminal, no one is there."""
     for words in (answered(), alone):
         cli(*words)
     assert [session.attended for session in sessions] == [True, False]
 
 
 @pytest.mark.parametrize("words", [("--unattended", "block"), ("--unattended", "queue"), ("--answers", "/dev/null")])
-def test_nobody_is_looked_for_where_nobody_is_asked(
+def test_no_one_is_looked_for_where_no_one_is_asked(
     cli: Callable[..., Outcome], guarding: list[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     """With written answers, and unattended, no terminal is opened."""
@@ -560,8 +560,14 @@ def test_a_record_begins_with_the_session(
     """Before any call the record says where, as whom, in which mode and under which rules the session worked."""
     cli(*alone, "--mode", "plan", "--agent", "helper", "--template", "review")
     [begun] = recorded()
-    told = {"event": "session", "workspace": str(workspace), "agent": "helper", "mode": "plan", "template": "review"}
-    assert begun.items() >= told.items()
+    reported = {
+        "event": "session",
+        "workspace": str(workspace),
+        "agent": "helper",
+        "mode": "plan",
+        "template": "review",
+    }
+    assert begun.items() >= reported.items()
     assert begun["rules"][0] == "permitry:coding-agent"
     assert begun["policy_version"]
 
@@ -633,14 +639,14 @@ def test_a_relative_record_is_in_the_current_folder(
 def test_the_default_record_may_not_lie_in_the_workspace_either(
     cli: Callable[..., Outcome], guarding: list[str], home: Path
 ) -> None:
-    """Whoever works in his home folder names a record of his own."""
+    """The one who works in his home folder names a record of his own."""
     home.mkdir()
     guarding[-3:] = [str(home)]
     assert "audit.jsonl` lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
     assert list(home.iterdir()) == []
 
 
-def test_a_record_beside_the_workspace_is_fine(cli: Callable[..., Outcome], alone: list[str], workspace: Path) -> None:
+def test_a_record_next_to_the_workspace_is_fine(cli: Callable[..., Outcome], alone: list[str], workspace: Path) -> None:
     """A name that begins like the workspace's is another place."""
     alone[alone.index("--record") + 1] = f"{workspace}.jsonl"
     assert cli(*alone, stdin=stream(call("list_files")))[0] == 0

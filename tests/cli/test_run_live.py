@@ -29,15 +29,15 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
 def test_calls_that_cannot_work_are_errors_and_no_questions(
     cli: Callable[..., tuple[int, str, str]], workspace: Path, record: Path
 ) -> None:
-    """Each says what is wrong, nobody is asked, and the session ends well."""
+    """Each says what is wrong, no one is asked, and the session ends well."""
     (workspace / "a.txt").write_text("hello\n", encoding="utf-8")
     lines = [call for call, _ in MALFORMED] + [{"name": "read_file", "arguments": {"path": "a.txt"}}]
     words = ["--workspace", workspace, "--record", record, "--unattended", "block", "--json"]
     stdin = "".join(f"{json.dumps(line)}\n" for line in lines)
     code, out, _ = cli("run", "-", "--rules", "permitry:base", *words, stdin=stdin)
     *answers, good, end = map(json.loads, out.splitlines())
-    told = [answer.get("content", answer.get("output")) for answer in answers]
-    assert [(text, words) for text, (_, words) in zip(told, MALFORMED, strict=True) if words not in text] == []
+    shown = [answer.get("content", answer.get("output")) for answer in answers]
+    assert [(text, words) for text, (_, words) in zip(shown, MALFORMED, strict=True) if words not in text] == []
     assert (code, good["ok"], end["summary"]["verdicts"]) == (0, True, {"allow": 1, "block": len(MALFORMED)})
     assert {row["event"] for row in map(json.loads, record.read_text(encoding="utf-8").splitlines())} & {
         "asked"

@@ -109,7 +109,7 @@ def test_explain_shows_the_rules(talk: Talk) -> None:
 
 
 def test_quit_ends_the_session(talk: Talk, objects: Objects, workspace: Path) -> None:
-    """After a quit nobody is asked any more and nothing runs, not even reading."""
+    """After a quit no one is asked any more and nothing runs, not even reading."""
     calls = [WRITE, AGAIN, {"id": "l", "name": "list_files", "arguments": {}}]
     _, out, _, seen = talk((QUESTION, "q\n"), calls=calls)
     assert seen.count(QUESTION) == 1
@@ -157,7 +157,7 @@ def test_an_interrupt_at_the_question_ends_the_session(
 
 
 def test_after_an_interrupt_every_call_of_the_message_has_a_result(talk: Talk, objects: Objects) -> None:
-    """A model that made three calls at once is told of each; the next message is not read."""
+    """A model that made three calls at once is informed of each; the next message is not read."""
     calls = [
         {"type": "tool_use", "id": each["id"], "name": each["name"], "input": each["arguments"]}
         for each in (WRITE, AGAIN, SHELL)
@@ -165,9 +165,9 @@ def test_after_an_interrupt_every_call_of_the_message_has_a_result(talk: Talk, o
     message = {"role": "assistant", "content": calls}
     _, out, _, seen = talk((QUESTION, "y\n"), (QUESTION, "\x03"), calls=[message, WRITE])
     *results, end = objects(out)
-    told = [block["content"] for each in results for block in each["content"]]
-    assert (len(told), seen.count(QUESTION)) == (3, 2)
-    assert told[2] == "Nothing runs any more: the session was interrupted."
+    shown = [block["content"] for each in results for block in each["content"]]
+    assert (len(shown), seen.count(QUESTION)) == (3, 2)
+    assert shown[2] == "Nothing runs any more: the session was interrupted."
     assert [row["outcome"] for row in end["summary"]["calls"]] == ["ran", "interrupted at the question", "session over"]
     assert [row["call_id"] for row in end["summary"]["calls"]] == [each["id"] for each in calls]
 

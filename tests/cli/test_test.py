@@ -68,13 +68,13 @@ def test_named_cases_are_tested(cli: Callable[..., Outcome], write: Write) -> No
     ("field", "value"), [("verdict", "block"), ("rule", "yolo"), ("phase", "permission"), ("message", "Wait.")]
 )
 def test_a_case_that_does_not_hold_fails(cli: Callable[..., Outcome], write: Write, field: str, value: str) -> None:
-    """A difference in any one field fails, and exactly that field is told with both values."""
+    """A difference in any one field fails, and exactly that field is reported with both values."""
     path = write(want={**WANT, field: value})
     code, out, _ = cli("test", path)
     assert code == 1
-    head, told, count = out.splitlines()
+    head, shown, count = out.splitlines()
     assert (head, count) == (f"FAILED {path}", "4 passed, 1 failed")
-    assert told == f"  want.{field}: want {json.dumps(value)}, got {json.dumps(WANT[field])}"
+    assert shown == f"  want.{field}: want {json.dumps(value)}, got {json.dumps(WANT[field])}"
 
 
 def test_the_other_cases_are_tested_all_the_same(cli: Callable[..., Outcome], write: Write) -> None:
@@ -179,7 +179,7 @@ def test_named_rules_are_for_a_folders_cases_too(cli: Callable[..., Outcome], wr
 
 
 def test_a_cases_rules_are_relative_to_it(cli: Callable[..., Outcome], write: Write, folder: Path) -> None:
-    """A case in another folder finds the rule file beside it."""
+    """A case in another folder finds the rule file next to it."""
     blocked = {"verdict": "block", "rule": "no", "phase": "restriction", "message": "No."}
     path = write("elsewhere/one.json", rules=["no.toml"], want=blocked)
     (folder / "elsewhere/no.toml").write_text(BLOCKS_ALL)
@@ -199,9 +199,9 @@ def test_json_is_one_object_a_case(cli: Callable[..., Outcome], write: Write, ob
     """With `--json` every outcome is a line of its own, and there is nothing else."""
     good, bad = write("good.json"), write("bad.json", want={**WANT, "rule": "x"})
     code, out, err = cli("test", "--json", good, bad)
-    told = objects(out)
+    shown = objects(out)
     assert (code, err) == (1, "")
-    assert [each["name"] for each in told] == [*SHIPPED, str(good), str(bad)]
-    assert [each["kind"] for each in told] == ["rules"] * 4 + ["case"] * 2
-    assert [each["ok"] for each in told] == [True] * 5 + [False]
-    assert told[-1]["error"] == 'want.rule: want "x", got null'
+    assert [each["name"] for each in shown] == [*SHIPPED, str(good), str(bad)]
+    assert [each["kind"] for each in shown] == ["rules"] * 4 + ["case"] * 2
+    assert [each["ok"] for each in shown] == [True] * 5 + [False]
+    assert shown[-1]["error"] == 'want.rule: want "x", got null'

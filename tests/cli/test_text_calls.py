@@ -27,9 +27,9 @@ def run(cli: Cli, guarding: list[str], objects: Objects) -> Run:
 
     def ran(*messages: object, words: tuple[str, ...] = ("--text-calls", "--mode", "yolo")) -> list[dict[str, Any]]:
         code, out, _ = cli(*guarding, "--unattended", "block", *words, stdin="\n".join(map(json.dumps, messages)))
-        told = objects(out)
-        assert code == (4 if any("error" in each for each in told) else 0)
-        return told
+        shown = objects(out)
+        assert code == (4 if any("error" in each for each in shown) else 0)
+        return shown
 
     return ran
 
@@ -66,7 +66,7 @@ def test_a_call_is_judged_like_any_other(run: Run, workspace: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nowhere", "deep_analysis", "retrieve_documents", "mcp:calc/add"])
 def test_a_tool_that_is_not_there_is_refused(run: Run, name: str) -> None:
-    """Whether nobody knows its name, or it is a shipped tool without what it needs; a text is not a way around."""
+    """Whether no one knows its name, or it is a shipped tool without what it needs; a text is not a way around."""
     (result,) = run(said(called(name, query="a")))
     assert result["ok"] is False
     assert result["content"].startswith(f"The call of `{name}` was blocked.")
@@ -87,7 +87,7 @@ def test_a_tool_that_is_not_there_is_refused(run: Run, name: str) -> None:
     ],
     ids=["thought", "ends thinking", "reasoning", "block", "user", "tool", "system", "quoted", "broken thought"],
 )
-def test_what_is_no_call_runs_nothing(run: Run, workspace: Path, message: dict[str, object]) -> None:
+def test_what_is_not_a_call_runs_nothing(run: Run, workspace: Path, message: dict[str, object]) -> None:
     """Thinking, quotations, and what others said."""
     assert run(message) == []
     assert list(workspace.iterdir()) == []
@@ -95,27 +95,27 @@ def test_what_is_no_call_runs_nothing(run: Run, workspace: Path, message: dict[s
 
 @pytest.mark.parametrize("text", [BROKEN, WRITE[:-15]], ids=["broken", "cut off"])
 def test_a_broken_call_is_answered_with_an_error(run: Run, workspace: Path, text: str) -> None:
-    """Nothing of it runs; what stands beside it does, and the exit code tells."""
-    (told,) = run(said(text))
-    assert told["error"]["line"] == 1
-    assert told["error"]["message"].startswith("a call in the text was not understood: ")
+    """Nothing of it runs; what is next to it does, and the exit code tells."""
+    (shown,) = run(said(text))
+    assert shown["error"]["line"] == 1
+    assert shown["error"]["message"].startswith("a call in the text was not understood: ")
     assert list(workspace.iterdir()) == []
     first, second = run(said(f"{BROKEN}\n{WRITE}"))
     assert ("error" in first, second["ok"]) == (True, True)
 
 
-def test_a_broken_call_is_told_on_standard_error(cli: Cli, guarding: list[str]) -> None:
+def test_a_broken_call_is_reported_on_standard_error(cli: Cli, guarding: list[str]) -> None:
     """With its line, and in the summary once."""
     lines = [said("hello"), said(f"{BROKEN} {BROKEN}")]
     words = ("--unattended", "block", "--text-calls")
-    code, _, told = cli(*guarding, *words, stdin="\n".join(map(json.dumps, lines)))
+    code, _, shown = cli(*guarding, *words, stdin="\n".join(map(json.dumps, lines)))
     assert code == 4
-    assert told.count("permitry: line 2: a call in the text was not understood: ") == 2
-    assert "lines that could not be read: 2\n" in told
+    assert shown.count("permitry: line 2: a call in the text was not understood: ") == 2
+    assert "lines that could not be read: 2\n" in shown
 
 
 def test_a_message_with_calls_is_not_searched(run: Run, workspace: Path) -> None:
-    """The provider has read it; what else stands there is what the model says about it."""
+    """The provider has read it; what else is there is what the model says about it."""
     call = {"id": "c", "type": "function", "function": {"name": "list_files", "arguments": "{}"}}
     assert [result["tool_call_id"] for result in run(said(WRITE, tool_calls=[call]))] == ["c"]
     assert list(workspace.iterdir()) == []
@@ -131,8 +131,8 @@ def test_several_calls_run_in_order(run: Run, workspace: Path, recorded: Callabl
     assert [line["call_id"] for line in decided] == ["1.1", "1.2", "2.1"]
 
 
-def test_ids_that_come_back_are_told_apart(run: Run, recorded: Callable[[], list[dict[str, Any]]]) -> None:
-    """Some formats number their calls anew in every message."""
+def test_ids_that_come_back_are_reported_apart(run: Run, recorded: Callable[[], list[dict[str, Any]]]) -> None:
+    """Some formats number their calls again in every message."""
     call = "<|tool_calls_section_begin|><|tool_call_begin|>functions.list_files:0<|tool_call_argument_begin|>{}"
     text = f"{call}<|tool_call_end|><|tool_calls_section_end|>"
     assert [result["id"] for result in run(said(text), said(text))] == ["functions.list_files:0"] * 2

@@ -47,16 +47,16 @@ def test_some_may_be_named(cli: Cli, listing: list[str], objects: Objects) -> No
 
 
 def test_json_tells_everything(cli: Cli, listing: list[str], objects: Objects) -> None:
-    """What rules look at, what a model is told, the digest to pin, and the limits."""
-    (told,) = objects(cli(*listing, "edit_file", "--json")[1])
-    assert told["traits"] == {
+    """What rules look at, what a model is shown, the digest to pin, and the limits."""
+    (shown,) = objects(cli(*listing, "edit_file", "--json")[1])
+    assert shown["traits"] == {
         "read_only": False, "destructive": True, "idempotent": True, "open_world": False, "spawns_agent": False
     }  # fmt: skip
-    assert told["roles"] == {"path": "write_path"}
-    assert set(told["parameters"]["properties"]) == {"path", "old_text", "new_text"}
-    assert (told["kinds"], told["version"], told["timeout"]) == (["function"], "1", None)
-    assert len(told["digest"]) == 64
-    assert told["hidden"] is False
+    assert shown["roles"] == {"path": "write_path"}
+    assert set(shown["parameters"]["properties"]) == {"path", "old_text", "new_text"}
+    assert (shown["kinds"], shown["version"], shown["timeout"]) == (["function"], "1", None)
+    assert len(shown["digest"]) == 64
+    assert shown["hidden"] is False
 
 
 def test_a_tool_that_could_not_run_is_hidden(cli: Cli, listing: list[str], objects: Objects) -> None:
@@ -73,8 +73,8 @@ def test_the_layers_count_without_rules(cli: Cli, workspace: Path, tmp_path: Pat
     rules = tmp_path / "home" / "permitry" / "rules.toml"
     rules.parent.mkdir(parents=True)
     rules.write_text('schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["write_file"]\n')
-    (told,) = objects(cli("tools", "--workspace", workspace, "write_file", "--json")[1])
-    assert told["hidden"] is True
+    (shown,) = objects(cli("tools", "--workspace", workspace, "write_file", "--json")[1])
+    assert shown["hidden"] is True
 
 
 @pytest.mark.parametrize("shape", ["openai-chat", "openai-responses", "anthropic", "gemini", "mcp"])
@@ -112,7 +112,7 @@ def test_what_a_provider_cannot_call_is_left_out(cli: Cli, listing: list[str], m
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["red_file"], "there is no tool `red_file` here; did you mean `read_file`?"),
         (["qqqq"], "there is no tool `qqqq` here; `permitry tools` lists all there are"),
@@ -125,11 +125,11 @@ def test_what_a_provider_cannot_call_is_left_out(cli: Cli, listing: list[str], m
         (["--shape", "openai"], "invalid choice: 'openai'"),
     ],
 )
-def test_what_cannot_be_used_is_refused(cli: Cli, listing: list[str], words: list[str], told: str) -> None:
+def test_what_cannot_be_used_is_refused(cli: Cli, listing: list[str], words: list[str], expected: str) -> None:
     """With exit code 4, and the way out."""
     code, out, err = cli(*listing, *words)
     assert (code, out) == (4, "")
-    assert told in err
+    assert expected in err
 
 
 def test_looking_leaves_nothing_behind(cli: Cli, listing: list[str], workspace: Path, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_looking_leaves_nothing_behind(cli: Cli, listing: list[str], workspace: 
 
 
 def test_what_a_plugin_says_is_harmless(cli: Cli, listing: list[str], tmp_path: Path) -> None:
-    """Its description is shown without what a terminal would obey; what it did not declare is told."""
+    """Its description is shown without what a terminal would obey; what it did not declare is reported."""
     (tmp_path / "plugins").mkdir()
     (tmp_path / "plugins" / "lift.py").write_text(CUSTOM)
     cli("trust", tmp_path / "plugins")

@@ -45,7 +45,7 @@ def plugin(name: str = "greet", condition: str = "True") -> str:
 
 @pytest.fixture
 def plugins(tmp_path: Path) -> Path:
-    """Return a folder with one plugin, which nobody trusts yet."""
+    """Return a folder with one plugin, which no one trusts yet."""
     folder = tmp_path / "plugins"
     folder.mkdir()
     (folder / "greet.py").write_text(plugin())
@@ -61,7 +61,7 @@ def tools_file(folder: Path, text: str) -> Path:
 
 @pytest.fixture
 def unattended(guarding: list[str]) -> list[str]:
-    """Return the words of a session in which nobody is asked."""
+    """Return the words of a session in which no one is asked."""
     return [*guarding, "--unattended", "block"]
 
 
@@ -99,7 +99,7 @@ def test_a_tool_answers_to_the_name_that_is_printed_for_providers(
 def test_a_folder_may_stand_in_the_tools_file(
     cli: Cli, unattended: list[str], tmp_path: Path, plugins: Path, objects: Objects
 ) -> None:
-    """Beside those that are named on the command line."""
+    """Next to those that are named on the command line."""
     other = plugins.with_name("more")
     other.mkdir()
     (other / "wave.py").write_text(plugin("wave"))
@@ -111,7 +111,7 @@ def test_a_folder_may_stand_in_the_tools_file(
 
 
 def test_a_folder_that_is_not_trusted_is_not_loaded(cli: Cli, unattended: list[str], plugins: Path) -> None:
-    """Nothing of it runs, nor does the session; the way out is told."""
+    """Nothing of it runs, nor does the session; the way out is reported."""
     (plugins / "greet.py").write_text(f"open({str(plugins / 'ran')!r}, 'w')")
     code, out, err = cli(*unattended, "--plugins", plugins, stdin=GREET)
     assert (code, out) == (4, "")
@@ -132,7 +132,7 @@ def test_a_folder_that_has_changed_is_not_loaded(cli: Cli, unattended: list[str]
 def test_a_plugin_that_fails_stops_no_other(
     cli: Cli, processes: Processes, unattended: list[str], plugins: Path, objects: Objects
 ) -> None:
-    """It is told once, with its reason."""
+    """It is reported once, with its reason."""
     (plugins / "broken.py").write_text("1 / 0")
     cli("trust", plugins)
     out, err = processes(*unattended, "--plugins", plugins).communicate(GREET.encode(), timeout=20)
@@ -180,7 +180,7 @@ def test_a_tool_says_where_it_is_enabled(cli: Cli, unattended: list[str], plugin
     assert [result["ok"] for result in allowed] == [True, True]
 
 
-def test_a_tool_that_cannot_say_whether_it_is_enabled_is_told_of_once(
+def test_a_tool_that_cannot_say_whether_it_is_enabled_is_reported_of_once(
     cli: Cli, unattended: list[str], plugins: Path
 ) -> None:
     """The user learns why it is not there."""
@@ -211,7 +211,7 @@ def test_installed_packages_are_asked_for_tools_only_when_named(
 
 
 @pytest.mark.parametrize("command", ['["false"]', '["/nowhere/server"]'])
-def test_a_server_that_does_not_start_is_told(
+def test_a_server_that_does_not_start_is_reported(
     cli: Cli, unattended: list[str], tmp_path: Path, workspace: Path, command: str
 ) -> None:
     """Nothing runs without it; the message names the server."""
@@ -247,7 +247,9 @@ def test_a_bad_tools_file_ends_the_session_before_it_begins(cli: Cli, unattended
     ]
 
 
-def test_a_corpus_that_is_not_there_is_told(cli: Cli, unattended: list[str], tmp_path: Path, objects: Objects) -> None:
+def test_a_corpus_that_is_not_there_is_reported(
+    cli: Cli, unattended: list[str], tmp_path: Path, objects: Objects
+) -> None:
     """The session goes on without documents: a model is refused what works on them."""
     line = json.dumps({"name": "retrieve_documents", "arguments": {"query": "engine"}})
     code, out, err = cli(*unattended, "--tools", tools_file(tmp_path, 'corpus = "none.sqlite3"'), stdin=line)
@@ -257,7 +259,7 @@ def test_a_corpus_that_is_not_there_is_told(cli: Cli, unattended: list[str], tmp
 
 
 def test_a_corpus_that_is_none_is_refused(cli: Cli, unattended: list[str], tmp_path: Path) -> None:
-    """Silence would be a session without documents, and nobody would know why."""
+    """Silence would be a session without documents, and no one would know why."""
     (tmp_path / "bad.sqlite3").write_text("nothing of the kind" * 100)
     code, _, err = cli(*unattended, "--tools", tools_file(tmp_path, 'corpus = "bad.sqlite3"'), stdin=GREET)
     assert code == 4
@@ -298,9 +300,9 @@ def test_what_tools_could_change_is_warned_of(
     (tmp_path / "link").symlink_to(workspace)
     path = tmp_path / where / "tools.toml"
     err = cli(*unattended, "--tools", path, stdin="")[2]
-    told = "lies in the workspace: a tool could change it, and the next session would use it"
-    assert f"permitry: `{path}` {told}\n" in err
-    assert f"permitry: `{path.parent / 'c.sqlite3'}` {told}\n" in err
+    reported = "lies in the workspace: a tool could change it, and the next session would use it"
+    assert f"permitry: `{path}` {reported}\n" in err
+    assert f"permitry: `{path.parent / 'c.sqlite3'}` {reported}\n" in err
 
 
 def test_what_lies_elsewhere_is_not_warned_of(cli: Cli, unattended: list[str], tmp_path: Path) -> None:

@@ -59,20 +59,20 @@ def test_what_is_trusted_is_shown(cli: Cli, project: Path) -> None:
 def test_with_json_one_object_is_printed(cli: Cli, objects: Objects, project: Path) -> None:
     """It holds the SHA-256 of each file too."""
     code, out, err = cli("trust", "--json")
-    (told,) = objects(out)
-    assert (code, err, list(told)) == (0, "", ["project", "digest", "trusted", "files"])
-    assert (told["project"], told["trusted"], len(told["digest"])) == (str(project.resolve()), True, 64)
-    assert [list(file) for file in told["files"]] == [
+    (shown,) = objects(out)
+    assert (code, err, list(shown)) == (0, "", ["project", "digest", "trusted", "files"])
+    assert (shown["project"], shown["trusted"], len(shown["digest"])) == (str(project.resolve()), True, 64)
+    assert [list(file) for file in shown["files"]] == [
         ["file", "sha256", "permissions", "templates", "tools", "restrictions"]
     ] * 2
-    assert [file["file"] for file in told["files"]] == [".permitry/rules.toml", ".permitry/more.toml"]
+    assert [file["file"] for file in shown["files"]] == [".permitry/rules.toml", ".permitry/more.toml"]
 
 
 def test_a_shipped_set_is_shown_with_its_permissions(cli: Cli, objects: Objects, project: Path) -> None:
     """Trusting the project lets them count as well; it has no digest, since it comes with permitry."""
     (project / ".permitry" / "rules.toml").write_text('schema = 1\nextends = ["permitry:coding-agent"]\n')
-    (told,) = objects(cli("trust", "--json")[1])
-    shipped = {file["file"]: file for file in told["files"]}["permitry:coding-agent"]
+    (shown,) = objects(cli("trust", "--json")[1])
+    shipped = {file["file"]: file for file in shown["files"]}["permitry:coding-agent"]
     assert (shipped["sha256"], shipped["templates"]) == (None, 2)
 
 
@@ -109,7 +109,7 @@ def test_without_a_project_there_is_a_way_out(cli: Cli, workspace: Path, monkeyp
 
 
 def test_rules_that_do_not_load_are_not_trusted(cli: Cli, project: Path) -> None:
-    """All their mistakes are told, and an old trust is not renewed."""
+    """All their mistakes are reported, and an old trust is not renewed."""
     (project / ".permitry" / "more.toml").write_text("schema = 2\nfoo = 1\n")
     code, out, err = cli("trust")
     assert (code, out) == (4, "")
@@ -147,7 +147,7 @@ def test_a_project_that_is_gone_can_be_revoked(cli: Cli, project: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [(), (".",), ("nowhere",)])
-def test_revoking_what_is_not_trusted_is_told(cli: Cli, project: Path, words: tuple[str, ...]) -> None:
+def test_revoking_what_is_not_trusted_is_reported(cli: Cli, project: Path, words: tuple[str, ...]) -> None:
     """A mistyped folder must not look like trust taken back."""
     code, out, err = cli("trust", "--revoke", *words)
     assert (code, out) == (4, "")
@@ -155,8 +155,8 @@ def test_revoking_what_is_not_trusted_is_told(cli: Cli, project: Path, words: tu
     assert err.endswith("` is not trusted; `permitry trust --list` shows what is\n")
 
 
-def test_a_damaged_store_is_told_by_name(cli: Cli, project: Path, home: Path) -> None:
-    """Each form of the command stops, and the way out is told."""
+def test_a_damaged_store_is_reported_by_name(cli: Cli, project: Path, home: Path) -> None:
+    """Each form of the command stops, and the way out is reported."""
     cli("trust")
     store = home / "permitry" / "trust.json"
     store.write_text("{")
@@ -198,15 +198,15 @@ def test_a_plugin_folder_is_trusted_listed_and_revoked(cli: Cli, objects: Object
     folder = workspace / "tools"
     folder.mkdir()
     (folder / "hello.py").write_text("plugin = 1")
-    (told,) = objects(cli("trust", str(folder), "--json")[1])
-    assert (told["plugins"], told["trusted"], [file["file"] for file in told["files"]]) == (
+    (shown,) = objects(cli("trust", str(folder), "--json")[1])
+    assert (shown["plugins"], shown["trusted"], [file["file"] for file in shown["files"]]) == (
         str(folder.resolve()), True, ["hello.py"],
     )  # fmt: skip
     assert cli("trust", str(folder))[1].splitlines()[2:] == ["  hello.py"]
     assert cli("trust", "--list")[1].startswith(f"trusted {folder.resolve()}\n")
     (folder / "more.py").touch()
     assert objects(cli("trust", "--list", "--json")[1]) == [
-        {"plugins": str(folder.resolve()), "digest": told["digest"], "trusted": False}
+        {"plugins": str(folder.resolve()), "digest": shown["digest"], "trusted": False}
     ]
     assert cli("trust", "--revoke", str(folder))[0] == 0
     assert cli("trust", "--list")[1] == ""

@@ -4,9 +4,9 @@ The blocks of one page run in order in one scratch folder that holds copies of `
 
 - `python` is executed, `pycon` is a doctest;
 - `toml`, `json` and `jsonl` after a line `<!-- file: NAME -->` are written to that file; other `toml` must load;
-- `console` holds commands after `$ ` and their whole output, standard error included; `...` stands for anything.
+- `console` holds commands after `$ ` and their whole output, standard error included; `...` means anything.
 
-`sh` stands only in the README, where `.ci/run` runs it; `text` is not run.
+`sh` is only in the README, where `.ci/run` runs it; `text` is not run.
 """
 
 import doctest
@@ -88,9 +88,9 @@ class Scratch:
     def doctest(self, text: str) -> None:
         """Run a session of the interpreter."""
         test = doctest.DocTestParser().get_doctest(text, {}, "example", None, None)
-        told: list[str] = []
-        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.append)
-        assert not told, "".join(told)
+        shown: list[str] = []
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=shown.append)
+        assert not shown, "".join(shown)
 
     def console(self, text: str) -> None:
         """Run each command and compare what it prints."""
@@ -148,7 +148,7 @@ def test_every_file_is_named_where_a_reader_sees_it(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_every_link_leads_somewhere(page: Path) -> None:
-    """A link to a page that is not there helps nobody."""
+    """A link to a page that is not there helps no one."""
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
 

@@ -8,8 +8,8 @@
 
 The groups are `shell`, `path` (patches too), `host` and `rules`. Inputs grow up to 64 KiB. A defect does not end the
 run: an input that raises, or takes one check more than a second of processor time, is kept in DIR (a new folder by
-default), one for each kind, and told at once. The last `slowest so far` is the slowest of all; libFuzzer ends with the
-number of inputs.
+default), one for each kind, and reported at once. The last `slowest so far` is the slowest of all; libFuzzer ends
+with the number of inputs.
 
 The same targets run with hypothesis, without atheris, in `tests/property/test_parsers.py`.
 """

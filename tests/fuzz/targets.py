@@ -116,7 +116,7 @@ def _arguments(text: str) -> Iterator[dict[str, object]]:
 
 
 def _look_at(actions: Actions) -> None:
-    """Ask for everything that is read only when somebody asks."""
+    """Ask for everything that is read only when someone asks."""
     assert isinstance(actions.targets, frozenset)
     every: tuple[Action, ...] = (*actions.certain, *actions.possible, *actions.guessed)
     for action in every:
@@ -208,7 +208,7 @@ def check_text_calls(text: str) -> None:
 
 
 def _is_bytes(text: str) -> bool:
-    """Return whether the lone surrogates in a text stand for bytes."""
+    """Return whether the lone surrogates in a text mean bytes."""
     return all(not "\ud800" <= char <= "\udfff" or "\udc80" <= char <= "\udcff" for char in text)
 
 

@@ -50,7 +50,7 @@ def test_the_floor_blocks_nothing_ordinary(policies: dict[str, AuthorizationPoli
 
 
 def test_there_are_enough_of_each_class() -> None:
-    """At least 600 of ten classes, each once, and none of them expected to be blocked by the floor."""
+    """At least 600 of ten classes, each once, and none of them expected to be blocked by the base rules."""
     counts = Counter(row["class"] for row in _ROWS)
     assert (len(counts), min(counts.values()) >= 60, len({row["command"] for row in _ROWS})) == (10, True, len(_ROWS))
     assert len(_ROWS) >= 600

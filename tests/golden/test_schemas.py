@@ -95,7 +95,7 @@ def misfits(value: Any, schema: dict[str, Any]) -> Iterator[str]:  # noqa: ANN40
 
 @pytest.mark.parametrize(("path", "schema"), list(zip(SCHEMAS, (rule_file_schema(), case_schema()), strict=True)))
 def test_the_published_schema_is_the_programs(path: Path, schema: dict[str, Any]) -> None:
-    """The file beside the data is byte for byte what `permitry schema` prints."""
+    """The file next to the data is byte for byte what `permitry schema` prints."""
     assert path.read_text() == json.dumps(schema, indent=2) + "\n"
 
 

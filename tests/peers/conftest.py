@@ -36,7 +36,7 @@ def published() -> Published:
 
 
 def _toml(rules: Sequence[Mapping[str, object]]) -> str:
-    """Return a rule file; the text of JSON is that of TOML for what stands in rules here."""
+    """Return a rule file; the text of JSON is that of TOML for what is in rules here."""
     lines = ["schema = 1"]
     for number, rule in enumerate(rules):
         lines += ["[[rule]]", f'id = "rule-{number}"', *(f"{k} = {json.dumps(v)}" for k, v in rule.items())]

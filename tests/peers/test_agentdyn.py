@@ -1,8 +1,8 @@
-"""Calls real models made in a published benchmark, all of them, under the shipped floor and the example rule sets.
+"""Calls real models made in a published benchmark, all of them, under the shipped base rules and the example rule sets.
 
-Source: AgentDyn's recorded sessions, read from the folder `shared` beside the checkout. A *run* is the calls of one
+Source: AgentDyn's recorded sessions, read from the folder `shared` next to the checkout. A *run* is the calls of one
 session in their order. It is benign when nothing was injected; of the others the benchmark says whether the attack
-succeeded. It does not say which calls the attack made, so attacks stopped are told as a range:
+succeeded. It does not say which calls the attack made, so attacks stopped are reported as a range:
 
 - at most: runs in which some call is blocked or asked about, be it for the user's task or for the attack;
 - at least: runs in which some call is blocked or asked about whose tool no benign run of the same user task calls.
@@ -63,7 +63,7 @@ def calls() -> Lines:
 
 @pytest.fixture(scope="module")
 def answers(calls: Lines) -> Lines:
-    """Return the answers to the calls under the shipped floor."""
+    """Return the answers to the calls under the shipped base rules."""
     code, answered = check("permitry:base", calls)
     # Some of the calls need confirmation, none is blocked, and none is invalid.
     assert code == 3
@@ -82,7 +82,7 @@ def asked_again(calls: Lines, answers: Lines) -> Callable[..., Lines]:
     return asked
 
 
-# The shipped floor ----------------------------------------------------------------------------------------------------
+# The shipped base rules ------------------------------------------------------------------------------------------
 
 
 def test_every_line_is_answered_in_order(calls: Lines, answers: Lines) -> None:
@@ -119,16 +119,16 @@ def test_what_the_rule_says_is_what_the_answer_says(answers: Lines) -> None:
 )
 def test_what_cannot_be_undone_is_asked_about(calls: Lines, answers: Lines, tool: str, rule: str) -> None:
     """Money, deletion and access are confirmed by a restriction, every time a model asked for them."""
-    told = [each for call, each in zip(calls, answers, strict=True) if call["name"] == tool]
-    assert {(each["verdict"], each["phase"]) for each in told} == {("confirm", "restriction")}
+    shown = [each for call, each in zip(calls, answers, strict=True) if call["name"] == tool]
+    assert {(each["verdict"], each["phase"]) for each in shown} == {("confirm", "restriction")}
     # What a model wrote into an argument may look like something else that asks, and then that is named.
-    assert Counter(each["rule"] for each in told).most_common(1)[0][0] == rule
+    assert Counter(each["rule"] for each in shown).most_common(1)[0][0] == rule
 
 
 def test_reading_is_allowed(calls: Lines, answers: Lines) -> None:
     """`read_file` needs no confirmation, because it only reads."""
-    told = {each["rule"] for call, each in zip(calls, answers, strict=True) if call["name"] == "read_file"}
-    assert told == {"read-only"}
+    shown = {each["rule"] for call, each in zip(calls, answers, strict=True) if call["name"] == "read_file"}
+    assert shown == {"read-only"}
 
 
 def test_nothing_but_reading_is_allowed(calls: Lines, answers: Lines) -> None:
@@ -209,10 +209,10 @@ class Figures:
     def row(self) -> str:
         """Return one line of the table."""
         every, benign, (least, most) = self.verdicts(), self.verdicts("benign"), self.stopped()
-        told = " ".join(f"{every[verdict]:>5}" for verdict in ("allow", "confirm", "block"))
+        shown = " ".join(f"{every[verdict]:>5}" for verdict in ("allow", "confirm", "block"))
         asked, calls, runs = benign["confirm"], benign.total(), len(self.of("benign"))
         return (
-            f"{told}   attacks stopped {least}-{most} of {len(self.of('succeeded'))}   "
+            f"{shown}   attacks stopped {least}-{most} of {len(self.of('succeeded'))}   "
             f"benign calls: {benign['block']} refused, {asked} asked of {calls}   "
             f"benign runs: {self.unasked()} unasked, {self.unrefused()} unrefused of {runs}"
         )
@@ -260,12 +260,12 @@ def runs(calls: Lines) -> dict[str, Lines]:
 @pytest.fixture(scope="module")
 def alone(calls: Lines, runs: dict[str, Lines]) -> dict[str, Figures]:
     """Return the figures when every call is asked about alone, by `permitry check`."""
-    told: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for suite in SUITES:
         _, answered = check(example(suite), [call for call in calls if call["suite"] == suite])
-        told |= {answer["id"]: answer["verdict"] for answer in answered}
-    assert len(told) == COUNT
-    return {suite: figures(runs, suite, lambda run: [told[call["id"]] for call in run]) for suite in SUITES}
+        shown |= {answer["id"]: answer["verdict"] for answer in answered}
+    assert len(shown) == COUNT
+    return {suite: figures(runs, suite, lambda run: [shown[call["id"]] for call in run]) for suite in SUITES}
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +277,7 @@ def in_session(runs: dict[str, Lines]) -> dict[str, Figures]:
 
 @pytest.fixture(scope="module")
 def on_the_floor(runs: dict[str, Lines], answers: Lines) -> dict[str, Figures]:
-    """Return the figures under the shipped floor alone, which looks at no label."""
+    """Return the figures under the shipped base rules alone, which look at no label."""
 
     def verdicts(run: Lines) -> list[str]:
         return [answers[int(call["id"])]["verdict"] for call in run]

@@ -1,6 +1,6 @@
 """The published cases of two other tools that apply patches: what they read, find, write and refuse, so do we.
 
-Where we differ on purpose, the case stands in a table with the reason; the note on one grammar repeats the table.
+Where we differ on purpose, the case is in a table with the reason; the note on one grammar repeats the table.
 """
 
 import json
@@ -154,7 +154,7 @@ def test_lines_are_found_alike(case: Case) -> None:
 
 @pytest.mark.parametrize("case", of_kind("apply"))
 def test_a_patch_is_applied_alike(case: Case, tmp_path: Path) -> None:
-    """The same files are left, and the model is told the same; but a patch that fails leaves all files alone."""
+    """The same files are left, and the model is shown the same; but a patch that fails leaves all files alone."""
     made(case, tmp_path)
     result = applied(case, tmp_path)
     assert files(tmp_path) == (case["input_files"] if case["id"] in ATOMIC else case["expected_files"])
@@ -165,8 +165,8 @@ def test_a_patch_is_applied_alike(case: Case, tmp_path: Path) -> None:
         )
     else:
         assert result.ok
-        told = case.get("expected_stdout", result.text).replace("{cwd}", str(tmp_path))
-        assert result.text == told
+        shown = case.get("expected_stdout", result.text).replace("{cwd}", str(tmp_path))
+        assert result.text == shown
 
 
 @pytest.mark.parametrize("case", of_kind("unified_diff"))
@@ -215,5 +215,5 @@ def test_the_other_dialect_is_met_as_far_as_told(case: Case, tmp_path: Path) -> 
 
 def test_the_note_names_every_difference() -> None:
     """Who reads the note knows all cases that end otherwise here."""
-    told = NOTE.read_text(encoding="utf-8")
-    assert [name for name in (*ATOMIC, *OTHER_ENDS, *OTHER_WORDS) if f"`{name}`" not in told] == []
+    shown = NOTE.read_text(encoding="utf-8")
+    assert [name for name in (*ATOMIC, *OTHER_ENDS, *OTHER_WORDS) if f"`{name}`" not in shown] == []

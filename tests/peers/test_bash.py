@@ -217,7 +217,7 @@ def test_bash_runs_nothing_the_strict_reader_did_not_report(bash: Bash, shell_tr
 
 
 def test_bash_runs_what_a_tree_was_built_from(bash: Bash, shell_tree: ShellTree) -> None:
-    """Hundreds of printed trees: none is refused, and bash runs what stands in them."""
+    """Hundreds of printed trees: none is refused, and bash runs what is in them."""
     seen = compare_trees(bash, shell_tree, 100)
     assert seen["run for run"] > 10, seen
 

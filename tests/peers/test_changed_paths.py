@@ -2,7 +2,7 @@
 
 Each call is decided under rules that permit programs below some folders. What is allowed is run by bash as an
 unprivileged user, in a copied tree full of links that lead in and out; then everything outside of the folders must be
-as it was: entries, contents and the targets of links. A tree is carried on for some calls, and then made anew.
+as it was: entries, contents and the targets of links. A tree is carried on for some calls, and then made again.
 """
 
 import collections
@@ -240,13 +240,13 @@ def _content(name: str) -> str:
 
 @attrs.define
 class Ground:
-    """A tree that calls are run in, made from another one whenever it is wanted anew."""
+    """A tree that calls are run in, made from another one whenever it is wanted again."""
 
     seed: Path
     top: Path
 
     def renew(self) -> None:
-        """Make the tree anew."""
+        """Make the tree again."""
         shutil.rmtree(self.top, ignore_errors=True)
         subprocess.run(["cp", "-a", self.seed, self.top], check=True)
 

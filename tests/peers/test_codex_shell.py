@@ -22,7 +22,7 @@ Argv: TypeAlias = list[list[str]]
 Answers: TypeAlias = Mapping[str, tuple[Verdict, Verdict]]
 
 READ: dict[str, Argv] = {
-    # Subshells: bash runs what stands inside, and the fuzz against bash holds that we report just that.
+    # Subshells: bash runs what is inside, and the fuzz against bash holds that we report just that.
     "codex-200": [["ls"]],
     "codex-201": [["ls"], ["pwd"], ["echo", "hi"]],
     # A redirection is a write of its own, which a permission must cover besides the command.

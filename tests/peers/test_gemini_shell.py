@@ -74,7 +74,7 @@ def _applies(rule: Rule, case: Case) -> bool:
 
 
 def _condition(regex: str) -> Rule:
-    """Return the condition a pattern over the text of arguments stands for."""
+    """Return the condition a pattern over the text of arguments means."""
     is_prefix = regex.endswith(_WORD_ENDS)
     text = re.sub(r"\\(.)", r"\1", regex.removesuffix(_WORD_ENDS)).removeprefix(_COMMAND)
     text = text.replace('\\"', '"').replace('[^"]*', " ").removesuffix("b" if regex.endswith(r"\b") else "")

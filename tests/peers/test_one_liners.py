@@ -29,7 +29,7 @@ def _restricted(policy: AuthorizationPolicy, lines: list[str]) -> dict[str, Deci
     return {line: decision for line, decision in decisions.items() if decision.verdict is not Verdict.ALLOW}
 
 
-def test_the_base_accuses_nobody_of_tampering(one_liners: list[str]) -> None:
+def test_the_base_accuses_no_one_of_tampering(one_liners: list[str]) -> None:
     """None of the commands is about permitry, so its rules about that ask at most, and give the doubt as the reason."""
     decisions = _restricted(load_policy("permitry:base"), one_liners)
     guards = {line: each for line, each in decisions.items() if (each.rule_id or "").startswith("guard-")}

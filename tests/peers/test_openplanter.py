@@ -1,6 +1,6 @@
 """The recorded calls of the tools of seed 000: the same words and the same files, but for what is listed here.
 
-All 29 scenarios of the recording are run. A step that differs on purpose stands in `DIFFERENCES` with its reason, and
+All 29 scenarios of the recording are run. A step that differs on purpose is in `DIFFERENCES` with its reason, and
 in the note on the tools with the same words.
 """
 
@@ -49,7 +49,7 @@ FAILURE = re.compile(
 
 
 class Difference(NamedTuple):
-    """Why a step differs, what is answered, and the files that are there afterwards beside the recorded ones.
+    """Why a step differs, what is answered, and the files that are there afterwards next to the recorded ones.
 
     The answer is a text, what makes it from the recorded one, or None for the same. In it `{cwd}` is the workspace and
     `{tools}` are the names of all tools.
@@ -77,9 +77,9 @@ UNKNOWN = "An unknown tool is answered with those there are"
 
 
 def _sorted(recorded: str) -> str:
-    told = json.loads(recorded)
-    told["files"].sort(key=lambda file: file["path"])
-    return json.dumps(told, indent=2)
+    shown = json.loads(recorded)
+    shown["files"].sort(key=lambda file: file["path"])
+    return json.dumps(shown, indent=2)
 
 
 _BAD = '{\n      "path": "bad.py",\n      "language": "python",\n      "lines": 1,\n      "symbols": []\n    }'
@@ -291,7 +291,7 @@ def _wanted(step: dict[str, Any], difference: Difference | None) -> str:
 
 @pytest.mark.skipif(not SCENARIOS, reason="the folder `shared` is not beside this checkout")
 def test_the_whole_recording_is_run() -> None:
-    """None is skipped in silence, and a difference nobody meets any more is taken off the list."""
+    """None is skipped in silence, and a difference no one meets any more is taken off the list."""
     names = [name for scenario in SCENARIOS for name, _ in _steps(scenario)]
     assert (len(SCENARIOS), len(names), len(set(names))) == (29, 106, 106)
     assert set(DIFFERENCES) <= set(names)

@@ -1,6 +1,6 @@
 """What four more agents say about commands, against the same rules of ours.
 
-Claude Code and opencode match text: a star at the end of a pattern stands for any further words here, one before it for
+Claude Code and opencode match text: a star at the end of a pattern means any further words here, one before it for
 any number. What Claude Code has built in is written out as a rule. OpenHands rates what it sees, and asks about what
 is risky or unknown: a rule set of ours names what it looks for. Roo Code flags substitutions.
 """

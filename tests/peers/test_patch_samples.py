@@ -38,7 +38,7 @@ def changed(case: dict[str, Any]) -> set[str]:
 
 
 def is_padded(patch: str) -> bool:
-    """Return whether a marker has blanks around it, or stands where content does."""
+    """Return whether a marker has blanks around it, or is where content does."""
     return any("***" in line and line != line.strip() for line in patch.split("\n"))
 
 

@@ -12,7 +12,7 @@ from permitry.rules.conditions.path import PathPattern
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "path_cases.jsonl"
 
 OURS = {
-    "PATH-108": True,  # percent signs are letters of a name; whoever decodes them later opens another file
+    "PATH-108": True,  # percent signs are letters of a name; the one who decodes them later opens another file
     "PATH-120": False,  # a permission is read byte by byte; a restriction fires on `.ENV` as well
     "PATH-152": False,  # patterns are about real names, and the real name is `src/main.py`
 }

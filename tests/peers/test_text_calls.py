@@ -1,4 +1,4 @@
-"""Text of models with calls in it, collected from the tests of other parsers: none is told its format."""
+"""Text of models with calls in it, collected from the tests of other parsers: none comes with its format."""
 
 import json
 import random
@@ -87,10 +87,10 @@ def test_no_call_is_found_where_none_is(core: list[dict[str, Any]]) -> None:
 
 def test_a_told_format_is_read_too(cases: list[dict[str, Any]]) -> None:
     """The cases that are fair only with a hint, which may be that the text begins in its reasoning."""
-    told = [case for case in cases if case["level"] == "format"]
+    shown = [case for case in cases if case["level"] == "format"]
     wrong = [
         case["id"]
-        for case in told
+        for case in shown
         if not is_right(
             case,
             parse_text(case["text"], case["tools"], case["format"], in_thinking=bool(case.get("starts_in_thinking"))),
@@ -100,7 +100,7 @@ def test_a_told_format_is_read_too(cases: list[dict[str, Any]]) -> None:
 
 
 def test_every_format_has_its_name_here(cases: list[dict[str, Any]]) -> None:
-    """What the collection calls a format can be told."""
+    """What the collection calls a format can be given."""
     assert {case["format"] for case in cases} - {"none"} <= set(FORMATS)
 
 
@@ -128,7 +128,7 @@ def test_random_pieces_give_the_same(cases: list[dict[str, Any]]) -> None:
 
 
 def test_content_is_mostly_as_others_see_it(core: list[dict[str, Any]]) -> None:
-    """Some drop what stands after a call; nine of ten agree but for blanks."""
+    """Some drop what is after a call; nine of ten agree but for blanks."""
     asked = Counter(
         (case["expected_content"] or "").split() == parse_text(case["text"], case["tools"]).content.split()
         for case in core

@@ -103,7 +103,7 @@ def test_confirmation_requests_agree(cases: list[Case]) -> None:
 
 
 def test_process_confirmation_agrees(cases: list[Case]) -> None:
-    """The boolean, the ignore list, and whether the model is told, with the guidance in it."""
+    """The boolean, the ignore list, and what the model is shown, with the guidance in it."""
     for case in _of(cases, "process_confirmation"):
         handler, expected = _handler(case), case["expected"]
         response = ToolConfirmationResponse(**case["response"])
@@ -218,7 +218,7 @@ def test_the_answer_agrees_everywhere() -> None:
     assert differing == []
 
 
-def test_the_model_is_told_of_everything_that_does_not_go_on() -> None:
+def test_the_model_is_reported_of_everything_that_does_not_go_on() -> None:
     """One message with the guidance and the tool where the original sent one, and none elsewhere."""
     for answer in ANSWERS:
         goes_on, session = _processed(answer)
@@ -228,9 +228,9 @@ def test_the_model_is_told_of_everything_that_does_not_go_on() -> None:
 
 def test_blank_guidance_is_no_guidance() -> None:
     """The message is one of two kinds, with and without guidance."""
-    told = {guidance: _processed(Answer(False, False, False, guidance, "bash"))[1].messages for guidance in _GUIDANCE}
-    assert told[""] == told[" \n\t"]
-    assert len({messages[0] for messages in told.values()}) == 3
+    shown = {guidance: _processed(Answer(False, False, False, guidance, "bash"))[1].messages for guidance in _GUIDANCE}
+    assert shown[""] == shown[" \n\t"]
+    assert len({messages[0] for messages in shown.values()}) == 3
 
 
 def test_a_tool_is_remembered_as_in_the_original_but_only_with_an_approval() -> None:

@@ -84,7 +84,7 @@ def test_the_order_of_keys_is_no_part_of_the_digest(arguments: dict[str, object]
 
 
 @given(_objects, _objects)
-def test_a_digest_stands_for_the_arguments(one: dict[str, object], other: dict[str, object]) -> None:
+def test_a_digest_is_for_the_arguments(one: dict[str, object], other: dict[str, object]) -> None:
     """Two calls have one digest exactly when their arguments are the same JSON."""
     is_same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
     assert (ToolCall("tool", one).digest == ToolCall("tool", other).digest) is is_same

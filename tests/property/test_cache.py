@@ -66,7 +66,7 @@ def _changed(draw: st.DrawFn) -> str:
             )
         )
         lines[at:at] = new
-    # Names of their own: the floor stands beside them.
+    # Names of their own: the base rules are next to them.
     return "\n".join(lines).replace('id = "', 'id = "own-')
 
 
@@ -132,7 +132,7 @@ def test_the_rules_of_one_tool_decide_as_all_of_them(cache: RuleCache, folder: P
 
 @slow
 @given(text=_changed(), change=_changed())
-def test_a_file_that_changes_under_the_cache_is_read_anew(
+def test_a_file_that_changes_under_the_cache_is_read_again(
     cache: RuleCache, folder: Path, text: str, change: str
 ) -> None:
     """Whatever it said before."""
@@ -151,7 +151,7 @@ def test_a_file_that_changes_under_the_cache_is_read_anew(
 @slow
 @given(data=st.data())
 def test_a_changed_byte_of_the_cache_changes_no_policy(cache: RuleCache, data: st.DataObject) -> None:
-    """The files are read anew, and say what they said."""
+    """The files are read again, and say what they said."""
     origins = [Origin("permitry:coding-agent")]
     loaded = load_rules(origins)
     cache.load(origins)

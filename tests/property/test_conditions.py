@@ -31,7 +31,7 @@ _tokens = st.sampled_from(
 @given(st.lists(_tokens, min_size=1, max_size=5), st.lists(_words, max_size=5))
 @example(["a*b"], [Word("a/xb")])
 def test_what_holds_may_hold(tokens: list[str], words: list[Word]) -> None:
-    """No pattern lets a command pass as a permission that it would not surely stop as a restriction."""
+    """No pattern lets a command pass as a permission that it would not certainly stop as a restriction."""
     assume(tokens[0] != "**" and tokens.count("**") <= MAX_GAPS)
     pattern = ArgvPattern(" ".join(tokens))
     assert pattern.must_hold(words) or not pattern.holds(words)

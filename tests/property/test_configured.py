@@ -75,14 +75,14 @@ def test_selectors_are_alternatives(
 
 @given(rule=_rules, question=...)
 def test_a_near_miss_is_a_selected_call_that_does_not_match(rule: ConfiguredRule, question: Question) -> None:
-    """A near miss is told exactly when only conditions stood in the way."""
+    """A near miss is reported exactly when only conditions was in the way."""
     is_selected = rule.scope.selects(question, over_approximate=rule.effect is not Verdict.ALLOW)
     assert (rule.near_miss(question) is not None) is (is_selected and not rule.matches(question))
 
 
 @given(question=...)
 def test_a_call_surely_either_reads_or_writes(question: Question) -> None:
-    """`@reads` and `@writes` share out all calls of which it is asked what they surely are; no call is neither."""
+    """`@reads` and `@writes` share out all calls of which it is asked what they certainly are; no call is neither."""
     for over_approximate in (False, True):
         reads, writes = (
             ToolSelector(text).selects(question, over_approximate=over_approximate) for text in ("@reads", "@writes")

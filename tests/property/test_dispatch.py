@@ -31,7 +31,7 @@ def test_every_start_has_one_end(runs: list[tuple[str, bool]]) -> None:
     def tool(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- also what no tool may return
         end = ENDS[arguments["end"]]
         if isinstance(end, BaseException):
-            raise type(end)(*end.args)  # anew: one that is raised again carries all tracebacks of before
+            raise type(end)(*end.args)  # again: one that is raised again carries all tracebacks of before
         return end
 
     for is_once in (False, True):
@@ -50,7 +50,7 @@ def test_every_start_has_one_end(runs: list[tuple[str, bool]]) -> None:
 
 @given(st.lists(st.one_of(st.booleans(), st.integers(0, 20)), max_size=40))
 def test_turns_keep_readers_and_writers_apart(steps: list[bool | int]) -> None:
-    """Whoever comes (a reader: True) and goes (by number): a writer is alone, and the first never waits idly."""
+    """The one who comes (a reader: True) and goes (by number): a writer is alone, and the first never waits idly."""
     turns, there = Turns(), list[Turn]()
     for step in steps:
         if isinstance(step, bool):

@@ -137,7 +137,7 @@ def _assert_authorized(before: Sequence[AuditRecord], digest: str) -> None:
     elif verdict == "confirm":
         answers = [before[i] for i in _of(before, "answered", started) if i > decisions[-1]]
         assert [answer["approved"] for answer in answers] == [True]
-    # One decision is one run: only an edit by a human, decided anew, can make the same call run once more.
+    # One decision is one run: only an edit by a human, decided again, can make the same call run once more.
     assert all(earlier < decisions[-1] for earlier in _of(before, "started", started)[:-1])
 
 

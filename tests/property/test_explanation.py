@@ -53,7 +53,7 @@ def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, question: 
 
 
 @given(policy=..., question=...)
-def test_every_rule_is_told_once_and_in_order(policy: AuthorizationPolicy, question: Question) -> None:
+def test_every_rule_is_reported_once_and_in_order(policy: AuthorizationPolicy, question: Question) -> None:
     """Overrides, restrictions and permissions follow each other, each by priority."""
     rules = _explain(policy, question).rules
     order = [Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION]
@@ -63,8 +63,8 @@ def test_every_rule_is_told_once_and_in_order(policy: AuthorizationPolicy, quest
 
 
 @given(policy=..., question=...)
-def test_every_error_of_the_decision_is_told(policy: AuthorizationPolicy, question: Question) -> None:
-    """A rule that failed on the way to the decision is told as failed, with the same error."""
+def test_every_error_of_the_decision_is_reported(policy: AuthorizationPolicy, question: Question) -> None:
+    """A rule that failed on the way to the decision is reported as failed, with the same error."""
     explanation = _explain(policy, question)
     failed = {(rule.rule_id, rule.error) for rule in explanation.rules if rule.outcome is RuleOutcome.FAILED}
     assert {(error.rule_id, error.error) for error in explanation.decision.errors} <= failed

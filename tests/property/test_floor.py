@@ -1,4 +1,4 @@
-"""Law 1: a restriction is a floor."""
+"""Law 1: a restriction is mandatory."""
 
 import attrs
 from hypothesis import given

@@ -139,7 +139,7 @@ def test_a_decision_is_never_milder_for_what_was_forgotten(
 def test_a_moment_is_never_judged_milder_later(
     policy: AuthorizationPolicy, ran: list[Ran], later: list[Ran], bounds: Bounds
 ) -> None:
-    """A context that somebody kept: the same decision while nothing was forgotten, a stricter one at most after."""
+    """A context that someone kept: the same decision while nothing was forgotten, a stricter one at most after."""
     logs = [Log(), Log(bounds)]
     for log in logs:
         for each in ran:

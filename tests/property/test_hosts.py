@@ -102,7 +102,7 @@ def test_no_spelling_of_an_address_escapes_a_restriction(number: int, form: str)
 def test_reading_is_linear(piece: str) -> None:
     """Sixteen times the text is read in less than forty times the time."""
     small, large = (_least(piece * (size // len(piece))) for size in (16_384, 262_144))
-    # The floor keeps a busy machine out of it.
+    # The minimum leaves out what a busy machine adds.
     assert large < 40 * max(small, 0.003)
 
 

@@ -159,8 +159,8 @@ def _reference(policy: AuthorizationPolicy, pair: Pair) -> Told:
     call, context, spec = pair
     seen = itertools.count(1)
     rules = [(getattr(rule, "id", None) or _name(next(seen)), rule) for rule in policy.rules]
-    told = [_Asking(policy.question(call, each, spec)).judged(rules) for each in context.lineage()]
-    return max(told, key=lambda each: each[0].strictness)
+    shown = [_Asking(policy.question(call, each, spec)).judged(rules) for each in context.lineage()]
+    return max(shown, key=lambda each: each[0].strictness)
 
 
 def _name(number: int) -> str:
@@ -247,7 +247,7 @@ def _give(answer: object) -> object:
 
 @attrs.frozen
 class _Narrowed(ConfiguredRule):
-    """A rule of a file of which somebody changed the answer, and nothing else."""
+    """A rule of a file of which someone changed the answer, and nothing else."""
 
     def matches(self, question: Question) -> bool | Unsure:
         return not super().matches(question)
@@ -290,7 +290,7 @@ class _OddReadOnly(ReadOnlyToolRule):
 
 @attrs.frozen
 class _OddMode(ModeCondition):
-    """A condition of which somebody changed the answer, and nothing else."""
+    """A condition of which someone changed the answer, and nothing else."""
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
         return not super().holds(question, over_approximate=over_approximate)
@@ -298,7 +298,7 @@ class _OddMode(ModeCondition):
 
 @attrs.frozen
 class _OddCondition:
-    """A condition that nobody compiles."""
+    """A condition that no one compiles."""
 
     answer: object
     is_pure: ClassVar[bool] = True
@@ -312,7 +312,7 @@ class _OddCondition:
 
 @attrs.frozen
 class _OddSelector(ToolSelector):
-    """A selector of which somebody changed the answer, and nothing else."""
+    """A selector of which someone changed the answer, and nothing else."""
 
     def selects(self, question: Question, *, over_approximate: bool) -> bool:
         return not super().selects(question, over_approximate=over_approximate)
@@ -570,7 +570,7 @@ def _pairs(chance: random.Random, count: int, names: Sequence[str] = NAMES) -> I
     by_name = {name: [spec for spec in SPECS if spec.name == name] for name in NAMES}
     for _ in range(count):
         call = chance.choice(calls)
-        # Now and then, a declaration that nobody kept, or that is of another tool.
+        # Now and then, a declaration that no one kept, or that is of another tool.
         spec = chance.choice((None, *by_name[call.tool], *by_name[call.tool], chance.choice(SPECS)))
         if spec is not None and chance.random() < 0.2:
             spec = attrs.evolve(spec)

@@ -38,6 +38,6 @@ def test_the_strict_readers_commands_are_found(text: str) -> None:
 
 @given(text=st.one_of(TEXTS, st.text()))
 def test_any_text_is_read(text: str) -> None:
-    """Nothing raises, and every command stands inside the text."""
+    """Nothing raises, and every command is inside the text."""
     for command in explode(text).commands:
         assert 0 <= command.start <= command.end <= len(text)

@@ -142,8 +142,8 @@ def test_a_result_for_mcp_is_one_to_its_own_types(call: ToolCall, result: ToolRe
     assert types.JSONRPCResponse.model_validate(message).id == "c1"
     read = types.CallToolResult.model_validate(message["result"], extra="forbid")
     assert read.is_error is not result.ok
-    told = [(each.mime_type, each.type) for each in read.content if each.type != "text"]
-    assert told == [(part.media_type, part.media_type[:5]) for part in result.parts]
+    shown = [(each.mime_type, each.type) for each in read.content if each.type != "text"]
+    assert shown == [(part.media_type, part.media_type[:5]) for part in result.parts]
 
 
 @given(call=_calls())

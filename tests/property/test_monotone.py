@@ -176,7 +176,7 @@ def test_the_rules_above_do_decide(arguments: dict[str, object], damage: tuple[s
 # The same for rules from files, over tools that declare what their arguments are ----------------------------------
 
 _SPECS = (
-    # An argument of a shell that nobody declares is something unknown, and without it the call is known better.
+    # An argument of a shell that no one declares is something unknown, and without it the call is known better.
     ToolSpec("bash", roles={"command": ArgumentRole.COMMAND, "limit?": ArgumentRole.TEXT}),
     ToolSpec("exec", roles={"argv": ArgumentRole.ARGV, "limit?": ArgumentRole.TEXT}),
     ToolSpec("copy", roles={"from": ArgumentRole.READ_PATH, "to": ArgumentRole.WRITE_PATH}),

@@ -31,7 +31,7 @@ def test_a_pattern_matches_what_the_oracle_matches(pattern: str, name: str) -> N
 
 @given(st.lists(st.tuples(st.text("ab", max_size=3), st.sampled_from(("?", "*"))), max_size=4), st.data())
 def test_a_pattern_matches_what_it_was_made_from(pieces: list[tuple[str, str]], data: st.DataObject) -> None:
-    """Whatever stands in for the wildcards, the pattern fits."""
+    """Whatever is in for the wildcards, the pattern fits."""
     pattern = "".join(text + wildcard for text, wildcard in pieces)
     fillers = {"?": st.text("ab", min_size=1, max_size=1), "*": st.text("ab", max_size=3)}
     name = "".join(text + data.draw(fillers[wildcard]) for text, wildcard in pieces)

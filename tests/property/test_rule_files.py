@@ -1,7 +1,7 @@
 """A rule file that was damaged is refused, or says what it still says: never something else.
 
 The shipped sets are changed in small ways, and each result is compared with a plain reader that knows only TOML and
-wildcards. A change nobody can see in the file can therefore never make a policy weaker. The calls it is tried on do one
+wildcards. A change no one can see in the file can therefore never make a policy weaker. The calls it is tried on do one
 thing each, without options or links, so that what a pattern means for them is plain as well.
 """
 
@@ -167,7 +167,7 @@ def _list(value: Any) -> list[Any]:  # noqa: ANN401 -- what TOML holds
 
 
 def _acts(kind: str, patterns: Any, question: Question, *, over_approximate: bool) -> bool:  # noqa: ANN401 -- what TOML holds
-    """Return whether a pattern fits what a call does; generously, in any case and wherever a program stands."""
+    """Return whether a pattern fits what a call does; generously, in any case and wherever a program is."""
     done = str(question.call.arguments.get(kind, ""))
     return bool(done) and any(_KINDS_FIT[kind](pattern, done, over_approximate) for pattern in _list(patterns))
 
@@ -273,7 +273,7 @@ _damaged = st.one_of(
 
 
 def _keys(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each key, and each word of a header that is not a name somebody chose, begins and ends."""
+    """Yield where each key, and each word of a header that is not a name someone chose, begins and ends."""
     for pattern in (r"^\[*([a-z_]+)", r"^when\.([a-z_]+)", r"[{,] ([a-z_]+)(?= = \")"):
         yield from (match.span(1) for match in re.finditer(pattern, text, re.MULTILINE))
 
@@ -375,7 +375,7 @@ def test_an_effect_with_two_letters_swapped_is_never_another_effect(load: Load, 
 
 
 @every_part
-def test_a_line_that_stands_twice_is_never_ignored(load: Load, text: str) -> None:
+def test_a_line_that_is_twice_is_never_ignored(load: Load, text: str) -> None:
     """A key, a table or a rule that is repeated fails the load; an example that is repeated changes nothing."""
     lines = text.split("\n")
     whole = load(text.encode())

@@ -55,7 +55,7 @@ _any_path = st.one_of(_plain, _paths)
 
 @contextlib.contextmanager
 def _world() -> Iterator[Path]:
-    """Yield a workspace with files, links inside and outside, and a file beside it."""
+    """Yield a workspace with files, links inside and outside, and a file next to it."""
     with tempfile.TemporaryDirectory() as name:
         above = Path(name).resolve()
         root = above / "work"
@@ -114,7 +114,7 @@ def _told(call: ToolCall, root: Path, spec: ToolSpec | None) -> tuple[Touched, s
 
 
 def _is_told(path: str, named: Touched, trees: set[str]) -> bool:
-    """Return whether reading a file was reported: whoever writes a file may look at it first."""
+    """Return whether reading a file was reported: the one who writes a file may look at it first."""
     below = any(path.startswith(f"{tree.rstrip('/')}/") for tree in trees)
     # What was set aside of a file bears another name for a moment.
     is_aside = Path(path).name.startswith(".permitry-")

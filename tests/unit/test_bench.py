@@ -47,7 +47,7 @@ def rows(text: str) -> dict[str, list[str]]:
     return found
 
 
-def test_decisions_are_measured_beside_every_engine_that_is_here() -> None:
+def test_decisions_are_measured_next_to_every_engine_that_is_here() -> None:
     """All answers agree; each engine has a ratio, or a row that says what to install."""
     done = bench("--quick", "--only", "decisions")
     assert done.returncode == 0, done.stderr
@@ -82,9 +82,9 @@ def test_every_other_question_is_answered(question: str, title: str) -> None:
         assert len({line.count("|") for line in lines}) == 1
 
 
-def test_an_engine_that_lies_is_told_apart() -> None:
+def test_an_engine_that_lies_is_reported_apart() -> None:
     """Equal answers come before times: who allows what the rules block is named, with the call."""
-    told = answer_to("""
+    shown = answer_to("""
 from tests.bench.agreement import disagreements
 from tests.bench.peers.by_hand import ByHand, Naive
 from tests.bench.peers.engine import Loaded
@@ -95,21 +95,21 @@ liar = Loaded(lambda call: "allow", lambda call: (call,), str)
 print(json.dumps({name: str(each) for name, each in
     disagreements({"honest": honest, "liar": liar}, oracle, calls(made, "mixed", 100)).items()}))
 """)
-    assert list(told) == ["liar"]
-    assert "says `allow`, and not `" in told["liar"]
+    assert list(shown) == ["liar"]
+    assert "says `allow`, and not `" in shown["liar"]
 
 
 def test_a_peer_that_is_missing_has_a_row_that_says_so() -> None:
     """Nothing fails for want of a peer."""
-    told = answer_to("""
+    shown = answer_to("""
 sys.modules.update(cedarpy=None, vakt=None)
 from tests.bench import filtering
 from tests.bench.report import QUICK, markdown
 report = filtering.run(QUICK, lambda text: None)
 print(json.dumps(markdown(report.ratios[0])))
 """)
-    assert rows(told)["cedarpy"] == ["not installed (`cedarpy`)"]
-    assert rows(told)["vakt"] == ["not installed (`vakt`)"]
+    assert rows(shown)["cedarpy"] == ["not installed (`cedarpy`)"]
+    assert rows(shown)["vakt"] == ["not installed (`vakt`)"]
 
 
 def test_the_rules_are_mixed_as_the_page_says() -> None:
@@ -126,7 +126,7 @@ print(json.dumps([sum(rule.is_glob for rule in made),
 
 def test_calls_meet_rules_or_miss_them_as_their_kind_says() -> None:
     """Every hit is decided by a rule, no miss is, and the mixture and the fresh names have both."""
-    told = answer_to("""
+    shown = answer_to("""
 from tests.bench.peers.by_hand import Naive
 from tests.bench.workload import KINDS, calls, fresh_calls, rules
 made = rules(200)
@@ -134,7 +134,7 @@ decide = Naive().load(made).ask
 kinds = {kind: calls(made, kind, 300) for kind in KINDS} | {"new": list(fresh_calls(made, 300))}
 print(json.dumps({kind: sorted({decide(call) for call in sample}) for kind, sample in kinds.items()}))
 """)
-    assert told == {
+    assert shown == {
         "hit": ["allow", "block"],
         "miss": ["confirm"],
         "mixed": ["allow", "block", "confirm"],
@@ -170,12 +170,12 @@ print(json.dumps(page({"decisions": Report("Decisions", (ratios,), (figures,), t
 
 def test_a_target_says_whether_it_is_met() -> None:
     """Bounds from above and from below; what was not measured is neither."""
-    told = answer_to("""
+    shown = answer_to("""
 from tests.bench.report import markdown
 from tests.bench.targets import targets
 print(json.dumps(markdown(targets({"p50-10000": 1.6, "cedarpy-10": 12.0}))))
 """)
-    found = rows(told)
+    found = rows(shown)
     assert found["a decision, 10,000 rules, mixed, median"][-1] == "no"
     assert found["cedarpy, 10 rules"][-1] == "yes"
     assert found["vakt, 10,000 rules"][-2:] == ["not measured", ""]

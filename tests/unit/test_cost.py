@@ -99,7 +99,7 @@ def test_a_decision_makes_few_calls(tool: str, rule_id: str | None, bound: int) 
     assert counts[0] == counts[1] <= bound
 
 
-def test_decisions_are_not_made_anew() -> None:
+def test_decisions_are_not_made_again() -> None:
     """The same verdict for the same tool is the same object."""
     calls = [ToolCall("limited", {"limit": n, "path": "/srv"}) for n in range(20)]
     assert len({id(decision) for decision in LOTS.decide_many(calls, CONTEXT)}) == 1
@@ -146,8 +146,8 @@ def test_a_missing_argument_builds_no_record_and_no_decision(
         rules = [_rule(f"r{n}", "tool", argument_condition(path, 1), effect=effect) for n, path in enumerate(paths)]
         policy, call = AuthorizationPolicy(rules), ToolCall("tool", {"other": 1})
         decision = policy.decide(call, CONTEXT)
-        told = [(f"r{n}", f"UnevaluableError: `args.{path}` is missing") for n, path in enumerate(paths)]
-        assert [(error.rule_id, error.error) for error in decision.errors] == told
+        reported = [(f"r{n}", f"UnevaluableError: `args.{path}` is missing") for n, path in enumerate(paths)]
+        assert [(error.rule_id, error.error) for error in decision.errors] == reported
         assert decision.rule_id == answered
         assert policy.explain(call, CONTEXT).decision == decision
         with monkeypatch.context() as patch:
@@ -159,7 +159,7 @@ def test_a_missing_argument_builds_no_record_and_no_decision(
     assert counts[1] - counts[0] <= 7 * 70
 
 
-def test_a_decision_with_failures_is_not_made_anew() -> None:
+def test_a_decision_with_failures_is_not_made_again() -> None:
     """The same failures on the way to the same decision are the same object, and are all told."""
     calls = [ToolCall("limited", {"path": f"/srv/{n}"}) for n in range(20)]
     decisions = LOTS.decide_many(calls, CONTEXT)

@@ -40,7 +40,7 @@ def _drawn() -> dict[str, tuple[str, str | None]]:
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_the_tree_is_the_tree_that_is_drawn(cls: type[Exception]) -> None:
-    """Every class stands in the picture, under its parent and with its built-in base."""
+    """Every class is in the picture, under its parent and with its built-in base."""
     parent, base = _drawn()[cls.__name__]
     assert [above.__name__ for above in cls.__bases__] == [parent, *([base] if base else [])]
 
@@ -126,10 +126,10 @@ def test_one_problem_is_one_problem() -> None:
     assert re.fullmatch(r"a:1:1: first\n1 problem\b.*", str(ConfigError([Problem("a", 1, 1, 1, "first")])))
 
 
-@pytest.mark.parametrize(("number", "told"), [(0, "0 rules"), (1, "1 rule"), (2, "2 rules")])
-def test_a_noun_agrees_with_its_number(number: int, told: str) -> None:
+@pytest.mark.parametrize(("number", "expected"), [(0, "0 rules"), (1, "1 rule"), (2, "2 rules")])
+def test_a_noun_agrees_with_its_number(number: int, expected: str) -> None:
     """Only one is one."""
-    assert count(number, "rule") == told
+    assert count(number, "rule") == expected
     assert count(number, "entity", "entities").endswith("y" if number == 1 else "ies")
 
 

@@ -49,7 +49,7 @@ def test_a_regular_file_is_read(file: Path) -> None:
 
 
 def test_a_link_is_followed_only_on_request(link: Path) -> None:
-    """What it leads to is somebody else's choice."""
+    """What it leads to is someone else's choice."""
     with pytest.raises(OSError, match="link") as caught, open_regular(link):
         pass
     assert caught.value.errno in LOOP
@@ -161,7 +161,7 @@ def test_what_cannot_be_written_leaves_the_old_file(file: Path, monkeypatch: pyt
     assert (file.read_bytes(), list(file.parent.iterdir())) == (b"old", [file])
 
 
-def test_a_file_beside_is_there_for_a_while(file: Path) -> None:
+def test_a_file_next_to_is_there_for_a_while(file: Path) -> None:
     """In the same directory, so that a rename is one step."""
     with temporary_next_to(file, b"new") as temporary:
         assert Path(temporary).parent == file.parent

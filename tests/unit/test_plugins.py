@@ -76,7 +76,7 @@ def test_a_call_is_decided(handler: ToolHandler) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "args", "told"),
+    ("name", "args", "expected"),
     [
         ("loook", {}, "There is no tool `loook`. Did you mean `look`?"),
         ("look", {"word": 1}, "`word`"),
@@ -85,9 +85,11 @@ def test_a_call_is_decided(handler: ToolHandler) -> None:
         ("look", {"word": float("nan")}, "The call was not understood"),
     ],
 )
-def test_a_call_that_cannot_work_is_answered(handler: ToolHandler, name: str, args: dict[str, Any], told: str) -> None:
+def test_a_call_that_cannot_work_is_answered(
+    handler: ToolHandler, name: str, args: dict[str, Any], expected: str
+) -> None:
     """In words the model can act on."""
-    assert told in str(_done(execute_tool(name, args, handler)))
+    assert expected in str(_done(execute_tool(name, args, handler)))
 
 
 def test_status_lines_go_to_the_caller_and_other_events_to_the_registry(handler: ToolHandler) -> None:

@@ -1,6 +1,6 @@
 """What a process loads before it answers: counted in modules, which do not depend on how busy a machine is.
 
-After a change of `programs.toml` or of `rules`, `python tests/unit/test_start_up.py` writes their quick forms anew.
+After a change of `programs.toml` or of `rules`, `python tests/unit/test_start_up.py` writes their quick forms again.
 """
 
 import hashlib
@@ -120,16 +120,16 @@ def test_the_width_of_help_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPat
 def test_the_quick_form_of_the_programs_says_what_the_other_says() -> None:
     """`programs.json` is `programs.toml`, and its digest is of these very bytes."""
     assert PROGRAMS.with_suffix(".json").read_text(encoding="utf-8") == compact()
-    told = json.loads(compact())
-    assert told.pop("sha256") == hashlib.sha256(PROGRAMS.read_bytes()).hexdigest()
-    assert told == tomllib.loads(PROGRAMS.read_text(encoding="utf-8"))
+    shown = json.loads(compact())
+    assert shown.pop("sha256") == hashlib.sha256(PROGRAMS.read_bytes()).hexdigest()
+    assert shown == tomllib.loads(PROGRAMS.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("stored", [None, "", "[]", "{}", '{"sha256": "0", "program": {}, "group": {}}'])
 def test_a_quick_form_of_other_programs_does_not_count(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stored: str | None
 ) -> None:
-    """An edited `programs.toml` is read as it is, whatever stands beside it."""
+    """An edited `programs.toml` is read as it is, whatever is next to it."""
     text, quick = tmp_path / "programs.toml", tmp_path / "programs.json"
     text.write_text("[group]\n[program.look]\noptions = '-a'\n[program.see]\nlike = 'look'\n")
     if stored is not None:

@@ -152,8 +152,8 @@ def sandbox() -> Iterator[Sandbox]:
 class Grammar:
     """Prints random texts of a language.
 
-    A line of `text` is a symbol, a colon, and what it may stand for, between bars. `«x»` stands for
-    one of the symbol `x`; `␣`, `␉` and `␤` for a blank, a tab and a new line. What stands behind a
+    A line of `text` is a symbol, a colon, and what it may mean, between bars. `«x»` means
+    one of the symbol `x`; `␣`, `␉` and `␤` for a blank, a tab and a new line. What is behind a
     symbol with `!` is chosen seldom: of `risk`.
     """
 
@@ -172,7 +172,7 @@ class Grammar:
         return {}
 
     def grow(self, chance: random.Random, symbol: str, depth: int = 6) -> str:
-        """Return a random text that a symbol stands for, seldom deeper than `depth`."""
+        """Return a random text that a symbol means, seldom deeper than `depth`."""
         choices = self.rules[symbol]
         if f"{symbol}!" in self.rules and chance.random() < self.risk:
             choices = self.rules[f"{symbol}!"]

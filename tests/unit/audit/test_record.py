@@ -83,7 +83,7 @@ def test_a_line_is_in_the_file_when_record_returns(path: Path) -> None:
 
 
 def test_a_session_begins_with_its_circumstances(path: Path) -> None:
-    """The event `session` names the process and what it is told; it is about no call."""
+    """The event `session` names the process and what it was given; it is about no call."""
     recorder = JsonlRecorder(str(path), clock=lambda: "noon", session="s1")
     recorder.begin(mode="plan", rules=("permitry:base",))
     head = {"at": "noon", "session": "s1", "event": "session", "process": os.getpid()}
@@ -91,7 +91,7 @@ def test_a_session_begins_with_its_circumstances(path: Path) -> None:
     recorder.close()
 
 
-def test_sessions_in_one_file_are_told_apart(path: Path) -> None:
+def test_sessions_in_one_file_are_reported_apart(path: Path) -> None:
     """Every line carries the id of its session, and no two sessions share one."""
     for _ in range(2):
         recorder = JsonlRecorder(str(path))
@@ -104,7 +104,7 @@ def test_sessions_in_one_file_are_told_apart(path: Path) -> None:
 
 
 def test_a_line_is_synced_before_record_returns(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is told to keep the line, after all of it was written."""
+    """The disk is asked to keep the line, after all of it was written."""
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
     recorder = JsonlRecorder(str(path))
@@ -134,13 +134,13 @@ def test_a_line_is_pure_ascii_without_breaks(path: Path) -> None:
 
 
 def test_only_the_owner_may_read_the_record(path: Path) -> None:
-    """Arguments of calls are nobody else's business."""
+    """Arguments of calls concern no one else."""
     JsonlRecorder(str(path)).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_an_existing_record_is_closed_to_others(path: Path) -> None:
-    """Only the owner may read it, also when somebody made it before."""
+    """Only the owner may read it, also when someone made it before."""
     path.touch()
     path.chmod(0o644)
     JsonlRecorder(str(path)).close()
@@ -184,7 +184,7 @@ def test_an_existing_record_is_continued(path: Path) -> None:
     assert [line["event"] for line in _lines(path)] == ["decided", "started"]
 
 
-def test_the_time_is_told_in_utc(path: Path) -> None:
+def test_the_time_is_reported_in_utc(path: Path) -> None:
     """Without a clock of the host's, the time carries its offset."""
     recorder = JsonlRecorder(str(path))
     recorder.record("decided", _CALL)
@@ -214,7 +214,7 @@ def test_after_closing_nothing_is_recorded(path: Path) -> None:
 
 
 def test_a_closed_recorder_never_touches_another_file(path: Path, tmp_path: Path) -> None:
-    """The number of a closed file may belong to somebody else by now: it is neither written nor closed."""
+    """The number of a closed file may belong to someone else by now: it is neither written nor closed."""
     recorder = JsonlRecorder(str(path))
     recorder.close()
     with (tmp_path / "other").open("wb", buffering=0) as other:
@@ -291,7 +291,7 @@ def test_a_whole_record_gets_no_empty_line(path: Path, before: str) -> None:
 
 
 def test_a_line_that_was_not_synced_does_not_spoil_the_next(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody knows how much of it will be on the disk."""
+    """No one knows how much of it will be on the disk."""
     recorder = JsonlRecorder(str(path))
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", _failing)
@@ -318,7 +318,7 @@ def test_writers_at_once_keep_whole_lines(path: Path) -> None:
 
 
 def test_a_pipe_whose_reader_has_left_is_no_record(path: Path) -> None:
-    """Nobody kept the event, so it is not recorded."""
+    """No one kept the event, so it is not recorded."""
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     recorder = JsonlRecorder(str(path))

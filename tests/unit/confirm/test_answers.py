@@ -120,7 +120,7 @@ def test_every_field_of_a_response_can_be_written() -> None:
     assert given == ToolConfirmationResponse(True, skip_future=True, abort=True, instructions="stop", arguments=_EDIT)
 
 
-def test_answers_nobody_asked_for_are_counted_by_their_lines() -> None:
+def test_answers_no_one_asked_for_are_counted_by_their_lines() -> None:
     """Lines count from 1, blank ones included."""
     lines = ['{"call_id": "c1", "approved": false}', "  ", '{"call_id": "c9", "approved": false}']
     channel = read_answers("answers.jsonl", lines)
@@ -129,7 +129,7 @@ def test_answers_nobody_asked_for_are_counted_by_their_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("{", "not valid JSON"),
         ("[]", "an answer is a JSON object"),
@@ -150,17 +150,17 @@ def test_answers_nobody_asked_for_are_counted_by_their_lines() -> None:
         ('{"call_id": "c1", "approved": true, "approved": false}', "the key `approved` occurs twice"),
     ],
 )
-def test_every_mistake_is_named(line: str, told: str) -> None:
+def test_every_mistake_is_named(line: str, expected: str) -> None:
     """A bad answer is refused before the session begins."""
     with pytest.raises(ConfigError) as caught:
         read_answers("answers.jsonl", [line])
-    assert told in caught.value.problems[0].message
+    assert expected in caught.value.problems[0].message
 
 
 @pytest.mark.parametrize(
     "rest", ['"approved": "yes"', '"approved": true, "abort": 1', '"approved": true, "instructions": 3']
 )
-def test_a_wrong_type_is_told_in_words(rest: str) -> None:
+def test_a_wrong_type_is_reported_in_words(rest: str) -> None:
     """The message is a sentence, not the inside of a validator."""
     with pytest.raises(ConfigError) as caught:
         read_answers("answers.jsonl", ['{"digest": "d", ' + rest + "}"])

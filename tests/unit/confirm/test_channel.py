@@ -14,7 +14,7 @@ def request_to_write(call: ToolCall) -> ToolConfirmationRequest:
     return ToolConfirmationRequest(call)
 
 
-def test_nobody_answers_in_an_unattended_session(request_to_write: ToolConfirmationRequest) -> None:
+def test_no_one_answers_in_an_unattended_session(request_to_write: ToolConfirmationRequest) -> None:
     """An unattended channel gives no answer, which is not a yes."""
     channel: ConfirmationChannel = UnattendedChannel()
     assert channel.ask(request_to_write) is None

@@ -74,7 +74,7 @@ def test_an_answer_after_the_deadline_is_refused_for_good(call: ToolCall, unrule
 
 
 def test_a_late_answer_tells_what_was_asked(call: ToolCall, unruled: Decision) -> None:
-    """Whoever claimed too late learns which call stays blocked."""
+    """The one who claimed too late learns which call stays blocked."""
     now = [0.0]
     ledger = ConfirmationLedger(lifetime=60.0, clock=lambda: now[0], new_id=lambda: "p1")
     question = ledger.open(call, unruled)
@@ -140,7 +140,7 @@ def test_of_many_threads_one_claims(call: ToolCall, unruled: Decision) -> None:
 
 
 def test_the_ids_do_not_stand_in_the_text_of_a_ledger(call: ToolCall, unruled: Decision) -> None:
-    """Whoever prints a ledger gives no answerable id away."""
+    """The one who prints a ledger gives no answerable id away."""
     ledger = ConfirmationLedger(new_id=lambda: "secret-id")
     ledger.open(call, unruled)
     assert "secret-id" not in repr(ledger)

@@ -11,17 +11,17 @@ _BLOCK = Decision(Verdict.BLOCK, "secret-rule", Phase.RESTRICTION, "for the oper
 
 def test_guidance_of_the_user_reaches_the_model() -> None:
     """The user's words are passed on, trimmed, and marked as the user's."""
-    told = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions="  use tabs\n"))
-    assert "`write_file`" in told
-    assert "The user says: use tabs\n" in told
+    shown = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions="  use tabs\n"))
+    assert "`write_file`" in shown
+    assert "The user says: use tabs\n" in shown
 
 
 @pytest.mark.parametrize("instructions", ["", " \n\t"])
-def test_without_guidance_the_model_is_told_that_there_is_none(instructions: str) -> None:
+def test_without_guidance_the_model_is_reported_that_there_is_none(instructions: str) -> None:
     """Blank guidance is none."""
-    told = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions=instructions))
-    assert "The user gave no reason." in told
-    assert "The user says" not in told
+    shown = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions=instructions))
+    assert "The user gave no reason." in shown
+    assert "The user says" not in shown
 
 
 def test_a_declined_call_is_said_not_to_have_run() -> None:
@@ -31,8 +31,8 @@ def test_a_declined_call_is_said_not_to_have_run() -> None:
 
 def test_a_block_tells_the_message_and_not_the_rule() -> None:
     """The rule base does not concern the model."""
-    told = ToolRejectionNotifier().blocked("write_file", _BLOCK)
-    assert told == "The call of `write_file` was blocked. Secrets are off limits."
+    shown = ToolRejectionNotifier().blocked("write_file", _BLOCK)
+    assert shown == "The call of `write_file` was blocked. Secrets are off limits."
 
 
 def test_a_block_without_a_message_says_that_nothing_ran() -> None:
@@ -41,11 +41,11 @@ def test_a_block_without_a_message_says_that_nothing_ran() -> None:
     assert ToolRejectionNotifier().blocked("write_file", decision).endswith("was blocked. It did not run.")
 
 
-def test_an_unanswered_question_is_told_as_such() -> None:
-    """Nobody having answered is another thing than a no."""
-    told = ToolRejectionNotifier().unanswered("write_file")
-    assert "`write_file`" in told
-    assert "got none; it did not run" in told
+def test_an_unanswered_question_is_reported_as_such() -> None:
+    """No one having answered is another thing than a no."""
+    shown = ToolRejectionNotifier().unanswered("write_file")
+    assert "`write_file`" in shown
+    assert "got none; it did not run" in shown
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def test_an_unanswered_question_is_told_as_such() -> None:
 )
 def test_a_declined_call_says_how_to_go_on(instructions: str, end: str) -> None:
     """With guidance the model follows it; without, it asks before it tries its luck."""
-    told = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions=instructions))
-    assert told.endswith(f"\n{end}")
+    shown = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions=instructions))
+    assert shown.endswith(f"\n{end}")

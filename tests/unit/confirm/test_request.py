@@ -39,7 +39,7 @@ def test_a_restriction_is_named_with_its_reason(call: ToolCall, restricted: Deci
 
 
 def test_a_restriction_without_a_reason_is_still_named(call: ToolCall) -> None:
-    """The id stands where a reason is missing."""
+    """The id is where a reason is missing."""
     decision = Decision(Verdict.CONFIRM, "night", Phase.RESTRICTION, "")
     assert ConfirmationRequestFactory().create(call, decision).reason == "the rule says so (rule `night`)"
 

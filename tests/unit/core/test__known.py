@@ -79,7 +79,7 @@ def test_the_ignore_list_is_not_known_for_another_tool() -> None:
 
 
 def test_of_a_context_that_is_not_known_nothing_is() -> None:
-    """Which is told apart, as the context alone would say it."""
+    """Which is reported apart, as the context alone would say it."""
     with pytest.raises(Unresolved) as raised:
         assert noting(None, "a", set()).yolo_mode
     assert raised.value.is_of_context

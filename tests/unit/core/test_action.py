@@ -81,7 +81,7 @@ def test_what_is_connected_to_includes_the_operands_of_programs() -> None:
     assert list(actions.connects()) == [HERE, THERE]
 
 
-def test_the_first_thing_that_could_not_be_read_is_told() -> None:
+def test_the_first_thing_that_could_not_be_read_is_reported() -> None:
     """Only among what is certain: what is possible besides can make nothing less certain."""
     assert Actions((READ, UNREADABLE, Unknown("y", "later"))).unknown is UNREADABLE
     assert Actions((READ,), (UNREADABLE,), (UNREADABLE,)).unknown is None
@@ -103,7 +103,7 @@ def test_targets_are_what_a_call_meets(actions: Actions, targets: set[str]) -> N
     assert actions.targets == targets
 
 
-def test_operands_are_read_when_somebody_asks_and_once() -> None:
+def test_operands_are_read_when_someone_asks_and_once() -> None:
     """Rules about names cost no reading."""
     asked: list[None] = []
 
@@ -122,7 +122,7 @@ def test_operands_are_read_when_somebody_asks_and_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "told"),
+    ("action", "expected"),
     [
         (COPY, "cp a b"),
         (READ, "read a"),
@@ -135,6 +135,6 @@ def test_operands_are_read_when_somebody_asks_and_once() -> None:
         (Unknown("x" * 61, "why"), "x" * 60 + "..."),
     ],
 )
-def test_an_action_is_told_in_a_few_words(action: Action, told: str) -> None:
+def test_an_action_is_reported_in_a_few_words(action: Action, expected: str) -> None:
     """Long ones are cut."""
-    assert phrase(action) == told
+    assert phrase(action) == expected

@@ -327,7 +327,7 @@ def test_a_call_is_checked_by_a_host_that_switched_validators_off(wrong: dict[st
 
 
 def test_the_digest_is_that_of_one_canonical_text() -> None:
-    """It stands in records and rule files: kind, server and name as a list, then the arguments."""
+    """It is in records and rule files: kind, server and name as a list, then the arguments."""
     call = ToolCall('a"é', {"b": 1, "a": "x"}, server="docs", kind=PayloadKind.CUSTOM)
     text = '["custom","docs","a\\"\\u00e9"]{"a":"x","b":1}'
     assert call.digest == hashlib.sha256(text.encode()).hexdigest()

@@ -37,7 +37,7 @@ def _state() -> Any:  # noqa: ANN401 -- a state of any shape, which the tests ch
 
 
 def test_a_bare_context_widens_nothing() -> None:
-    """By default: no plan, no YOLO, no ignored tool, no template, somebody there."""
+    """By default: no plan, no YOLO, no ignored tool, no template, someone there."""
     context = AuthContext()
     assert (context.is_plan_mode, context.yolo_mode, context.tool_ignore_list) == (False, False, ())
     assert (context.active_template, context.mode, context.agent) == (None, "default", "main")
@@ -207,7 +207,7 @@ def test_a_state_with_a_truthy_flag_is_refused() -> None:
 
 
 class _Seed:
-    """A state with the four fields of the seed, and nothing beside them."""
+    """A state with the four fields of the seed, and nothing next to them."""
 
     def __init__(self, **fields: object) -> None:
         given = {"is_plan_mode": False, "yolo_mode": False, "tool_ignore_list": [], "active_template": None, **fields}
@@ -301,7 +301,7 @@ def test_names_may_be_kinds_of_text_in_any_list() -> None:
 
 
 def test_a_child_starts_from_its_parent_and_knows_it() -> None:
-    """Only what is given differs; the parent stands behind it, and so does the parent's own parent."""
+    """Only what is given differs; the parent is behind it, and so does the parent's own parent."""
     top = AuthContext(tool_ignore_list=("bash",), workspace="w")
     middle = top.child("middle", yolo_mode=True)
     low = middle.child("low")

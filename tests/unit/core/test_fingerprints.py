@@ -34,7 +34,7 @@ def test_a_full_table_says_so_and_goes_on_counting_what_it_has() -> None:
     assert [table.count(number) for number in (5, 6, 7)] == [2, 1, 0]
 
 
-def test_keys_that_fall_on_one_slot_are_told_apart() -> None:
+def test_keys_that_fall_on_one_slot_are_reported_apart() -> None:
     """Only one number for two keys makes them one."""
     table = Fingerprints(4)
     numbers = [8 * step + 3 for step in range(4)]

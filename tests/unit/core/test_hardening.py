@@ -139,7 +139,7 @@ def test_one_string_is_no_set_of_labels() -> None:
 
 @pytest.mark.parametrize("rule", [Raising(), Answering()])
 def test_a_failure_that_cannot_be_shown_still_blocks(rule: Blocking) -> None:
-    """What cannot even be told must not end the decision either."""
+    """What cannot even be reported must not end the decision either."""
     decision = AuthorizationPolicy([rule]).decide(ToolCall("a"), AuthContext())
     assert (decision.verdict, len(decision.errors)) == (Verdict.BLOCK, 1)
 

@@ -115,7 +115,7 @@ def test_any_text_is_counted_as_a_digest() -> None:
 
 
 def test_digests_past_the_bound_cannot_be_counted() -> None:
-    """Those that have room are counted as before; for any other one nobody knows."""
+    """Those that have room are counted as before; for any other one no one knows."""
     log = _log(*(_ran(float(at)) for at in range(9)))
     assert log.history.count(_ran(1.0).digest) == 1
     for at in (5.0, 99.0):

@@ -536,7 +536,7 @@ def test_what_is_kept_of_a_tool_goes_with_its_declaration() -> None:
     assert len(_index(policy)._specs) == 0  # noqa: SLF001 -- as above
 
 
-def test_a_declaration_that_takes_the_place_of_another_is_resolved_anew() -> None:
+def test_a_declaration_that_takes_the_place_of_another_is_resolved_again() -> None:
     """Whatever the new one has in common with the old, its address in memory included."""
     policy = AuthorizationPolicy(BUILT_IN_RULES)
     reads, writes = ToolTraits(read_only=True), ToolTraits(read_only=False)
@@ -677,7 +677,7 @@ def _restriction(*plain: Any, scope: type[Scope] = Scope) -> AuthorizationPolicy
 
 
 class _OddScope(Scope):
-    """A scope that somebody changed."""
+    """A scope that someone changed."""
 
     def restricts(self, _: Question) -> bool:
         """Return False."""
@@ -685,7 +685,7 @@ class _OddScope(Scope):
 
 
 class _OddTest(ArgumentTest):
-    """A test that somebody changed."""
+    """A test that someone changed."""
 
     def truth(self, _: object) -> bool:
         """Return False."""
@@ -843,7 +843,7 @@ def test_what_a_context_of_another_class_ignores_is_its_own_matter() -> None:
 
 
 class _Running(Budget):
-    """A budget that somebody else counts."""
+    """A budget that someone else counts."""
 
     counted: ClassVar[list[str]] = []
 
@@ -862,7 +862,7 @@ def test_a_budget_of_another_class_is_asked_each_time() -> None:
 
 
 class _Changing(Pattern):
-    """A pattern that somebody else changes."""
+    """A pattern that someone else changes."""
 
     answers: ClassVar[list[bool]] = []
 

@@ -1,4 +1,4 @@
-"""The names of tools: as providers take them, and all that one of them may stand for."""
+"""The names of tools: as providers take them, and all that one of them may mean."""
 
 import pytest
 

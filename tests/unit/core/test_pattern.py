@@ -27,7 +27,7 @@ from permitry.core.pattern import Pattern
     ],
 )
 def test_a_pattern_fits(pattern: str, name: str) -> None:
-    """A star stands for any run of characters, a question mark for one."""
+    """A star means any run of characters, a question mark any one."""
     assert Pattern(pattern).matches(name)
 
 

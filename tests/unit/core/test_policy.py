@@ -231,7 +231,7 @@ def test_a_decision_carries_the_words_of_its_rule() -> None:
     ("effect", "priority", "words"),
     [(CONFIRM, 150, "needs the user's confirmation"), (BLOCK, 150, "did not run")],
 )
-def test_the_model_is_told_something_by_default(effect: Verdict, priority: int, words: str) -> None:
+def test_the_model_is_reportedmething_by_default(effect: Verdict, priority: int, words: str) -> None:
     """A rule without a message has one all the same, which names no rule."""
     message = _decide(_Rule("secret-rule", effect, priority, reason="secret reason")).message
     assert message is not None
@@ -240,7 +240,7 @@ def test_the_model_is_told_something_by_default(effect: Verdict, priority: int, 
 
 
 def test_an_empty_message_is_a_message() -> None:
-    """Only None stands for the default."""
+    """Only None means the default."""
     assert _decide(_Rule("r", BLOCK, 150, message="")).message == ""
 
 
@@ -263,7 +263,7 @@ def test_every_decision_names_the_version_of_the_policy() -> None:
         assert policy.decide(ToolCall("a"), AuthContext()).policy_version == policy.version != ""
 
 
-def test_the_version_stands_for_the_rules() -> None:
+def test_the_version_is_for_the_rules() -> None:
     """Equal rules have one version, other rules or another order have another."""
     one, other = _Rule("a", BLOCK, 150), _Rule("b", BLOCK, 150)
     policies = [
@@ -275,7 +275,7 @@ def test_the_version_stands_for_the_rules() -> None:
 
 
 def test_a_rule_that_cannot_be_shown_fails_no_decision() -> None:
-    """Its class stands for it in the version, which is made when the first decision needs it."""
+    """Its class represents it in the version, which is made when the first decision needs it."""
 
     @attrs.frozen
     class _Mute(_Rule):
@@ -288,7 +288,7 @@ def test_a_rule_that_cannot_be_shown_fails_no_decision() -> None:
 
 
 def test_a_decision_that_is_made_twice_at_once_is_one() -> None:
-    """Whoever comes second takes the one of the first: here, while the version is still being worked out."""
+    """The one who comes second takes the one of the first: here, while the version is still being worked out."""
     found: list[Decision | None] = []
 
     @attrs.frozen
@@ -319,8 +319,8 @@ def test_a_policy_is_shown_with_its_rules_and_its_version() -> None:
     """Everything it is made of, by name."""
     rule = _Rule("a", BLOCK, 150)
     policy = AuthorizationPolicy([rule])
-    told = f"rules=({rule!r},), declared=mappingproxy({{}}), flows=(), version={policy.version!r}"
-    assert repr(policy) == f"AuthorizationPolicy({told})"
+    shown = f"rules=({rule!r},), declared=mappingproxy({{}}), flows=(), version={policy.version!r}"
+    assert repr(policy) == f"AuthorizationPolicy({shown})"
 
 
 def test_the_version_is_the_same_in_another_process() -> None:

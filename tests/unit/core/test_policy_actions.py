@@ -32,7 +32,7 @@ def _broken(call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Acti
 
 @attrs.frozen
 class _Rule:
-    """A permission that covers, or a restriction that answers, what it is told to."""
+    """A permission that covers, or a restriction that answers, as it is set to."""
 
     id: str
     answer: object = False
@@ -84,7 +84,7 @@ def test_permissions_permit_a_call_together() -> None:
 
 @pytest.mark.parametrize("covered", [(), (0,), (1,), (0, 2, 7)])
 def test_an_action_that_is_left_is_not_permitted(covered: tuple[int, ...]) -> None:
-    """Every certain action needs a permission; an index too many stands for nothing."""
+    """Every certain action needs a permission; an index too many is for nothing."""
     assert _decide(_covering("a", *covered)).verdict is CONFIRM
 
 
@@ -101,7 +101,7 @@ def test_a_call_without_actions_is_covered_by_nobody() -> None:
 
 @pytest.mark.parametrize("call", [ToolCall("unheard_of"), ToolCall("web_search")])
 def test_a_tool_of_which_nothing_is_declared_has_no_parts(call: ToolCall) -> None:
-    """Without roles nobody knows what the actions of a call are."""
+    """Without roles no one knows what the actions of a call are."""
     assert _decide(_covering("a", 0, 1), call=call).verdict is CONFIRM
 
 
@@ -134,7 +134,7 @@ def test_an_explanation_tells_what_is_covered_in_part() -> None:
 
 
 def test_an_explanation_tells_a_failure_to_cover() -> None:
-    """Law 9: every error of the decision is told of its rule."""
+    """Law 9: every error of the decision names its rule."""
     explanation = AuthorizationPolicy([_Rule("a", covered=KeyError("x"))], reader=_reader(LS, RM)).explain(
         CALL, AuthContext()
     )
@@ -147,7 +147,7 @@ def test_an_explanation_tells_a_failure_to_cover() -> None:
 
 @pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
 def test_a_restriction_that_is_unsure_asks(effect: Verdict) -> None:
-    """It confirms, above every permission, and says why; the model is told to wait for the user."""
+    """It confirms, above every permission, and says why; the model is shown to wait for the user."""
     decision = _decide(_restriction(Unsure("an expansion"), effect), _Rule("yes", answer=True))
     assert (decision.verdict, decision.rule_id, decision.phase) == (CONFIRM, "restriction", Phase.RESTRICTION)
     assert decision.reason == "an expansion, so `restriction` could apply"
@@ -193,7 +193,7 @@ def test_a_permission_that_is_unsure_does_not_match(priority: int) -> None:
 
 
 def test_an_explanation_tells_the_doubt() -> None:
-    """An unsure restriction is a match; its phrase stands where an error would."""
+    """An unsure restriction is a match; its phrase is where an error would."""
     policy = AuthorizationPolicy([_restriction(Unsure("an expansion"))])
     (trace,) = policy.explain(CALL, AuthContext()).matches
     assert (trace.outcome, trace.error, trace.near_miss) == (RuleOutcome.UNSURE, "an expansion", None)
@@ -203,7 +203,7 @@ def test_an_explanation_tells_the_doubt() -> None:
 
 
 def test_without_a_reader_nothing_is_covered() -> None:
-    """What nobody reads is unknown, and no shell call only reads."""
+    """What no one reads is unknown, and no shell call only reads."""
     question = Question(CALL, AuthContext())
     assert question.actions.unknown is not None
     assert not question.is_read_only
@@ -365,7 +365,7 @@ def test_a_policy_travels_with_all_it_knows() -> None:
     assert (twin.reader, twin.version) == (_broken, policy.version)
 
 
-def test_the_version_stands_for_rules_flows_and_tools() -> None:
+def test_the_version_is_for_rules_flows_and_tools() -> None:
     """Another flow or declaration makes another policy."""
     one = AuthorizationPolicy(flows=(_Flow("a"),), declared={"t": ToolSpec("t")})
     versions = {AuthorizationPolicy().version, AuthorizationPolicy(flows=(_Flow("a"),)).version, one.version}

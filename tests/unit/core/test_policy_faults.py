@@ -143,7 +143,7 @@ def fault(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_failure_stands_in_the_decision(name: str) -> None:
+def test_the_failure_is_in_the_decision(name: str) -> None:
     """The record says which rule failed, and how."""
     test, error = FAULTS[name]
     (failure,) = _decide(_Rule(BLOCK, 150, test)).errors

@@ -34,7 +34,7 @@ def test_a_text_within_the_limit_is_whole(text: str) -> None:
 
 
 def test_a_longer_text_keeps_its_head_and_tail() -> None:
-    """Two thirds come from the beginning, one third from the end, and the gap is told in characters."""
+    """Two thirds come from the beginning, one third from the end, and the gap is reported in characters."""
     assert clip("a" * 20 + "-" * 60 + "z" * 10, 30) == f"{'a' * 20}\n...[60 characters left out]...\n{'z' * 10}"
 
 

@@ -67,7 +67,7 @@ def test_only_a_function_without_a_server_is_the_agents_own(*, call: ToolCall, i
     ],
 )
 def test_without_a_spec_a_short_list_of_names_reads(*, call: ToolCall, is_read_only: bool) -> None:
-    """An unknown tool counts as writing, and a name speaks for the agent's own tools only."""
+    """An unknown tool counts as writing, and a name applies to the agent's own tools only."""
     assert _question(call).is_read_only is is_read_only
 
 
@@ -117,7 +117,7 @@ def test_the_protocol_of_the_seed_is_two_methods() -> None:
     assert not isinstance(half(), PermissionRule)
 
 
-def test_a_specs_own_part_is_the_spec_unless_somebody_knows_better() -> None:
+def test_a_specs_own_part_is_the_spec_unless_someone_knows_better() -> None:
     """Where a rule file adds to a spec, the tool did not say all of it."""
     spec, call = ToolSpec("look"), ToolCall("look")
     assert _question(call, spec).own is spec

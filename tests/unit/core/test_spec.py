@@ -129,7 +129,7 @@ def test_roles_are_frozen() -> None:
 
 @pytest.mark.parametrize("roles", [None, {}, {"path": ArgumentRole.READ_PATH}])
 def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -> None:
-    """Roles that nobody gave stay apart from none."""
+    """Roles that no one gave stay apart from none."""
     spec = ToolSpec("t", "what", parameters={"properties": {"path": {}}}, traits=READS, roles=roles, version="2")
     for twin in (pickle.loads(pickle.dumps(spec)), copy.deepcopy(spec)):  # noqa: S301 -- our own bytes
         assert twin == spec
@@ -137,7 +137,7 @@ def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "expected"),
     [
         ({"name": ""}, "the name must be a non-empty string"),
         ({"name": 3}, "the name must be a non-empty string"),
@@ -168,14 +168,14 @@ def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -
         ({"output_limit": 0}, "`output_limit` is at least 1 character"),
     ],
 )
-def test_a_wrong_field_is_told_when_the_spec_is_made(fields: dict[str, Any], told: str) -> None:
+def test_a_wrong_field_is_reported_when_the_spec_is_made(fields: dict[str, Any], expected: str) -> None:
     """With its name, and the way out."""
-    with pytest.raises((TypeError, ValueError), match=told):
+    with pytest.raises((TypeError, ValueError), match=expected):
         ToolSpec(**{"name": "look", **fields})
 
 
 def test_a_role_or_kind_may_be_given_by_its_word() -> None:
-    """As it stands in a file."""
+    """As it is in a file."""
     spec = ToolSpec("look", roles={"path": "read_path"}, kinds=["custom"])
     assert spec.roles == {"path": ArgumentRole.READ_PATH}
     assert spec.kinds == {PayloadKind.CUSTOM}

@@ -48,7 +48,7 @@ def test_a_local_shell_is_one_by_its_kind() -> None:
 
 
 def test_a_call_that_claims_a_server_by_its_kind_is_not_known() -> None:
-    """No name speaks for a tool of a server, also when the server is not named."""
+    """No name applies to a tool of a server, also when the server is not named."""
     assert well_known(ToolCall("read_file", kind=PayloadKind.MCP)) is None
 
 
@@ -135,6 +135,6 @@ def test_a_name_says_of_a_shipped_tool_what_its_roles_say(shipped: Mapping[str, 
 
 
 def test_the_other_arguments_of_a_known_program_that_is_typed_into_change_nothing() -> None:
-    """One that nobody explains would make every look at its output unknown."""
+    """One that no one explains would make every look at its output unknown."""
     explained = {name.rstrip("?") for name in WELL_KNOWN["write_stdin"].roles or {}} | HARMLESS_ARGUMENTS
     assert {"session_id", "chars", "yield_time_ms", "max_output_tokens"} <= explained

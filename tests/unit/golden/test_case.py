@@ -101,11 +101,11 @@ def test_a_misspelt_case_is_a_problem(write: Write, changes: dict[str, Any], pla
 
 @pytest.mark.parametrize("key", ["answer", "then"])
 def test_an_answer_goes_with_what_follows(write: Write, key: str) -> None:
-    """An answer nobody looks at, and an outcome without an answer, are problems."""
+    """An answer no one looks at, and an outcome without an answer, are problems."""
     assert "`answer` and `then` go together" in problems_of(write(**{key: YES[key]}))[0]
 
 
-def test_several_problems_are_told_at_once(write: Write) -> None:
+def test_several_problems_are_reported_at_once(write: Write) -> None:
     """All mistakes of one case are collected."""
     assert len(problems_of(write(why="", wants=1, rules=7))) == 3
 
@@ -139,14 +139,14 @@ def test_a_case_that_holds_passes(write: Write) -> None:
 )
 def test_every_field_is_compared(write: Write, field: str, value: object) -> None:
     """A difference in one field is a mismatch that tells both values of that field, and no other."""
-    told = differs(write(want={**WANT, field: value}))
-    assert told == f"want.{field}: want {json.dumps(value)}, got {json.dumps(WANT[field])}"
+    shown = differs(write(want={**WANT, field: value}))
+    assert shown == f"want.{field}: want {json.dumps(value)}, got {json.dumps(WANT[field])}"
 
 
-def test_all_differences_are_told(write: Write) -> None:
-    """Two differences are told together, in the order of the fields."""
-    told = differs(write(want={**WANT, "message": "", "rule": "x"}))
-    assert told == f'want.rule: want "x", got null; want.message: want "", got {json.dumps(ASKS)}'
+def test_all_differences_are_reported(write: Write) -> None:
+    """Two differences are reported together, in the order of the fields."""
+    shown = differs(write(want={**WANT, "message": "", "rule": "x"}))
+    assert shown == f'want.rule: want "x", got null; want.message: want "", got {json.dumps(ASKS)}'
 
 
 def test_the_context_is_the_cases(write: Write) -> None:
@@ -175,7 +175,7 @@ def test_a_context_in_the_call_is_a_problem(write: Write, context: object) -> No
 
 
 def test_a_case_names_its_rules(write: Write) -> None:
-    """Rules named in the case, shipped or beside it, decide it; others given do not."""
+    """Rules named in the case, shipped or next to it, decide it; others given do not."""
     rule = 'schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["write_file"]\nmessage = "No."\n'
     want = {"verdict": "block", "rule": "no", "phase": "restriction", "message": "No."}
     path = write(rules=["permitry:base", "no.toml"], want=want)
@@ -202,18 +202,18 @@ def test_what_follows_an_answer_is_compared(write: Write) -> None:
     """Whether the call runs and what is remembered is part of a case with an answer."""
     check(write(**YES))
     always = {"approved": True, "skip_future": True}
-    told = differs(write(answer=always, then={"runs": False, "message": None, "tool_ignore_list": []}))
-    assert told == 'then.runs: want false, got true; then.tool_ignore_list: want [], got ["write_file"]'
+    shown = differs(write(answer=always, then={"runs": False, "message": None, "tool_ignore_list": []}))
+    assert shown == 'then.runs: want false, got true; then.tool_ignore_list: want [], got ["write_file"]'
 
 
-def test_what_the_model_is_told_is_compared(write: Write) -> None:
+def test_what_the_model_is_reported_is_compared(write: Write) -> None:
     """After a rejection the words for the model are part of the case; a context's ignore list stays as it is."""
     answer = {"approved": False, "skip_future": True, "instructions": "Use docs/."}
     then = {"runs": False, "message": "nothing", "tool_ignore_list": ["bash"]}
-    told = differs(write(answer=answer, then=then, context={"tool_ignore_list": ["bash"]}))
-    assert told.startswith('then.message: want "nothing", got "The user declined the call of `write_file`')
-    assert "Use docs/." in told
-    assert "tool_ignore_list" not in told
+    shown = differs(write(answer=answer, then=then, context={"tool_ignore_list": ["bash"]}))
+    assert shown.startswith('then.message: want "nothing", got "The user declined the call of `write_file`')
+    assert "Use docs/." in shown
+    assert "tool_ignore_list" not in shown
 
 
 # The index ----------------------------------------------------------------------------------------------------------
@@ -241,12 +241,12 @@ def test_an_empty_folder_has_an_empty_index(tmp_path: Path) -> None:
 
 
 def test_a_folder_needs_an_index(write: Write, tmp_path: Path) -> None:
-    """Without an index nobody would notice a case that is lost."""
+    """Without an index no one would notice a case that is lost."""
     write()
     assert problems_in(tmp_path) == [(tmp_path.name, 0, f"the folder has no `{INDEX}`")]
 
 
-def test_missing_unused_and_unsorted_are_told_together(write: Write, tmp_path: Path) -> None:
+def test_missing_unused_and_unsorted_are_reported_together(write: Write, tmp_path: Path) -> None:
     """Every line and every file that does not fit is a problem with its place."""
     for name in ("a", "b", "c"):
         write(name)

@@ -53,7 +53,7 @@ def test_a_failure_is_marked_as_an_error() -> None:
 
 
 @pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use", "tool_result", "text"])
-def test_what_the_provider_runs_itself_is_no_call(kind: str) -> None:
+def test_what_the_provider_runs_itself_is_not_a_call(kind: str) -> None:
     """A block that ran on the provider's side, or is not a call at all, is skipped."""
     assert calls_in(_message({**_BLOCK, "type": kind})) == []
 
@@ -104,7 +104,7 @@ def test_a_tool_of_a_server_is_written_by_its_full_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "expected"),
     [
         (ToolCall("look"), "needs an id, and this call of `look` has none"),
         (ToolCall("sql", {"input": ""}, call_id="t1", kind=PayloadKind.CUSTOM), "cannot carry this `custom` call"),
@@ -113,9 +113,9 @@ def test_a_tool_of_a_server_is_written_by_its_full_name() -> None:
         (ToolCall("a" * 250, server="docs", call_id="t1"), "longer than 256 characters"),
     ],
 )
-def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, told: str) -> None:
+def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, expected: str) -> None:
     """What the shape has no field for is not dropped in silence."""
-    with pytest.raises(CallError, match=told):
+    with pytest.raises(CallError, match=expected):
         call_message(call, _ORIGIN)
 
 
@@ -127,7 +127,7 @@ def test_a_result_is_written_for_a_call() -> None:
 
 
 def test_a_result_needs_the_id_of_its_call() -> None:
-    """Without it, nobody knows what was answered."""
+    """Without it, no one knows what was answered."""
     with pytest.raises(CallError, match="needs an id"):
         result_message(ToolResult(True, "done"), ToolCall("look"), _ORIGIN)
 
@@ -150,7 +150,7 @@ def test_an_image_without_text_is_the_only_block() -> None:
 
 @pytest.mark.parametrize("kind", ["image/svg+xml", "audio/wav"])
 def test_what_the_api_does_not_take_is_named_as_left_out(kind: str) -> None:
-    """The model is told of what it cannot see."""
+    """The model is informed of what it cannot see."""
     [incoming] = calls_in(_BLOCK)
     assert incoming.reply(ToolResult(True, "", parts=[MediaPart(b"", kind)]))["content"] == (
         f"[left out: {kind}, 0 bytes]"

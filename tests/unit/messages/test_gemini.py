@@ -69,7 +69,7 @@ def test_a_response_without_calls_gives_none(candidates: list[object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("candidate", "told"),
+    ("candidate", "expected"),
     [
         (None, "a candidate is an object"),
         ({"contents": _content(_PART), "finishReason": "STOP"}, "unknown key `contents` in a candidate"),
@@ -78,9 +78,9 @@ def test_a_response_without_calls_gives_none(candidates: list[object]) -> None:
         ({"content": {"role": "Model", "parts": [_PART]}}, "unknown role 'Model'"),
     ],
 )
-def test_a_misspelt_response_is_refused(candidate: object, told: str) -> None:
+def test_a_misspelt_response_is_refused(candidate: object, expected: str) -> None:
     """What may have been a call is not skipped."""
-    with pytest.raises(CallError, match=told):
+    with pytest.raises(CallError, match=expected):
         calls_in({"candidates": [candidate]})
 
 
@@ -91,7 +91,7 @@ def test_only_the_model_makes_calls(role: str) -> None:
 
 
 def test_an_assistant_has_no_parts() -> None:
-    """A content of another program is told what the role is called here."""
+    """A content of another program is shown what the role is called here."""
     with pytest.raises(CallError, match="`model`, not `assistant`"):
         calls_in(_content(_PART, role="assistant"))
 
@@ -110,13 +110,13 @@ def test_an_assistant_has_no_parts() -> None:
         {},
     ],
 )
-def test_what_is_no_call_is_passed_over(part: dict[str, object]) -> None:
+def test_what_is_not_a_call_is_passed_over(part: dict[str, object]) -> None:
     """What the model says, and what the provider has run itself, is not to be decided."""
     assert calls_in(_content(part)) == []
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
         (_content({"functoinCall": {"name": "look"}}), "unknown key `functoinCall` in a part"),
         (_content("text"), "a part is an object"),
@@ -127,9 +127,9 @@ def test_what_is_no_call_is_passed_over(part: dict[str, object]) -> None:
         (_content({"function_call": {"name": "look", "will_continue": True}}), "a piece of a stream"),
     ],
 )
-def test_what_nobody_knows_is_refused(message: dict[str, object], told: str) -> None:
+def test_what_no_one_knows_is_refused(message: dict[str, object], expected: str) -> None:
     """A misspelt call must not vanish."""
-    with pytest.raises(CallError, match=told):
+    with pytest.raises(CallError, match=expected):
         calls_in(message)
 
 
@@ -165,12 +165,12 @@ def test_without_an_id_the_result_has_none() -> None:
 
 
 def test_an_image_goes_along_inside_of_the_response() -> None:
-    """A part beside the response would count as the result of another call."""
+    """A part next to the response would count as the result of another call."""
     parts = [MediaPart(b"png", "image/png"), MediaPart(b"gif", "image/gif"), MediaPart(b"sound", "audio/wav")]
     [part] = result_message(ToolResult(True, "seen", parts=parts), _CALL, _ORIGIN)["parts"]
     assert part["functionResponse"]["parts"] == [{"inlineData": {"mimeType": "image/png", "data": "cG5n"}}]
-    told = "seen\n[left out: image/gif, 3 bytes]\n[left out: audio/wav, 5 bytes]"
-    assert part["functionResponse"]["response"] == {"output": told}
+    shown = "seen\n[left out: image/gif, 3 bytes]\n[left out: audio/wav, 5 bytes]"
+    assert part["functionResponse"]["response"] == {"output": shown}
 
 
 def test_a_call_is_written_as_a_content_of_one_part() -> None:

@@ -19,7 +19,7 @@ def test_text_arguments_are_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ('{"a": ', "not valid JSON"),
         ("{'a': 1}", "not valid JSON"),
@@ -31,11 +31,11 @@ def test_text_arguments_are_parsed() -> None:
         ("null", "must be a JSON object"),
     ],
 )
-def test_bad_text_is_an_error_that_says_what_is_wrong(text: str, told: str) -> None:
-    """The model can be told how its arguments were wrong."""
+def test_bad_text_is_an_error_that_says_what_is_wrong(text: str, expected: str) -> None:
+    """The model can be shown how its arguments were wrong."""
     call = incoming("look", text, _reply).call
     assert isinstance(call, CallError)
-    assert told in str(call)
+    assert expected in str(call)
 
 
 @pytest.mark.parametrize("arguments", [{}, "{}", None])

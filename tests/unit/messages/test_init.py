@@ -62,7 +62,7 @@ def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("message", _CALLS)
 @pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
-def test_nobody_but_the_assistant_makes_calls_in_any_shape(message: dict[str, Any], role: object) -> None:
+def test_no_one_but_the_assistant_makes_calls_in_any_shape(message: dict[str, Any], role: object) -> None:
     """Whatever shape is imitated: what a user or a tool says is skipped."""
     assert len(calls_in(message)) == 1
     assert calls_in({**message, "role": role}) == []
@@ -71,14 +71,14 @@ def test_nobody_but_the_assistant_makes_calls_in_any_shape(message: dict[str, An
 @pytest.mark.parametrize("message", _CALLS)
 @pytest.mark.parametrize("role", ["Assistant", "asistant", "", 1, False])
 def test_an_unknown_role_is_refused(message: dict[str, Any], role: object) -> None:
-    """A role nobody has may be a misspelt assistant, so its calls do not vanish."""
+    """A role no one has may be a misspelt assistant, so its calls do not vanish."""
     with pytest.raises(CallError, match="unknown role"):
         calls_in({**message, "role": role})
 
 
 @pytest.mark.parametrize("kind", ["functon_call", "tool-use", "", 1])
 def test_an_unknown_type_is_refused(kind: object) -> None:
-    """A type nobody has may be a misspelt call."""
+    """A type no one has may be a misspelt call."""
     with pytest.raises(CallError, match="unknown type"):
         calls_in({"type": kind, "name": "run_shell"})
 
@@ -106,14 +106,14 @@ def test_a_model_makes_calls_in_the_shape_of_gemini_only(message: dict[str, Any]
 
 
 @pytest.mark.parametrize("message", [each for each in _CALLS if "jsonrpc" not in each])
-def test_a_call_beside_a_json_rpc_message_does_not_vanish(message: dict[str, Any]) -> None:
+def test_a_call_next_to_a_json_rpc_message_does_not_vanish(message: dict[str, Any]) -> None:
     """A message of two shapes is refused."""
     with pytest.raises(CallError, match="unknown key"):
         calls_in({**message, "jsonrpc": "2.0", "result": {}})
 
 
 @pytest.mark.parametrize("message", [each for each in _CALLS if "parts" not in each and "jsonrpc" not in each])
-def test_a_call_beside_parts_does_not_vanish(message: dict[str, Any]) -> None:
+def test_a_call_next_to_parts_does_not_vanish(message: dict[str, Any]) -> None:
     """A message of two shapes is refused."""
     with pytest.raises(CallError, match="unknown key"):
         calls_in({**message, "parts": []})

@@ -22,7 +22,7 @@ def test_a_request_to_a_server_is_read() -> None:
     assert _CALL.kind is PayloadKind.MCP
 
 
-def test_a_request_to_nobody_is_an_error() -> None:
+def test_a_request_to_no_one_is_an_error() -> None:
     """By its bare name the call would meet the rules of the agent's own tools."""
     [incoming] = calls_in(_REQUEST)
     assert isinstance(incoming.call, CallError)
@@ -31,7 +31,7 @@ def test_a_request_to_nobody_is_an_error() -> None:
 
 
 def test_a_name_may_say_the_server() -> None:
-    """A gateway for several servers lists their tools under names that are told apart."""
+    """A gateway for several servers lists their tools under names that are reported apart."""
     [incoming] = calls_in({**_REQUEST, "params": {**_PARAMS, "name": "mcp:docs/search"}})
     assert incoming.call == _CALL
 
@@ -58,7 +58,7 @@ def test_the_server_is_nothing_to_the_other_shapes() -> None:
 
 @pytest.mark.parametrize("call_id", [1, "1", 0, -3])
 def test_an_id_goes_back_as_it_came(call_id: object) -> None:
-    """Whoever sent a number does not know its text."""
+    """The one who sent a number does not know its text."""
     [incoming] = calls_in({**_REQUEST, "id": call_id}, server="docs")
     assert isinstance(incoming.call, ToolCall)
     assert incoming.call.call_id == str(call_id)
@@ -66,7 +66,7 @@ def test_an_id_goes_back_as_it_came(call_id: object) -> None:
 
 
 @pytest.mark.parametrize("head", [{}, {"id": None}, {"id": 1.5}, {"id": True}, {"id": [1]}])
-def test_a_request_nobody_can_answer_is_refused(head: dict[str, object]) -> None:
+def test_a_request_no_one_can_answer_is_refused(head: dict[str, object]) -> None:
     """A call whose result is lost is not run."""
     message = {key: value for key, value in _REQUEST.items() if key != "id"}
     with pytest.raises(CallError, match="needs an `id`"):
@@ -97,7 +97,7 @@ def test_what_else_is_said_is_passed_over(message: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"method": "tools/cal"}, "unknown method 'tools/cal'"),
         ({"method": None}, "unknown method None"),
@@ -107,9 +107,9 @@ def test_what_else_is_said_is_passed_over(message: dict[str, object]) -> None:
         ({"param": {}}, "unknown key `param` in a JSON-RPC message"),
     ],
 )
-def test_what_nobody_knows_is_refused(change: dict[str, object], told: str) -> None:
+def test_what_no_one_knows_is_refused(change: dict[str, object], expected: str) -> None:
     """A misspelt call must not vanish."""
-    with pytest.raises(CallError, match=told):
+    with pytest.raises(CallError, match=expected):
         calls_in({**_REQUEST, **change}, server="docs")
 
 
@@ -119,7 +119,7 @@ def test_a_message_that_says_nothing_is_refused() -> None:
         calls_in({"jsonrpc": "2.0", "id": 1, "params": _PARAMS})
 
 
-def test_a_method_counts_beside_a_result() -> None:
+def test_a_method_counts_next_to_a_result() -> None:
     """A call that also looks like an answer is still a call."""
     assert len(calls_in({**_REQUEST, "result": {}}, server="docs")) == 1
 
@@ -160,7 +160,7 @@ def test_a_call_is_written_as_a_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "expected"),
     [
         (ToolCall("search", server="docs"), "needs an id"),
         (ToolCall("search", call_id="1"), "calls of tools of MCP servers; `search` names none"),
@@ -168,13 +168,13 @@ def test_a_call_is_written_as_a_request() -> None:
         (ToolCall("search", server="docs", call_id="1", kind=PayloadKind.CUSTOM), "carries calls of tools"),
     ],
 )
-def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, told: str) -> None:
+def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, expected: str) -> None:
     """What the shape has no field for is not dropped in silence."""
-    with pytest.raises(CallError, match=told):
+    with pytest.raises(CallError, match=expected):
         call_message(call, _ORIGIN)
 
 
 def test_a_result_needs_the_id_of_its_call() -> None:
-    """Without it, nobody knows what was answered."""
+    """Without it, no one knows what was answered."""
     with pytest.raises(CallError, match="needs an id"):
         result_message(ToolResult(True, "done"), ToolCall("search", server="docs"), _ORIGIN)

@@ -111,7 +111,7 @@ def test_only_the_assistant_makes_calls_in_a_completion(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", [None, 7, "Assistant"])
-def test_a_role_nobody_knows_is_an_error(role: object) -> None:
+def test_a_role_no_one_knows_is_an_error(role: object) -> None:
     """A misspelt role must not make the calls of a completion vanish."""
     with pytest.raises(CallError, match="unknown role"):
         calls_in({"choices": [{"message": {**_message(_entry()), "role": role}}]})
@@ -130,7 +130,7 @@ def test_a_message_may_hold_no_tool_calls(tool_calls: object) -> None:
 
 @pytest.mark.parametrize("tool_calls", ["run_shell", {"0": {}}, {}, 7, False])
 def test_tool_calls_that_are_no_list_are_an_error(tool_calls: object) -> None:
-    """A call nobody can read is not skipped in silence, in a whole completion neither."""
+    """A call no one can read is not skipped in silence, in a whole completion neither."""
     message = {"role": "assistant", "tool_calls": tool_calls}
     for given in (message, {"choices": [{"message": message}]}):
         with pytest.raises(CallError, match="`tool_calls` must be a list"):
@@ -154,7 +154,7 @@ def test_a_bad_call_does_not_hide_its_neighbours() -> None:
 
 @pytest.mark.parametrize("call_id", [5, True, " ", ["c1"]])
 def test_an_id_that_is_no_text_is_refused(call_id: object) -> None:
-    """A call nobody can answer by id is not a call."""
+    """A call no one can answer by id is not a call."""
     [incoming] = calls_in(_message({**_entry(), "id": call_id}))
     assert isinstance(incoming.call, CallError)
 
@@ -201,7 +201,7 @@ def test_a_session_call_is_written_as_a_function_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "expected"),
     [
         (ToolCall("sql", {"input": "x"}, kind=PayloadKind.CUSTOM), "needs an id"),
         (ToolCall("sql", {"input": 3}, call_id="c1", kind=PayloadKind.CUSTOM), "cannot carry a custom call whose"),
@@ -210,9 +210,9 @@ def test_a_session_call_is_written_as_a_function_call() -> None:
         (ToolCall("x", server="s", call_id="c1", kind=PayloadKind.UNIFIED_EXEC), "carry this `unified_exec` call"),
     ],
 )
-def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, told: str) -> None:
+def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, expected: str) -> None:
     """What the shape has no field for is not dropped in silence."""
-    with pytest.raises(CallError, match=told):
+    with pytest.raises(CallError, match=expected):
         call_message(call, _ORIGIN)
 
 

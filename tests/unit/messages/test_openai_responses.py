@@ -77,7 +77,7 @@ def test_a_response_without_its_object_word_is_read() -> None:
 @pytest.mark.parametrize(
     "kind", ["mcp_call", "web_search_call", "file_search_call", "mcp_list_tools", "image_generation_call"]
 )
-def test_what_the_provider_runs_itself_is_no_call(kind: str) -> None:
+def test_what_the_provider_runs_itself_is_not_a_call(kind: str) -> None:
     """An item that has already run on the provider's side is neither judged nor run again."""
     item = {"type": kind, "id": "x1", "name": "look", "arguments": "{}", "output": "ran"}
     assert calls_in(item) == []
@@ -85,7 +85,7 @@ def test_what_the_provider_runs_itself_is_no_call(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["function_call_output", "custom_tool_call_output", "local_shell_call_output"])
-def test_an_output_is_no_call(kind: str) -> None:
+def test_an_output_is_not_a_call(kind: str) -> None:
     """A result in the stream is skipped."""
     assert calls_in({"type": kind, "call_id": "c1", "output": "done"}) == []
 
@@ -115,7 +115,7 @@ def test_another_objects_output_is_not_read_as_a_response(word: object) -> None:
 @pytest.mark.parametrize("role", ["user", "tool", "system", "assistant", None])
 @pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM, _SHELL])
 def test_an_item_with_a_role_is_a_message(item: dict[str, Any], role: object) -> None:
-    """A call has no role; what has one is somebody's words, and its neighbours are still read."""
+    """A call has no role; what has one is someone's words, and its neighbours are still read."""
     incoming = calls_in({"object": "response", "output": [{**item, "role": role}, _FUNCTION]})
     assert [each.name for each in incoming] == ["look"]
 
@@ -170,7 +170,7 @@ def test_a_result_is_written_for_a_call(item: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "expected"),
     [
         (ToolCall("look"), "needs an id"),
         (ToolCall("bash", call_id="c1", kind=PayloadKind.LOCAL_SHELL), "named `local_shell`, not `bash`"),
@@ -179,14 +179,14 @@ def test_a_result_is_written_for_a_call(item: dict[str, Any]) -> None:
         (ToolCall("search", call_id="c1", kind=PayloadKind.MCP), "cannot carry an MCP call without a server"),
     ],
 )
-def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, told: str) -> None:
+def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, expected: str) -> None:
     """What the shape has no field for is not dropped in silence."""
-    with pytest.raises(CallError, match=told):
+    with pytest.raises(CallError, match=expected):
         call_message(call, _ORIGIN)
 
 
 def test_a_result_needs_the_id_of_its_call() -> None:
-    """Without it, nobody knows what was answered."""
+    """Without it, no one knows what was answered."""
     with pytest.raises(CallError, match="needs an id"):
         result_message(ToolResult(True, "done"), ToolCall("look"), _ORIGIN)
 

@@ -25,7 +25,7 @@ def test_a_text_stays_as_it_is_when_nothing_is_left_out() -> None:
 
 
 def test_parts_without_text_are_named_alone() -> None:
-    """The model is told of every one."""
+    """The model is informed of every one."""
     result = ToolResult(True, "", parts=[_IMAGE, _IMAGE])
     assert text_only(result) == "[left out: image/png, 2 bytes]\n[left out: image/png, 2 bytes]"
 

@@ -51,7 +51,7 @@ def test_the_server_makes_it_that_servers_tool() -> None:
 
 @pytest.mark.parametrize("kind", ["shell", None, [], 3])
 def test_an_unknown_kind_is_an_error_that_names_the_known_ones(kind: object) -> None:
-    """A kind nobody knows is not read as a function call."""
+    """A kind no one knows is not read as a function call."""
     incoming = call_from_object({"name": "look", "arguments": {}, "kind": kind})
     assert isinstance(incoming.call, CallError)
     assert "known: function, custom, local_shell, unified_exec, mcp" in str(incoming.call)
@@ -61,7 +61,7 @@ def test_an_unknown_kind_is_an_error_that_names_the_known_ones(kind: object) -> 
     "extra", [{"role": "user"}, {"role": "tool"}, {"role": "assistant", "content": ""}, {"type": "mcp_call"}]
 )
 def test_an_object_with_a_role_or_a_type_is_no_plain_call(extra: dict[str, str]) -> None:
-    """Somebody's message that happens to have a name is not run."""
+    """Someone's message that happens to have a name is not run."""
     assert calls_in({"name": "look", "arguments": {}, **extra}) == []
 
 
@@ -73,7 +73,7 @@ def test_a_field_of_the_wrong_type_is_an_error(rest: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("rest", [{}, {"id": "c1"}, {"input": {}}, {"args": {}}])
-def test_without_arguments_it_is_no_call(rest: dict[str, object]) -> None:
+def test_without_arguments_it_is_not_a_call(rest: dict[str, object]) -> None:
     """A name alone may be anything; a call says what it is called with."""
     with pytest.raises(CallError, match="a call has `name` and `arguments`"):
         calls_in({"name": "look", **rest})

@@ -33,7 +33,7 @@ def test_kind_and_server_are_the_calls() -> None:
 
 @pytest.mark.parametrize(("repaired", "wanted"), [(True, True), (False, False), (None, False)])
 def test_a_line_may_say_that_the_call_was_repaired(*, repaired: object, wanted: bool) -> None:
-    """Whoever repaired the text of a call says so here; what else the call says stays."""
+    """The one who repaired the text of a call says so here; what else the call says stays."""
     call = _read(repaired=repaired, server="docs", arguments={"path": "a"}).call
     assert call == ToolCall("mcp:docs/look", {"path": "a"}, repaired=wanted)
 
@@ -102,7 +102,7 @@ def test_a_template_may_be_spelled_out() -> None:
 
 @pytest.mark.parametrize(("agent", "wanted"), [("helper", "helper"), (None, "main")])
 def test_the_agent_is_read(agent: object, wanted: str) -> None:
-    """The agent stands beside the context, and is `main` by default."""
+    """The agent is next to the context, and is `main` by default."""
     assert _read(agent=agent).context.agent == wanted
 
 
@@ -143,7 +143,7 @@ def test_foreign_keys_are_passed_over() -> None:
 
 
 def test_a_key_like_one_that_is_there_is_passed_over() -> None:
-    """What resembles a key that is given too is somebody else's."""
+    """What resembles a key that is given too is someone else's."""
     assert _read(names=["a"]).call == ToolCall("look")
 
 
@@ -155,7 +155,7 @@ def test_only_an_object_is_a_line(line: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ({"arguments": {}}, "the key `name` is missing"),
         ({"name": "look"}, "the key `arguments` is missing"),
@@ -165,15 +165,15 @@ def test_only_an_object_is_a_line(line: object) -> None:
         ({"name": "look", "arguments": {}, "repair": True}, "unknown key `repair`; did you mean `repaired`?"),
     ],
 )
-def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> None:
+def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], expected: str) -> None:
     """A key that was meant is not skipped: a context that is not read would judge another question."""
     with pytest.raises(CallError) as caught:
         read_question(line, {})
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("rest", "told"),
+    ("rest", "expected"),
     [
         ({"arguments": []}, "must be a JSON object"),
         ({"name": ""}, "the name must be a non-empty string"),
@@ -230,11 +230,11 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], told: str) -> 
         ),
     ],
 )
-def test_every_mistake_is_named(rest: dict[str, Any], told: str) -> None:
+def test_every_mistake_is_named(rest: dict[str, Any], expected: str) -> None:
     """Each field is checked, and the message says which one is wrong and what it should be."""
     with pytest.raises(CallError) as caught:
         _read(**rest)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_a_template_without_any_known_ones_says_so() -> None:
@@ -244,8 +244,8 @@ def test_a_template_without_any_known_ones_says_so() -> None:
 
 
 @pytest.mark.parametrize("line", [{"role": "assistant"}, {"choices": []}, {"type": "tool_use", "input": {}}])
-def test_a_message_of_a_model_is_told_apart(line: dict[str, object]) -> None:
-    """Who gives a message where a call is asked for is told which command reads it."""
+def test_a_message_of_a_model_is_reported_apart(line: dict[str, object]) -> None:
+    """Who gives a message where a call is asked for is shown which command reads it."""
     with pytest.raises(CallError, match=r"a message of a model, which `permitry run` reads"):
         read_question(line, {})
 

@@ -53,7 +53,7 @@ def test_tools_come_in_many_shapes(tools: object) -> None:
 
 
 def test_an_unknown_tool_is_flagged() -> None:
-    """The call is there, and says that nobody declared its tool."""
+    """The call is there, and says that no one declared its tool."""
     assert [call.is_known for call in parse_text(CALL, [{"name": "g"}]).calls] == [False]
     assert [call.is_known for call in parse_text(CALL).calls] == [None]
     assert [call.is_known for call in parse_text(CALL, ()).calls] == [None]
@@ -82,7 +82,7 @@ def test_a_told_format_is_the_only_one() -> None:
 
 
 def test_formats_are_sorted_and_complete() -> None:
-    """Every family's names can be told."""
+    """Every family's names can be given."""
     assert list(FORMATS) == sorted(FORMATS)
     assert len(FORMATS) > 60
     assert {"auto", "function_xml", "tool_call_json", "json_array"} <= set(FORMATS)
@@ -137,7 +137,7 @@ def test_a_partial_mark_is_held_back() -> None:
 
 
 def test_pieces_do_not_change_the_whole() -> None:
-    """Marks that begin alike are told apart, wherever the text is cut."""
+    """Marks that begin alike are reported apart, wherever the text is cut."""
     token = "]<]minimax[>["  # noqa: S105 -- no secret
     inner = f'{token}<invoke name="f">{token}</invoke>'
     text = f"<|channel>thought\nhm<channel|>{token}<tool_call>{inner}{CALL}"

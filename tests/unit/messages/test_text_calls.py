@@ -56,7 +56,7 @@ def test_a_call_is_found_in_the_text_of_every_shape(message: object) -> None:
         None,
     ],
 )
-def test_what_others_say_is_no_call(message: object) -> None:
+def test_what_others_say_is_not_a_call(message: object) -> None:
     """A page, a file or a user that spells a call makes none."""
     assert text_calls(message, TOOLS) == []
 
@@ -74,7 +74,7 @@ def test_what_others_say_is_no_call(message: object) -> None:
         {"output": [{"type": "reasoning", "content": [{"type": "reasoning_text", "text": CALL}]}]},
     ],
 )
-def test_thinking_is_no_call(message: object) -> None:
+def test_thinking_is_not_a_call(message: object) -> None:
     """What a model weighs it has not done, however its thinking is marked, and wherever that begins."""
     assert text_calls(message, TOOLS) == []
 
@@ -107,7 +107,7 @@ def test_a_call_behind_the_thinking_counts(text: str, count: int) -> None:
     ],
 )
 def test_a_misshapen_message_holds_no_text(message: object) -> None:
-    """Nothing raises: whoever reads the message for calls of its own has refused it, where it must be."""
+    """Nothing raises: the one who reads the message for calls of its own has refused it, where it must be."""
     assert text_calls(message, TOOLS) == []
 
 
@@ -134,7 +134,7 @@ def test_the_reply_has_the_plain_shape() -> None:
     assert incoming.reply(ToolResult(True, "text")) == {"name": "read_file", "ok": True, "content": "text"}
 
 
-def test_a_name_that_no_tool_can_have_is_told() -> None:
+def test_a_name_that_no_tool_can_have_is_reported() -> None:
     """The call is there, with what is wrong with it."""
     call = text_calls({"role": "assistant", "content": CALL.replace("read_file", "mcp:a")}, TOOLS)
     assert [isinstance(each.call, CallError) for each in call] == [True]

@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """Return a folder beside the workspace, with a file `secret.txt` in it."""
+    """Return a folder next to the workspace, with a file `secret.txt` in it."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret.txt").write_text("secret", encoding="utf-8")

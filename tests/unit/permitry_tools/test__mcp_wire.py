@@ -21,7 +21,7 @@ def _tool(name: str = "search", **rest: object) -> dict[str, Any]:
 
 
 def test_a_tool_becomes_a_spec() -> None:
-    """Its name names the server; nobody said what its arguments are."""
+    """Its name names the server; no one said what its arguments are."""
     spec = _listed(_tool(description="Search.")).definitions["search"].spec
     assert (spec.name, spec.description, spec.timeout, spec.roles) == ("mcp:docs/search", "Search.", 5, None)
     assert dict(spec.parameters) == {"type": "object"}
@@ -41,7 +41,7 @@ def test_a_name_that_no_call_can_have_is_skipped(name: str) -> None:
 
 
 def test_a_name_that_is_listed_twice_is_skipped() -> None:
-    """Nobody knows which one a call would run."""
+    """No one knows which one a call would run."""
     listing = _listed(_tool(description="a"), _tool("other"), _tool(description="b"))
     assert list(listing.definitions) == ["other"]
     assert listing.skipped == {"search": "the server lists it twice"}
@@ -66,7 +66,7 @@ def test_hints_that_speak_for_a_tool_are_not_believed() -> None:
 
 
 def test_hints_that_speak_against_a_tool_count() -> None:
-    """Nobody lies to its own harm."""
+    """No one lies to its own harm."""
     assert _listed(_tool(annotations=_BAD)).definitions["search"].spec.traits == ToolTraits(
         read_only=False, destructive=True, idempotent=False, open_world=True
     )
@@ -101,7 +101,7 @@ def test_any_change_of_a_definition_is_seen(change: dict[str, Any]) -> None:
 
 
 def test_the_same_definition_has_the_same_digest() -> None:
-    """In whatever order it is written, and with whatever else beside it."""
+    """In whatever order it is written, and with whatever else next to it."""
     before = _listed({"name": "a", "description": "d", "inputSchema": {"x": 1, "y": 2}}).definitions["a"]
     after = _listed({"inputSchema": {"y": 2, "x": 1}, "_meta": {"z": 1}, "description": "d", "name": "a"})
     assert after.definitions["a"].digest == before.digest
@@ -126,7 +126,7 @@ def test_an_error_of_the_tool_is_a_failure() -> None:
 
 @pytest.mark.parametrize(("kind", "media_type"), [("image", "image/png"), ("audio", "audio/wav")])
 def test_pictures_and_sound_are_parts(kind: str, media_type: str) -> None:
-    """Beside the text."""
+    """Next to the text."""
     result = _result({"type": kind, "data": PICTURE, "mimeType": media_type}, {"type": "text", "text": "a"})
     assert result == ToolResult(True, "a", parts=(MediaPart(b"picture", media_type),))
 
@@ -141,7 +141,7 @@ def test_pictures_and_sound_are_parts(kind: str, media_type: str) -> None:
         {"type": "other"},
     ],
 )
-def test_what_cannot_be_shown_is_told(block: dict[str, Any]) -> None:
+def test_what_cannot_be_shown_is_reported(block: dict[str, Any]) -> None:
     """The model learns that something was there."""
     result = _result(block)
     assert result.parts == ()
@@ -181,6 +181,6 @@ def test_structured_content_that_is_no_json_of_ours_is_left_out() -> None:
     assert result.text.startswith("a\n[structured content left out: ")
 
 
-def test_nothing_is_told_as_nothing() -> None:
+def test_nothing_is_reported_as_nothing() -> None:
     """An empty result is a success all the same."""
     assert _result() == ToolResult(True, "(no content)")

@@ -171,7 +171,7 @@ def test_where_nothing_can_be_kept_that_is_said(tmp_path: Path) -> None:
     assert "[90 characters left out; the whole could not be kept: " in output.take().shown(10)
 
 
-def test_what_was_taken_begins_anew(store: ArtifactStore, reporter: Reporter) -> None:
+def test_what_was_taken_begins_again(store: ArtifactStore, reporter: Reporter) -> None:
     """Each look has its own text, count and artifact."""
     output = Output(5, reporter)
     pieces = []

@@ -59,7 +59,7 @@ def test_git_takes_no_folder_for_a_repository(given: dict[str, str], at: int) ->
 
 
 @pytest.mark.parametrize("given", [{}, {"GIT_NO_LAZY_FETCH": "0"}])
-def test_git_is_told_to_fetch_nothing_unasked(given: dict[str, str]) -> None:
+def test_git_is_reported_to_fetch_nothing_unasked(given: dict[str, str]) -> None:
     """Whatever the environment of permitry says."""
     assert _environment(given)["GIT_NO_LAZY_FETCH"] == "1"
 
@@ -116,7 +116,7 @@ def test_the_beginning_and_the_end_are_kept(data: bytes, shown: str) -> None:
 
 
 def test_what_was_taken_is_not_shown_again() -> None:
-    """Each piece of output is told once; lines are counted over all."""
+    """Each piece of output is reported once; lines are counted over all."""
     output = _captured(b"a\nb\nc", 100)
     assert (output.take().text(), output.take().text(), output.lines) == ("a\nb\nc", "", 2)
 
@@ -291,7 +291,7 @@ def test_there_are_only_so_many() -> None:
 
 
 def test_at_the_end_all_are_killed() -> None:
-    """Those that were dropped are nobody's concern; nothing is kept from then on."""
+    """Those that were dropped are no one's concern; nothing is kept from then on."""
     kept, one, two = Kept[_Thing](2, "full"), _Thing(), _Thing()
     kept.add(one)
     kept.drop(kept.add(two))
@@ -302,7 +302,7 @@ def test_at_the_end_all_are_killed() -> None:
         kept.add(two)
 
 
-def test_what_nobody_closes_ends_with_the_program() -> None:
+def test_what_no_one_closes_ends_with_the_program() -> None:
     """A host that forgets leaves nothing behind."""
     code = (
         "import pathlib\n"

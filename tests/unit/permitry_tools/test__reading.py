@@ -18,7 +18,7 @@ def test_nothing_is_known_at_first() -> None:
 
 
 def test_a_file_is_known_while_it_holds_the_same() -> None:
-    """Another content is another file to whoever has read it."""
+    """Another content is another file to the one who has read it."""
     memory = ReadMemory()
     memory.note(_PLACE, b"one")
     assert memory.knows(_PLACE, b"one")

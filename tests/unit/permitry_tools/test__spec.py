@@ -27,7 +27,7 @@ def test_checked_arguments_reach_the_tool() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({}, "`name` is missing."),
         ({"name": 3}, "`name` must be a text."),
@@ -37,12 +37,12 @@ def test_checked_arguments_reach_the_tool() -> None:
         ({"name": "Ada", "tiems": 2}, "`tiems` is not an argument of this tool."),
     ],
 )
-def test_the_model_is_told_what_does_not_fit(arguments: dict[str, object], told: str) -> None:
+def test_the_model_is_reported_what_does_not_fit(arguments: dict[str, object], expected: str) -> None:
     """Arguments are strict: nothing is converted, nothing is skipped."""
     for use in (_GREETS, _SHOWS):
         with pytest.raises(ToolError) as caught:
             use(arguments)
-        assert str(caught.value) == f"The arguments do not fit: {told}"
+        assert str(caught.value) == f"The arguments do not fit: {expected}"
 
 
 def test_a_tool_may_answer_with_more_than_text() -> None:
@@ -51,7 +51,7 @@ def test_a_tool_may_answer_with_more_than_text() -> None:
     assert handler(_Greet, lambda _: result)({"name": "Ada"}) is result
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     """The model need not try again for each."""
     with pytest.raises(ToolError) as caught:
         _GREETS({"times": 0})

@@ -50,7 +50,7 @@ def claims(registry: ToolRegistry, root: Path) -> WriteClaims:
 
 
 def test_an_agent_works_until_it_answers() -> None:
-    """It is told the result of each call, in order."""
+    """It is shown the result of each call, in order."""
     seen: list[Turn] = []
     calls = (ToolCall("a"), ToolCall("b"))
     assert _runner([calls, "done"], seen=seen).run(AgentTask("x"), CallScope()) == "done"
@@ -59,7 +59,7 @@ def test_an_agent_works_until_it_answers() -> None:
 
 @pytest.mark.parametrize("knows", ["registry", "claims"])
 def test_a_tool_of_others_is_one_under_an_alias_too(registry: ToolRegistry, root: Path, knows: str) -> None:
-    """`run` stands for a tool that the task leaves out, `note` for one that it may use."""
+    """`run` is a tool that the task leaves out, `note` one that it may use."""
     registry.alias("run", "run_shell")
     registry.alias("note", "think")
     seen: list[Turn] = []
@@ -86,7 +86,7 @@ def test_each_task_gets_a_handler_of_its_own() -> None:
 
 
 def test_a_tool_of_others_does_not_reach_the_handler() -> None:
-    """It is told like any tool that is not enabled."""
+    """It is refused like any tool that is not enabled."""
     seen: list[Turn] = []
     ran: list[str] = []
 
@@ -104,11 +104,11 @@ def test_a_tool_of_others_does_not_reach_the_handler() -> None:
     ]
 
 
-@pytest.mark.parametrize(("most", "told"), [(0, "0 rounds"), (1, "1 round"), (2, "2 rounds"), (None, "100 rounds")])
-def test_rounds_are_counted(most: int | None, told: str) -> None:
+@pytest.mark.parametrize(("most", "expected"), [(0, "0 rounds"), (1, "1 round"), (2, "2 rounds"), (None, "100 rounds")])
+def test_rounds_are_counted(most: int | None, expected: str) -> None:
     """An agent that never answers ends."""
     rounds: Rounds = [[ToolCall("a")]] * 101
-    with pytest.raises(ToolError, match=f"The agent gave no answer in {told}."):
+    with pytest.raises(ToolError, match=f"The agent gave no answer in {expected}."):
         _runner(rounds).run(AgentTask("x", max_rounds=most), CallScope())
 
 
@@ -190,7 +190,7 @@ def test_a_file_is_the_same_by_every_way(claims: WriteClaims, root: Path, call: 
 
 
 def test_a_call_claims_all_its_files_or_none(claims: WriteClaims) -> None:
-    """What was refused holds up nobody."""
+    """What was refused holds up no one."""
     one, other = claims.open(), claims.open()
     claims.claim(one, _write("a.txt"))
     with pytest.raises(ToolError, match=r"'a.txt'"):
@@ -210,7 +210,7 @@ def test_a_task_gives_its_files_back(claims: WriteClaims) -> None:
 
 
 def test_siblings_do_not_write_the_same_file(claims: WriteClaims) -> None:
-    """The second is told, and its call does not reach the handler; when it ends, its files are free."""
+    """The second is refused, and its call does not reach the handler; when it ends, its files are free."""
     seen: list[Turn] = []
     ran: list[str] = []
 

@@ -95,24 +95,24 @@ def test_a_list_is_never_too_long_for_an_answer(folder: Path, use: Use) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("place", "expected"),
     [
         ({}, "Artifact a (lines 0-3 of 3):\n0\n1\n2"),
         ({"offset": 1}, "Artifact a (lines 1-3 of 3):\n1\n2"),
         ({"offset": 1, "limit": 1}, "Artifact a (lines 1-2 of 3):\n1"),
     ],
 )
-def test_a_part_of_an_artifact_is_read(folder: Path, use: Use, place: dict[str, int], told: str) -> None:
+def test_a_part_of_an_artifact_is_read(folder: Path, use: Use, place: dict[str, int], expected: str) -> None:
     """Lines count from 0."""
     _put(folder, "a", "0", "1", "2")
-    assert use("read_artifact", artifact_id="a", **place) == ToolResult(True, told)
+    assert use("read_artifact", artifact_id="a", **place) == ToolResult(True, expected)
 
 
 def test_reading_past_the_end_fails(folder: Path, use: Use) -> None:
-    """The model is told how long the artifact is."""
+    """The model is shown how long the artifact is."""
     _put(folder, "a", "0", "1")
-    told = "Artifact a has 2 lines, counted from 0; 2 is past its end."
-    assert use("read_artifact", artifact_id="a", offset=2) == ToolResult(False, told)
+    expected = "Artifact a has 2 lines, counted from 0; 2 is past its end."
+    assert use("read_artifact", artifact_id="a", offset=2) == ToolResult(False, expected)
 
 
 def test_an_empty_artifact_is_read(folder: Path, use: Use) -> None:
@@ -168,7 +168,7 @@ def test_an_id_is_asked_for(use: Use, arguments: dict[str, str]) -> None:
 
 
 def test_an_artifact_that_is_too_large_is_not_read(folder: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody keeps that much."""
+    """No one keeps that much."""
     monkeypatch.setattr(artifacts, "_MOST_BYTES", 3)
     _put(folder, "a", "012")
     assert use("read_artifact", artifact_id="a").text == "Artifact a is larger than 3 bytes."
@@ -199,21 +199,26 @@ def test_what_is_kept_is_listed_and_read(store: ArtifactStore, use: Use) -> None
     """By the tools, under the id that was given for it."""
     name = store.keep("web_search", "one\ntwo", "main")
     assert use("list_artifacts").text == f"Artifacts (1):\n- {name}: the whole answer of web_search"
-    told = f'Artifact {name} (lines 1-3 of 3):\n"one"\n"two"'
-    assert use("read_artifact", artifact_id=name, offset=1).text == told
+    expected = f'Artifact {name} (lines 1-3 of 3):\n"one"\n"two"'
+    assert use("read_artifact", artifact_id=name, offset=1).text == expected
 
 
 def test_an_agent_sees_what_was_kept_for_it(registry: ToolRegistry, store: ArtifactStore, folder: Path) -> None:
-    """Not what was kept for another one, which may be allowed more; and what nobody says anything about."""
+    """Not what was kept for another one, which may be allowed more; and what no one says anything about."""
     _put(folder, "recorded", '{"objective": "of another program"}')
     _put(folder, "odd", '{"objective": "x", "agent": ["helper"]}')
     session = Session(yolo_mode=True)
     names = {agent: store.keep("read_file", "secret", agent) for agent in ("main", "helper")}
     for agent, other in (("main", "helper"), ("helper", "main")):
         handler = ToolHandler(session if agent == "main" else session.child(agent), registry=registry)
-        told = handler.handle(ToolCall("list_artifacts")).text
-        assert told.startswith("Artifacts (2):\n")
-        assert [name in told for name in (names[agent], "recorded", names[other], "odd")] == [True, True, False, False]
+        expected = handler.handle(ToolCall("list_artifacts")).text
+        assert expected.startswith("Artifacts (2):\n")
+        assert [name in expected for name in (names[agent], "recorded", names[other], "odd")] == [
+            True,
+            True,
+            False,
+            False,
+        ]
         for name in (names[other], "odd"):
             refused = handler.handle(ToolCall("read_artifact", {"artifact_id": name}))
             assert refused == ToolResult(False, f"Artifact '{name}' not found.")

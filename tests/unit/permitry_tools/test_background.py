@@ -31,14 +31,14 @@ def registry(root: Path) -> Iterator[ToolRegistry]:
     registry.close()
 
 
-def _soon(use: Use, job: int, told: str) -> ToolResult:
+def _soon(use: Use, job: int, shown: str) -> ToolResult:
     """Return the first answer about a job that holds `told`."""
     for _ in range(1000):
         result = use("check_shell_bg", job_id=job)
-        if told in result.text:
+        if shown in result.text:
             return result
         time.sleep(0.01)
-    pytest.fail(f"never told: {told}")
+    pytest.fail(f"never told: {shown}")
 
 
 def _started(result: ToolResult) -> int:
@@ -66,7 +66,7 @@ def test_a_job_runs_on(use: Use) -> None:
 
 
 @pytest.mark.parametrize(("code", "ok"), [(0, True), (7, False)])
-def test_a_job_that_finished_is_told_once(use: Use, code: int, ok: bool) -> None:  # noqa: FBT001 -- a column of the table
+def test_a_job_that_finished_is_reported_once(use: Use, code: int, ok: bool) -> None:  # noqa: FBT001 -- a column of the table
     """With its exit code and its output; then it is forgotten."""
     use("run_shell_bg", command=f"echo done; exit {code}")
     assert _soon(use, 1, "finished") == ToolResult(ok, f"[job 1 finished, exit_code={code}]\ndone\n")
@@ -107,7 +107,7 @@ def test_closing_the_registry_kills_all_jobs(registry: ToolRegistry, use: Use) -
 
 
 def test_jobs_belong_to_their_registry(tmp_path: Path, registry: ToolRegistry) -> None:
-    """Another agent's jobs are out of reach; numbers begin anew."""
+    """Another agent's jobs are out of reach; numbers begin again."""
     other = ToolRegistry()
     background.register(other, Workspace(tmp_path))
     uses = [ToolHandler(Session(yolo_mode=True), registry=each).handle for each in (registry, other)]
@@ -148,7 +148,7 @@ def test_the_long_output_of_a_job_is_kept_whole_and_counted_right(root: Path) ->
 
 
 def test_a_job_that_cannot_be_started_is_not_kept(root: Path, use: Use) -> None:
-    """It is told, and has no number."""
+    """It is reported, and has no number."""
     root.rmdir()
     assert use("run_shell_bg", command="true").text.startswith("The command cannot be started: ")
     assert use("check_shell_bg", job_id=1).text == "No background job with id 1"
@@ -160,14 +160,14 @@ def test_a_job_that_cannot_be_started_is_not_kept(root: Path, use: Use) -> None:
 @pytest.mark.parametrize(
     ("tool", "argument"), [("run_shell_bg", "command"), ("check_shell_bg", "job_id"), ("kill_shell_bg", "job_id")]
 )
-def test_what_is_required_is_told(use: Use, tool: str, argument: str) -> None:
+def test_what_is_required_is_reported(use: Use, tool: str, argument: str) -> None:
     """In one short sentence."""
     assert use(tool) == ToolResult(False, f"{tool} requires {argument}")
 
 
 @pytest.mark.parametrize("job", ["x", "1", 1.5, True, [1]])
 def test_the_number_of_a_job_is_a_number(use: Use, job: object) -> None:
-    """Anything else is told, and the tool does not crash."""
+    """Anything else is reported, and the tool does not crash."""
     for tool in ("check_shell_bg", "kill_shell_bg"):
         assert use(tool, job_id=job).text == "The arguments do not fit: `job_id` must be a whole number."
 

@@ -39,7 +39,7 @@ HARMLESS: Mapping[str, frozenset[str]] = {
     "the session's own notes": frozenset({"explanation", "plan"}),
     "only the time it takes": frozenset({"timeout"}),
 }  # fmt: skip
-# Beside a command these change what it does, and the reader of commands says so where one is given.
+# Next to a command these change what it does, and the reader of commands says so where one is given.
 DOUBTED = frozenset({"env", "login", "shell", "tty", "user"})
 
 # What a name gives away: an argument called so has this role, or the test wants to know why not.
@@ -89,7 +89,7 @@ def properties(spec: ToolSpec) -> Mapping[str, Any]:
 
 
 def roles_by_name(spec: ToolSpec) -> dict[str, ArgumentRole]:
-    """Return the role of each argument that has one; `urls[]` speaks for `urls`, `patch|input` for both."""
+    """Return the role of each argument that has one; `urls[]` applies to `urls`, `patch|input` to both."""
     return {
         name.removesuffix("?").split("[")[0]: role
         for key, role in (spec.roles or {}).items()
@@ -99,7 +99,7 @@ def roles_by_name(spec: ToolSpec) -> dict[str, ArgumentRole]:
 
 def mistakes(spec: ToolSpec) -> Iterator[str]:
     """Yield what a declaration lacks."""
-    yield from (f"{spec.name}: {told}" for told in (*of_itself(spec), *of_its_arguments(spec)))
+    yield from (f"{spec.name}: {expected}" for expected in (*of_itself(spec), *of_its_arguments(spec)))
 
 
 def of_itself(spec: ToolSpec) -> Iterator[str]:
@@ -137,14 +137,14 @@ def of_its_arguments(spec: ToolSpec) -> Iterator[str]:
         for pattern, wanted in TELLING.items():
             if re.fullmatch(pattern, name) and roles.get(name) not in wanted:
                 yield f"`{name}` has the role {roles.get(name)}"
-    # A role that speaks for no argument is for one that was renamed; `path?` alone stands for the whole workspace.
+    # A role that applies to no argument is for one that was renamed; `path?` alone means the whole workspace.
     stray = {name for name in roles if name not in properties(spec)} - {"path"}
     yield from (f"the role of `{name}` is for no argument" for name in stray)
 
 
 def test_every_tool_declares_itself(specs: list[ToolSpec]) -> None:
     """Traits, roles, schema, description and limits: no tool is without one of them."""
-    assert [told for spec in specs for told in mistakes(spec)] == []
+    assert [expected for spec in specs for expected in mistakes(spec)] == []
 
 
 def test_every_family_is_there(specs: list[ToolSpec]) -> None:
@@ -159,7 +159,7 @@ def test_every_family_is_there(specs: list[ToolSpec]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "told"),
+    ("name", "changes", "expected"),
     [
         ("run_shell", {"roles": None}, "nobody says what its arguments are"),
         ("run_shell", {"roles": {}}, "`command` has the role None"),
@@ -174,10 +174,12 @@ def test_every_family_is_there(specs: list[ToolSpec]) -> None:
         ("think", {"timeout": 100_000}, "its timeout is"),
     ],
 )
-def test_the_walk_sees_what_is_missing(specs: list[ToolSpec], name: str, changes: dict[str, Any], told: str) -> None:
+def test_the_walk_sees_what_is_missing(
+    specs: list[ToolSpec], name: str, changes: dict[str, Any], expected: str
+) -> None:
     """A declaration with something taken away is found."""
     spec = next(spec for spec in specs if spec.name == name)
-    assert any(told in each for each in mistakes(attrs.evolve(spec, **changes)))
+    assert any(expected in each for each in mistakes(attrs.evolve(spec, **changes)))
 
 
 def test_what_only_reads_runs_and_the_rest_asks(specs: list[ToolSpec]) -> None:

@@ -136,7 +136,7 @@ def test_refusals_read_as_recorded(use: Use, runner: _Runner, case: dict[str, An
 
 
 @pytest.mark.parametrize(
-    ("tool", "scope", "settings", "arguments", "told"),
+    ("tool", "scope", "settings", "arguments", "expected"),
     [
         ("execute", CallScope(), Delegation(is_recursive=False), {}, "Execute tool not available in flat mode."),
         ("execute", CallScope(4), Delegation(), {"objective": "x"}, "Max recursion depth reached; cannot run execute."),
@@ -156,10 +156,16 @@ def test_refusals_read_as_recorded(use: Use, runner: _Runner, case: dict[str, An
     ],
 )  # fmt: skip
 def test_other_refusals(  # noqa: PLR0913, PLR0917 -- a table
-    use: Use, runner: _Runner, tool: str, scope: CallScope, settings: Delegation, arguments: dict[str, Any], told: str
+    use: Use,
+    runner: _Runner,
+    tool: str,
+    scope: CallScope,
+    settings: Delegation,
+    arguments: dict[str, Any],
+    expected: str,
 ) -> None:
     """No agent is started."""
-    assert use(tool, scope, settings, **arguments) == ToolResult(False, told)
+    assert use(tool, scope, settings, **arguments) == ToolResult(False, expected)
     assert runner.asked == []
 
 
@@ -178,13 +184,13 @@ def test_other_refusals(  # noqa: PLR0913, PLR0917 -- a table
 def test_a_model_is_at_most_that_of_the_caller(
     use: Use, runner: _Runner, current: str | None, wanted: str | None, given: str | None
 ) -> None:
-    """A caller whose model nobody can place gives the least one, or its own."""
+    """A caller whose model no one can place gives the least one, or its own."""
     result = use("subtask", CallScope(model=current), Delegation(models=MODELS), objective="x", model=wanted)
     assert (result.ok, runner.asked[0][0].model, runner.asked[0][1].model) == (True, given, given)
 
 
 @pytest.mark.parametrize(
-    ("current", "wanted", "models", "told"),
+    ("current", "wanted", "models", "expected"),
     [
         ("middle", "large", MODELS, "Cannot delegate to the higher-tier model `large`; use `middle` or below."),
         (None, "middle", MODELS, "Cannot delegate to the higher-tier model `middle`; use `small` or below."),
@@ -194,11 +200,11 @@ def test_a_model_is_at_most_that_of_the_caller(
     ],
 )
 def test_a_higher_model_is_refused(  # noqa: PLR0917 -- a table
-    use: Use, runner: _Runner, current: str | None, wanted: str, models: tuple[str, ...], told: str
+    use: Use, runner: _Runner, current: str | None, wanted: str, models: tuple[str, ...], expected: str
 ) -> None:
-    """And so is one that nobody can place."""
+    """And so is one that no one can place."""
     result = use("subtask", CallScope(model=current), Delegation(models=models), objective="x", model=wanted)
-    assert (result, runner.asked) == (ToolResult(False, told), [])
+    assert (result, runner.asked) == (ToolResult(False, expected), [])
 
 
 @pytest.mark.parametrize("tool", ["subtask", "execute"])
@@ -241,7 +247,7 @@ class _Judge:
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_pass", "told"),
+    ("answer", "is_pass", "expected"),
     [
         (Judgement(is_pass=True, reason="All there."), True, "PASS]\nAll there."),
         (Judgement(is_pass=False, reason="No."), False, "FAIL]\nNo."),
@@ -253,12 +259,12 @@ class _Judge:
     ],
 )
 @pytest.mark.parametrize("tool", ["subtask", "execute"])
-def test_a_judge_has_the_last_word(use: Use, tool: str, answer: object, is_pass: bool, told: str) -> None:  # noqa: FBT001 -- a table
+def test_a_judge_has_the_last_word(use: Use, tool: str, answer: object, is_pass: bool, expected: str) -> None:  # noqa: FBT001 -- a table
     """One that fails, or says nothing clear, is a FAIL."""
     judge = _Judge(answer)
     result = use(tool, None, Delegation(judge=judge), objective="x", acceptance_criteria="it works")
     assert result.ok is is_pass
-    assert result.text == f"{tool.capitalize()} result for 'x':\ndone\n\n[ACCEPTANCE CRITERIA: {told}"
+    assert result.text == f"{tool.capitalize()} result for 'x':\ndone\n\n[ACCEPTANCE CRITERIA: {expected}"
     assert [(task.acceptance_criteria, seen) for task, seen in judge.asked] == [("it works", "done")]
 
 
@@ -307,22 +313,22 @@ class _Works:
 
     session: Session
     registry: ToolRegistry
-    told: list[ToolResult]
+    expected: list[ToolResult]
 
     def run(self, task: AgentTask, scope: CallScope) -> str:
         handler = ToolHandler(self.session.child(task.kind), registry=self.registry)
         # An agent with the greatest of modes.
         handler.session.switch_mode("yolo")
         handle = functools.partial(handler.handle, scope=scope)
-        self.told.append(handle(ToolCall("write", {"path": task.objective})))
+        self.expected.append(handle(ToolCall("write", {"path": task.objective})))
         return "tried"
 
 
 @pytest.mark.parametrize(
-    ("mode", "told"),
+    ("mode", "expected"),
     [("yolo", ToolResult(True, "written")), ("plan", None), ("default", None)],
 )
-def test_an_agent_is_never_allowed_more_than_its_caller(mode: str, told: ToolResult | None) -> None:
+def test_an_agent_is_never_allowed_more_than_its_caller(mode: str, expected: ToolResult | None) -> None:
     """What its caller would be asked about or refused does not run for it, whatever mode it is in."""
     registry = ToolRegistry()
     registry.register(ToolSpec("write", traits=ToolTraits(destructive=True), roles={}), lambda _: "written")
@@ -336,7 +342,7 @@ def test_an_agent_is_never_allowed_more_than_its_caller(mode: str, told: ToolRes
         assert (outcome.ok, heard) == (False, [])
     else:
         assert outcome.text == "Subtask result for 'a.txt':\ntried"
-        assert heard[0].ok is (told is not None)
+        assert heard[0].ok is (expected is not None)
 
 
 def test_starting_an_agent_is_decided_like_any_call(runner: _Runner) -> None:

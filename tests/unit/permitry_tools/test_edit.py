@@ -48,7 +48,7 @@ _UNIQUE = "Provide more context to make it unique."
 
 
 @pytest.mark.parametrize(
-    ("old_text", "told"),
+    ("old_text", "expected"),
     [
         ("four", "edit_file failed: old_text not found in a.txt"),
         ("TWO", "edit_file failed: old_text not found in a.txt"),
@@ -56,17 +56,17 @@ _UNIQUE = "Provide more context to make it unique."
         ("e", f"edit_file failed: old_text appears 3 times in a.txt. {_UNIQUE}"),
     ],
 )
-def test_text_must_occur_exactly_once(edited: Path, use: Use, old_text: str, told: str) -> None:
+def test_text_must_occur_exactly_once(edited: Path, use: Use, old_text: str, expected: str) -> None:
     """A guess changes nothing, and the model learns why."""
-    assert use("edit_file", path="./a.txt", old_text=old_text, new_text="x") == ToolResult(False, told)
+    assert use("edit_file", path="./a.txt", old_text=old_text, new_text="x") == ToolResult(False, expected)
     assert edited.read_bytes() == b"one\ntwo\nthree\n"
 
 
 def test_text_that_overlaps_itself_is_ambiguous(edited: Path, use: Use) -> None:
-    """`aa` stands twice in `aaa`."""
+    """`aa` is twice in `aaa`."""
     edited.write_bytes(b"aaa")
-    told = f"edit_file failed: old_text appears 2 times in a.txt. {_UNIQUE}"
-    assert use("edit_file", path="a.txt", old_text="aa", new_text="b") == ToolResult(False, told)
+    shown = f"edit_file failed: old_text appears 2 times in a.txt. {_UNIQUE}"
+    assert use("edit_file", path="a.txt", old_text="aa", new_text="b") == ToolResult(False, shown)
 
 
 # Blanks aside -----------------------------------------------------------------------------------------------------
@@ -107,16 +107,16 @@ def test_a_part_of_a_line_may_not_differ_in_blanks(edited: Path, use: Use) -> No
 def test_the_first_of_several_is_not_taken(edited: Path, use: Use, before: str, old_text: str, count: int) -> None:
     """The model is asked for more context, and nothing changes."""
     edited.write_bytes(before.encode())
-    told = f"edit_file failed: old_text appears {count} times, blanks aside, in a.txt. {_UNIQUE}"
-    assert use("edit_file", path="a.txt", old_text=old_text, new_text="x") == ToolResult(False, told)
+    shown = f"edit_file failed: old_text appears {count} times, blanks aside, in a.txt. {_UNIQUE}"
+    assert use("edit_file", path="a.txt", old_text=old_text, new_text="x") == ToolResult(False, shown)
     assert edited.read_bytes() == before.encode()
 
 
 def test_blank_lines_are_not_matched_by_other_blanks(edited: Path, use: Use) -> None:
     """There is nothing in them to know the place by."""
     edited.write_bytes(b"a\n \n\t\nb\n")
-    told = "edit_file failed: old_text not found in a.txt"
-    assert use("edit_file", path="a.txt", old_text="\n\n", new_text="x") == ToolResult(False, told)
+    shown = "edit_file failed: old_text not found in a.txt"
+    assert use("edit_file", path="a.txt", old_text="\n\n", new_text="x") == ToolResult(False, shown)
 
 
 def test_many_lines_that_look_alike_take_no_time(edited: Path, use: Use) -> None:
@@ -170,13 +170,13 @@ def test_nothing_outside_is_edited(root: Path, outside: Path, use: Use) -> None:
     """Neither by a path nor by a link."""
     (root / "link").symlink_to(outside / "secret.txt")
     for path in ("link", "../outside/secret.txt"):
-        told = f"Path escapes workspace: {path}"
-        assert use("edit_file", path=path, old_text="secret", new_text="x") == ToolResult(False, told)
+        shown = f"Path escapes workspace: {path}"
+        assert use("edit_file", path=path, old_text="secret", new_text="x") == ToolResult(False, shown)
     assert (outside / "secret.txt").read_bytes() == b"secret"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({"path": "a.txt", "old_text": "", "new_text": "x"}, "edit_file requires old_text"),
         ({"path": "a.txt", "new_text": "x"}, "edit_file requires old_text"),
@@ -184,9 +184,9 @@ def test_nothing_outside_is_edited(root: Path, outside: Path, use: Use) -> None:
         ({"path": "a.txt", "old_text": "one"}, "The arguments do not fit: `new_text` is missing."),
     ],
 )
-def test_what_is_missing_is_asked_for(edited: Path, use: Use, arguments: dict[str, str], told: str) -> None:
+def test_what_is_missing_is_asked_for(edited: Path, use: Use, arguments: dict[str, str], expected: str) -> None:
     """Nothing occurs everywhere, and nothing is replaced by nothing unless that is said."""
-    assert use("edit_file", **arguments) == ToolResult(False, told)
+    assert use("edit_file", **arguments) == ToolResult(False, expected)
     assert edited.read_bytes() == b"one\ntwo\nthree\n"
 
 
@@ -206,7 +206,7 @@ def test_the_preview_names_the_file_that_would_be_edited(edited: Path, root: Pat
 
 @pytest.mark.usefixtures("edited")
 def test_an_edit_that_would_fail_shows_why(preview: Preview) -> None:
-    """The human is told before the model is."""
+    """The human sees it before the model does."""
     shown = preview("edit_file", path="a.txt", old_text="four", new_text="4")
     assert shown == "(no preview: edit_file failed: old_text not found in a.txt)"
 

@@ -110,8 +110,8 @@ def test_a_search_that_gives_up_says_so(
     assert use("list_files", glob="none").text == (marker if is_marked else "(no files)")
 
 
-def test_both_limits_of_a_list_are_told(root: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files that were found and left out, and files nobody looked at."""
+def test_both_limits_of_a_list_are_reported(root: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that were found and left out, and files no one looked at."""
     monkeypatch.setattr(_looking, "_MOST_SEEN", 3)
     monkeypatch.setattr(files, "_MOST_FILES", 2)
     for number in range(5):
@@ -183,9 +183,9 @@ def test_a_part_of_a_file_is_read(use: Use, offset: int, limit: int, wanted: str
 @pytest.mark.parametrize("offset", [11, 1000])
 @pytest.mark.usefixtures("ten")
 def test_reading_past_the_end_fails(use: Use, offset: int) -> None:
-    """The model is told how long the file is, rather than that nothing is in it."""
-    told = f"`ten.txt` has 10 lines; line {offset} is past its end."
-    assert use("read_file", path="ten.txt", offset=offset) == ToolResult(False, told)
+    """The model is shown how long the file is, rather than that nothing is in it."""
+    shown = f"`ten.txt` has 10 lines; line {offset} is past its end."
+    assert use("read_file", path="ten.txt", offset=offset) == ToolResult(False, shown)
 
 
 @pytest.mark.parametrize("odd", [*_ODD_BREAKS[:2], *_ODD_BREAKS[3:], "\rx"])
@@ -207,7 +207,7 @@ def test_an_empty_file_is_read(root: Path, use: Use) -> None:
     assert use("read_file", path="empty") == ToolResult(True, "# empty")
 
 
-def test_a_link_is_told_as_what_it_leads_to(root: Path, use: Use) -> None:
+def test_a_link_is_reported_as_what_it_leads_to(root: Path, use: Use) -> None:
     """The model learns which file it has really read."""
     (root / "a.txt").write_bytes(b"hello")
     (root / "link").symlink_to("a.txt")
@@ -258,7 +258,7 @@ def test_a_file_larger_than_the_limit_is_not_read(root: Path, use: Use, size: in
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("../outside/secret.txt", "Path escapes workspace: ../outside/secret.txt"),
         ("link", "Path escapes workspace: link"),
@@ -271,12 +271,12 @@ def test_a_file_larger_than_the_limit_is_not_read(root: Path, use: Use, size: in
         ("x" * 300, f"File not found: {'x' * 300}"),
     ],
 )
-def test_what_cannot_be_read_is_told(root: Path, outside: Path, use: Use, path: str, told: str) -> None:
+def test_what_cannot_be_read_is_reported(root: Path, outside: Path, use: Use, path: str, expected: str) -> None:
     """The model gets a sentence, and nothing of the content or of the place on the disk."""
     (root / "link").symlink_to(outside / "secret.txt")
     (root / "circle").symlink_to("circle")
     (root / "there").touch()
-    assert use("read_file", path=path) == ToolResult(False, told)
+    assert use("read_file", path=path) == ToolResult(False, expected)
 
 
 @pytest.mark.parametrize("path", [{}, {"path": None}])
@@ -324,7 +324,7 @@ def test_a_file_that_was_not_read_is_not_replaced(root: Path, use: Use) -> None:
 
 
 def test_a_file_that_has_changed_since_is_not_replaced(root: Path, use: Use) -> None:
-    """Somebody else's work is not lost."""
+    """Someone else's work is not lost."""
     (root / "a.txt").write_bytes(b"old")
     assert use("read_file", path="a.txt").ok
     (root / "a.txt").write_bytes(b"new!")
@@ -391,7 +391,7 @@ def test_each_registry_remembers_for_itself(root: Path, workspace: Workspace, us
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("../outside/secret.txt", "Path escapes workspace: ../outside/secret.txt"),
         ("link", "Path escapes workspace: link"),
@@ -400,11 +400,11 @@ def test_each_registry_remembers_for_itself(root: Path, workspace: Workspace, us
         (".git/config", "`.git/config` belongs to git or to permitry; the file tools do not write there."),
     ],
 )
-def test_what_cannot_be_written_is_told(root: Path, outside: Path, use: Use, path: str, told: str) -> None:
-    """Nothing outside changes, and nothing of the disk is told."""
+def test_what_cannot_be_written_is_reported(root: Path, outside: Path, use: Use, path: str, expected: str) -> None:
+    """Nothing outside changes, and nothing of the disk is reported."""
     (root / "link").symlink_to(outside / "secret.txt")
     os.mkfifo(root / "pipe")
-    assert use("write_file", path=path, content="new") == ToolResult(False, told)
+    assert use("write_file", path=path, content="new") == ToolResult(False, expected)
     assert (outside / "secret.txt").read_bytes() == b"secret"
 
 
@@ -459,7 +459,7 @@ def test_a_path_cannot_forge_the_head_of_a_diff(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         (2_000, 2_000, "@@ -1,"),
         (2_000, 2_001, "(2000 lines become 2001; too many to compare)"),
@@ -467,9 +467,9 @@ def test_a_path_cannot_forge_the_head_of_a_diff(name: str) -> None:
         (4_001, 0, "(4001 lines become 0; too many to compare)"),
     ],
 )
-def test_a_diff_of_many_lines_is_told_in_a_sentence(old: int, new: int, told: str) -> None:
-    """Nobody waits minutes for a preview, nor takes it for an empty one."""
-    assert told in unified_diff(Path("a"), "old\n" * old, "new\n" * new)
+def test_a_diff_of_many_lines_is_reported_in_a_sentence(old: int, new: int, expected: str) -> None:
+    """No one waits minutes for a preview, nor takes it for an empty one."""
+    assert expected in unified_diff(Path("a"), "old\n" * old, "new\n" * new)
 
 
 def test_the_preview_names_the_file_that_would_be_written(root: Path, preview: Preview) -> None:

@@ -148,9 +148,9 @@ def test_an_edit_that_changes_nothing_says_so(edited: Path, use: Use, edits: Edi
     ],
 )
 def test_edits_that_meet_are_refused(edited: Path, use: Use, edits: Edits, line: int) -> None:
-    """Nobody knows what was meant, and nothing is changed."""
-    told = f"Edits overlap at line {line}: each line may be changed by one edit only. Nothing was changed."
-    assert use("hashline_edit", path="a.txt", edits=edits) == ToolResult(False, told)
+    """No one knows what was meant, and nothing is changed."""
+    shown = f"Edits overlap at line {line}: each line may be changed by one edit only. Nothing was changed."
+    assert use("hashline_edit", path="a.txt", edits=edits) == ToolResult(False, shown)
     assert edited.read_bytes() == _TEXT.encode()
 
 
@@ -160,13 +160,13 @@ def test_a_line_that_has_changed_is_not_edited(edited: Path, use: Use, now: str)
     edited.write_text(f"one\n{now}\nthree\nfour\n", encoding="utf-8")
     result = use("hashline_edit", path="a.txt", edits=[_set(2, "x"), _set(1, "y")])
     shown = "".join(f"\n  {n}:{line_hash(line)}|{line}" for n, line in enumerate(["one", now, "three", "four"], 1))
-    told = f"Hash mismatch at line 2: expected {line_hash('two')}, got {line_hash(now)}. Current context:{shown}"
-    assert result == ToolResult(False, told)
+    message = f"Hash mismatch at line 2: expected {line_hash('two')}, got {line_hash(now)}. Current context:{shown}"
+    assert result == ToolResult(False, message)
     assert edited.read_text(encoding="utf-8") == f"one\n{now}\nthree\nfour\n"
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "expected"),
     [
         ({"set_line": "5:0000", "content": ""}, "Line 5 out of range (file has 4 lines)"),
         ({"insert_after": "0:0000", "content": ""}, "Line 0 out of range (file has 4 lines)"),
@@ -188,14 +188,14 @@ def test_a_line_that_has_changed_is_not_edited(edited: Path, use: Use, now: str)
         ),
     ],
 )
-def test_what_does_not_fit_is_told(edited: Path, use: Use, edit: object, told: str) -> None:
+def test_what_does_not_fit_is_reported(edited: Path, use: Use, edit: object, expected: str) -> None:
     """Everything is checked before anything is written."""
-    assert use("hashline_edit", path="a.txt", edits=[_set(1, "x"), edit][::-1]) == ToolResult(False, told)
+    assert use("hashline_edit", path="a.txt", edits=[_set(1, "x"), edit][::-1]) == ToolResult(False, expected)
     assert edited.read_bytes() == _TEXT.encode()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({"path": "", "edits": []}, "hashline_edit requires path"),
         ({"path": "a.txt"}, "hashline_edit requires edits array"),
@@ -206,10 +206,10 @@ def test_what_does_not_fit_is_told(edited: Path, use: Use, edit: object, told: s
     ],
 )
 @pytest.mark.usefixtures("edited", "outside")
-def test_what_is_missing_is_told(root: Path, use: Use, arguments: dict[str, Any], told: str) -> None:
+def test_what_is_missing_is_reported(root: Path, use: Use, arguments: dict[str, Any], expected: str) -> None:
     """As in the other tools that edit."""
     (root / "bytes").write_bytes(b"\xff")
-    assert use("hashline_edit", **arguments) == ToolResult(False, told)
+    assert use("hashline_edit", **arguments) == ToolResult(False, expected)
 
 
 @pytest.mark.parametrize("edit", [{"set_line": "1:0000"}, {"insert_after": "1:0000"}, {"insert_after": "0:0000"}])
@@ -267,7 +267,7 @@ def test_the_preview_is_the_edit(edited: Path, preview: Preview) -> None:
 
 @pytest.mark.usefixtures("edited")
 def test_an_edit_that_would_fail_shows_why(preview: Preview) -> None:
-    """The human is told before the model is."""
+    """The human sees it before the model does."""
     shown = preview("hashline_edit", path="a.txt", edits=[{"set_line": "9:0000", "content": ""}])
     assert shown == "(no preview: Line 9 out of range (file has 4 lines))"
 

@@ -58,7 +58,7 @@ def test_an_image_is_handed_over(root: Path, look: Look, tool: str, data: bytes,
 
 @pytest.mark.parametrize("detail", ["high", "original", None])
 def test_detail_changes_nothing_here(root: Path, look: Look, detail: str | None) -> None:
-    """Whoever sends the image to the model may scale it."""
+    """The one who sends the image to the model may scale it."""
     (root / "a.png").write_bytes(PNG)
     assert look("view_image", path="a.png", detail=detail).parts == (MediaPart(PNG, "image/png"),)
 
@@ -81,18 +81,18 @@ def test_other_files_are_no_images(root: Path, look: Look, name: str, data: byte
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "told"), [("a", b"<svg>", "no suffix"), ("a.bmp", b"BM......", ".bmp"), ("a.pn", b"x", ".pn")]
+    ("name", "data", "expected"), [("a", b"<svg>", "no suffix"), ("a.bmp", b"BM......", ".bmp"), ("a.pn", b"x", ".pn")]
 )
-def test_other_formats_are_not_supported(root: Path, look: Look, name: str, data: bytes, told: str) -> None:
+def test_other_formats_are_not_supported(root: Path, look: Look, name: str, data: bytes, expected: str) -> None:
     """Those that are, are named."""
     (root / name).write_bytes(data)
-    text = f"Unsupported image format: {told}. Supported: .gif, .jpeg, .jpg, .png, .webp"
+    text = f"Unsupported image format: {expected}. Supported: .gif, .jpeg, .jpg, .png, .webp"
     for tool in ("view_image", "read_image"):
         assert look(tool, path=name) == ToolResult(False, text)
 
 
 def test_each_tool_has_its_own_errors(root: Path, look: Look) -> None:
-    """They are those of the tools they stand for."""
+    """They are those of the tools they mean."""
     (root / "d").mkdir()
     assert look("view_image", path="a").text == "unable to locate image at `a`"
     assert look("view_image", path="d").text == "image path `d` is not a file"

@@ -21,13 +21,13 @@ SEED_001 = {"shell", "local_shell", "apply_patch", "exec_command", "write_stdin"
 
 
 def test_the_tools_of_both_seeds_are_there(registry: ToolRegistry) -> None:
-    """All of them, and beside them only other names for the same."""
+    """All of them, and next to them only other names for the same."""
     assert {spec.name for spec in registry} - SEED_000 - SEED_001 == {"read_image", "shell_command"}
     assert {spec.name for spec in registry} >= SEED_000 | SEED_001
 
 
 def test_they_are_plugged_in_like_those_of_other_packages(registry: ToolRegistry, root: Path) -> None:
-    """Through the entry point of plugins, for whoever names a workspace."""
+    """Through the entry point of plugins, for the one who names a workspace."""
     with ToolRegistry() as own:
         report = load_entry_points(own, workspace=root)
         assert report.failed == ()

@@ -193,7 +193,7 @@ def test_tools_are_listed_called_and_filtered(
 
 
 def test_failures_and_pictures_come_through(registry: ToolRegistry) -> None:
-    """What the tool raised is told to the model; an image is a part."""
+    """What the tool raised is shown to the model; an image is a part."""
     failed = _use(registry, "mcp:demo/fail")
     assert failed.ok is False
     assert "no luck" in failed.text
@@ -237,7 +237,7 @@ def test_a_slow_tool_is_left_and_the_others_go_on(demo: McpServer) -> None:
         assert time.monotonic() - before < 6
 
 
-def test_a_server_that_ends_is_told(registry: ToolRegistry) -> None:
+def test_a_server_that_ends_is_reported(registry: ToolRegistry) -> None:
     """In the middle of a call, and at every call after it."""
     for tool in ("mcp:demo/leave", "mcp:demo/leave"):
         assert _use(registry, tool) == ToolResult(False, "The MCP server `demo` has ended.")
@@ -345,7 +345,7 @@ def test_only_what_is_named_is_in_its_environment(
 
 
 def test_news_may_come_at_any_time(write: Write) -> None:
-    """Also when nobody has asked for anything; the next call looks first."""
+    """Also when no one has asked for anything; the next call looks first."""
     listing = (
         'count = globals().get("count", 0) + 1; send(id, result={"tools": [{**tool("a"), "description": str(count)}]})'
     )
@@ -374,25 +374,25 @@ def test_noise_between_the_lines_is_no_harm(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "expected"),
     [
         ('send(id, error={"code": -32602, "message": "bad words"})', "The MCP server `raw` failed: bad words"),
         ('send(id, result={"content": "no list"})', "The MCP server `raw` failed: "),
         ("sys.exit(1)", "The MCP server `raw` has ended."),
     ],
 )
-def test_an_answer_that_is_none_is_told(write: Write, call: str, told: str) -> None:
+def test_an_answer_that_is_none_is_reported(write: Write, call: str, expected: str) -> None:
     """The tool has not crashed."""
     with McpConnection(_raw(write, call=call)) as connection:
         registry = ToolRegistry()
         register(registry, connection)
         result = _use(registry, "mcp:raw/a")
         assert result.ok is False
-        assert result.text.startswith(told)
+        assert result.text.startswith(expected)
 
 
 def test_closing_in_the_middle_of_a_call_ends_it(write: Write) -> None:
-    """Whoever waits is told, and does not wait for ever."""
+    """The one who waits gets an error, and does not wait for ever."""
     connection = McpConnection(_raw(write)).open()
     registry = ToolRegistry()
     register(registry, connection)
@@ -405,29 +405,29 @@ def test_closing_in_the_middle_of_a_call_ends_it(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "expected"),
     [
         ("import sys; sys.exit('cannot find my config')", "cannot find my config"),
         ("import time; time.sleep(60)", r"not ready within 0\.5 seconds"),
         ("print('hello', flush=True); input(); input()", "cannot be used"),
     ],
 )
-def test_a_server_that_does_not_start_is_told(write: Write, program: str, told: str) -> None:
+def test_a_server_that_does_not_start_is_reported(write: Write, program: str, expected: str) -> None:
     """To the host, with what the server said last, and no process stays."""
     server = McpServer("bad", sys.executable, [write(program)], start_timeout=0.5 if "sleep" in program else 5)
     before = time.monotonic()
-    with pytest.raises(RegistryError, match=told):
+    with pytest.raises(RegistryError, match=expected):
         McpConnection(server).open()
     assert time.monotonic() - before < 30
 
 
-def test_a_program_that_is_not_there_is_told() -> None:
+def test_a_program_that_is_not_there_is_reported() -> None:
     """With its name."""
     with pytest.raises(RegistryError, match="no-such-program"):
         McpConnection(McpServer("bad", "no-such-program-here")).open()
 
 
-def test_nobody_at_the_address_is_told() -> None:
+def test_no_one_at_the_address_is_reported() -> None:
     """A connection that is refused is an error of the host's, not a hang."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -455,7 +455,7 @@ def test_a_connection_that_is_not_open_has_no_tools(registry: ToolRegistry) -> N
         register(registry, McpConnection(McpServer("raw", "nothing")))
 
 
-def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the extra that brings it."""
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(RegistryError, match=r"permitry\[mcp\]"):

@@ -64,7 +64,7 @@ def test_an_approval_ends_plan_mode(present: Present, session: Session, shown: l
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         (None, "There was no answer"),
         (ToolConfirmationResponse(approved=False), "did not approve"),
@@ -74,15 +74,15 @@ def test_an_approval_ends_plan_mode(present: Present, session: Session, shown: l
         (ToolConfirmationResponse(approved=True, arguments={}), "do not fit: `plan`"),
     ],
 )
-def test_without_an_approval_plan_mode_stays(present: Present, session: Session, answer: Answer, told: str) -> None:
+def test_without_an_approval_plan_mode_stays(present: Present, session: Session, answer: Answer, expected: str) -> None:
     """The model hears why, and what to do."""
     result = present(answer)
     assert not result.ok
-    assert told in result.text
+    assert expected in result.text
     assert session.is_plan_mode
 
 
-def test_what_the_user_changed_in_the_plan_is_told(present: Present) -> None:
+def test_what_the_user_changed_in_the_plan_is_reported(present: Present) -> None:
     """The model carries out the plan that was approved."""
     changed = ToolConfirmationResponse(approved=True, arguments={"plan": "1. read"}, instructions="Go.")
     assert present(changed).text.endswith("The user changed it to:\n1. read\nThe user says: Go.")
@@ -164,12 +164,12 @@ def test_an_agent_hands_its_plan_to_who_started_it(session: Session, shown: list
         return ToolConfirmationResponse(approved=True)
 
     registry = _registry_asking(review)
-    told: list[str] = []
+    seen: list[str] = []
 
     def think(task: AgentTask, turns: Sequence[Turn]) -> str | Sequence[ToolCall]:
         assert task.objective == "plan it"
-        told.extend(result.text for turn in turns for result in turn.results)
-        return f"the plan: {told[0]}" if turns else [CALL]
+        seen.extend(result.text for turn in turns for result in turn.results)
+        return f"the plan: {seen[0]}" if turns else [CALL]
 
     def start(task: AgentTask, scope: CallScope) -> Callable[[ToolCall], ToolResult]:
         return ToolHandler(scope.session.child(task.kind), registry=registry).handle

@@ -31,8 +31,8 @@ def mapped(use: Use) -> Callable[..., dict[str, Any]]:
     def mapped(**arguments: object) -> dict[str, Any]:
         result = use("repo_map", **arguments)
         assert result.ok
-        told: dict[str, Any] = json.loads(result.text)
-        return told
+        shown: dict[str, Any] = json.loads(result.text)
+        return shown
 
     return mapped
 
@@ -48,8 +48,8 @@ def _symbols(mapped: Mapped, root: Path, name: str, text: str) -> list[tuple[str
 
 def test_an_empty_workspace_has_an_empty_map(root: Path, use: Use) -> None:
     """The answer is JSON in any case."""
-    told = f'{{\n  "root": "{root.resolve()}",\n  "files": [],\n  "total": 0\n}}'
-    assert use("repo_map") == ToolResult(True, told)
+    shown = f'{{\n  "root": "{root.resolve()}",\n  "files": [],\n  "total": 0\n}}'
+    assert use("repo_map") == ToolResult(True, shown)
 
 
 def test_python_is_read_as_python(root: Path, mapped: Mapped) -> None:
@@ -61,7 +61,7 @@ def test_python_is_read_as_python(root: Path, mapped: Mapped) -> None:
 
 @pytest.mark.parametrize("text", [r'x = "\d \' \\"', "x = r'\\'' + b'\\x'", 'x = f"\\N{DASH}{y}" \\\n  + "\\\n"'])
 def test_odd_escapes_neither_warn_nor_hide_what_follows(root: Path, mapped: Mapped, text: str) -> None:
-    """The files are not ours; what Python thinks of them is nobody's business here."""
+    """The files are not ours; what Python thinks of them is no one's business here."""
     text += "\ndef a(): ...\n"
     assert _symbols(mapped, root, "a.py", text) == [("function", "a", text.count("\n"))]
 
@@ -119,8 +119,8 @@ def test_at_most_so_many_files_are_mapped(root: Path, mapped: Mapped, most: int,
     """All are counted, and what is not a source takes no place."""
     for name in ("a.md", "b.py", "c.py", "d.py"):
         (root / name).touch()
-    told = mapped(max_files=most)
-    assert (len(told["files"]), told["total"]) == (count, 3)
+    shown = mapped(max_files=most)
+    assert (len(shown["files"]), shown["total"]) == (count, 3)
 
 
 def test_a_pattern_narrows_the_map(root: Path, mapped: Mapped) -> None:
@@ -130,7 +130,7 @@ def test_a_pattern_narrows_the_map(root: Path, mapped: Mapped) -> None:
     assert [file["path"] for file in mapped(glob="*.js")["files"]] == ["b.js"]
 
 
-def test_at_most_200_symbols_of_a_file_are_told(root: Path, mapped: Mapped) -> None:
+def test_at_most_200_symbols_of_a_file_are_reported(root: Path, mapped: Mapped) -> None:
     """A generated file does not fill the answer."""
     assert len(_symbols(mapped, root, "a.py", "def a(): ...\n" * 201)) == 200
 
@@ -140,11 +140,11 @@ def test_the_map_of_many_files_is_whole(root: Path, use: Use) -> None:
     for number in range(30):
         (root / f"{number:02}.py").write_text("def a(): ...\n" * 100, encoding="utf-8")
     text = use("repo_map").text
-    told = json.loads(text)
+    shown = json.loads(text)
     assert 40_000 < len(text) < 52_500
-    assert 3 < len(told["files"]) < 10
-    assert told["total"] == 30
-    assert told["notes"] == [f"...[only the first {len(told['files'])} files fit in here]..."]
+    assert 3 < len(shown["files"]) < 10
+    assert shown["total"] == 30
+    assert shown["notes"] == [f"...[only the first {len(shown['files'])} files fit in here]..."]
 
 
 def test_one_file_fits_in_any_case(root: Path, mapped: Mapped) -> None:
@@ -161,12 +161,12 @@ def test_what_is_too_long_to_parse_has_no_symbols(root: Path, mapped: Mapped) ->
     assert (file["lines"], file["symbols"]) == (50_000, [])
 
 
-def test_what_was_skipped_is_told(root: Path, mapped: Mapped) -> None:
+def test_what_was_skipped_is_reported(root: Path, mapped: Mapped) -> None:
     """A binary file with the suffix of a language is none."""
     (root / "a.py").write_bytes(b"\0")
-    told = mapped()
-    assert (told["files"], told["total"]) == ([], 1)
-    assert told["notes"] == ["...[skipped 1 files: binary, over 4 MiB, or not readable]..."]
+    shown = mapped()
+    assert (shown["files"], shown["total"]) == ([], 1)
+    assert shown["notes"] == ["...[skipped 1 files: binary, over 4 MiB, or not readable]..."]
 
 
 def test_the_tool_says_that_it_reads_everything(registry: ToolRegistry) -> None:

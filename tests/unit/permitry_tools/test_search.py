@@ -33,7 +33,7 @@ def tree(root: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("query", "glob", "told"),
+    ("query", "glob", "expected"),
     [
         ("ALPHA", "*", ".env:1:alpha\na.txt:1:alpha\nsrc/x.py:2:Alpha = 1"),
         ("alpha", "*.py", "src/x.py:2:Alpha = 1"),
@@ -44,9 +44,9 @@ def tree(root: Path) -> Path:
     ],
 )
 @pytest.mark.usefixtures("tree")
-def test_lines_are_found(use: Use, query: str, glob: str, told: str) -> None:
+def test_lines_are_found(use: Use, query: str, glob: str, expected: str) -> None:
     """The text counts as it is, without regard to case, within one line."""
-    assert use("search_files", query=query, glob=glob) == ToolResult(True, told)
+    assert use("search_files", query=query, glob=glob) == ToolResult(True, expected)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"query": ""}, {"query": " \n"}, {"query": None}])
@@ -70,7 +70,7 @@ def test_a_long_line_is_cut(root: Path, use: Use) -> None:
     assert use("search_files", query="x").text == f"a:1:{'x' * 500}...[truncated 1 chars]..."
 
 
-def test_what_was_not_searched_is_told(root: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_searched_is_reported(root: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """No match in what was looked at is not no match at all."""
     monkeypatch.setattr(_looking, "_MOST_SEEN", 2)
     for name in ("a", "b", "c"):

@@ -38,16 +38,16 @@ def _output(result: ToolResult) -> str:
     return result.text.partition("\nOutput:\n")[2]
 
 
-def _until(use: Use, session: int, told: str, **arguments: Any) -> str:  # noqa: ANN401 -- arguments of the tool
+def _until(use: Use, session: int, shown: str, **arguments: Any) -> str:  # noqa: ANN401 -- arguments of the tool
     """Return what a session puts out until `told` is there; `arguments` are for the first look."""
     output = ""
     for _ in range(100):
         result = use("write_stdin", session_id=session, yield_time_ms=QUICK, **arguments)
         arguments = {}
         output += _output(result)
-        if told in output + result.text:
+        if shown in output + result.text:
             return output
-    pytest.fail(f"never told: {told}; but: {output}")
+    pytest.fail(f"never told: {shown}; but: {output}")
 
 
 def _up(use: Use, command: str, **arguments: Any) -> None:  # noqa: ANN401 -- arguments of the tool
@@ -67,7 +67,7 @@ def _pid_in(root: Path) -> int:
 
 
 def _is_gone(pid: int) -> bool:
-    """Return whether a process ends soon; one that nobody has waited for yet is gone as well."""
+    """Return whether a process ends soon; one that no one has waited for yet is gone as well."""
     for _ in range(500):
         try:
             if Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z":
@@ -82,7 +82,7 @@ def _is_gone(pid: int) -> bool:
 # Commands ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_short_command_is_told_whole(use: Use) -> None:
+def test_a_short_command_is_reported_whole(use: Use) -> None:
     """The answer has how it ended, how much it wrote, and the output of both streams."""
     done = use("exec_command", cmd="echo out; echo err >&2; exit 3")
     assert done.ok is False
@@ -94,13 +94,13 @@ def test_a_short_command_is_told_whole(use: Use) -> None:
 
 
 def test_success_is_exit_code_zero(use: Use) -> None:
-    """A signal is told as shells do."""
+    """A signal is reported as shells do."""
     assert use("exec_command", cmd="true").ok
     assert "code 137\n" in use("exec_command", cmd="kill -9 $$").text
 
 
 def test_a_long_command_goes_on_as_a_session(use: Use) -> None:
-    """What comes later is told later, each piece once."""
+    """What comes later is reported later, each piece once."""
     begun = use("exec_command", cmd="echo one; until [ -e go ]; do sleep 0.02; done; echo two", yield_time_ms=QUICK)
     assert begun.ok
     assert "\nProcess running with session ID 1\n" in begun.text
@@ -119,7 +119,7 @@ def test_a_look_waits_for_the_end(root: Path, use: Use) -> None:
 
 
 def test_output_is_cut_to_size(use: Use) -> None:
-    """In tokens of four characters; how many there were is told."""
+    """In tokens of four characters; how many there were is reported."""
     done = use("exec_command", cmd="printf 'a%0998dz' 0", max_output_tokens=10)
     assert "\nOriginal token count: 250\n" in done.text
     assert _output(done).startswith("a0000")
@@ -128,7 +128,7 @@ def test_output_is_cut_to_size(use: Use) -> None:
 
 
 def test_much_output_costs_little(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what nobody has looked at, the beginning and the end are kept."""
+    """Of what no one has looked at, the beginning and the end are kept."""
     monkeypatch.setattr(sessions, "_KEEP", 5)
     output = _output(use("exec_command", cmd="printf aaaaa%050dzzzzz 0"))
     assert re.fullmatch(r"aaaaa\n\.\.\.\[50 characters left out[^\n]*\]\.\.\.\nzzzzz", output)
@@ -188,7 +188,7 @@ def test_a_terminal_has_a_size(use: Use) -> None:
 
 
 def test_without_a_terminal_there_is_nothing_to_type_into(use: Use) -> None:
-    """The input is empty, and the model is told the way out."""
+    """The input is empty, and the model is shown the way out."""
     assert _output(use("exec_command", cmd="cat | wc -c | tr -d ' '")) == "0\n"
     use("exec_command", cmd="sleep 60", yield_time_ms=QUICK)
     assert use("write_stdin", session_id=2, chars="a") == ToolResult(
@@ -200,11 +200,11 @@ def test_who_does_not_read_is_not_waited_for(use: Use, monkeypatch: pytest.Monke
     """A command that takes no input does not hang the call."""
     monkeypatch.setattr("permitry_tools.shell.terminal._PATIENCE", 0.1)
     _up(use, "stty raw -echo; echo up; exec sleep 60")
-    told = use("write_stdin", session_id=1, chars="a" * 900_000)
-    assert (told.ok, told.text.partition(":")[0]) == (False, "The command takes no more input")
+    shown = use("write_stdin", session_id=1, chars="a" * 900_000)
+    assert (shown.ok, shown.text.partition(":")[0]) == (False, "The command takes no more input")
 
 
-def test_what_nobody_reads_is_typed_in_vain(root: Path, use: Use) -> None:
+def test_what_no_one_reads_is_typed_in_vain(root: Path, use: Use) -> None:
     """A command may let go of its terminal and go on."""
     _up(use, "echo up; exec </dev/null >/dev/null 2>&1; touch gone; exec sleep 60")
     while not (root / "gone").exists():
@@ -213,7 +213,7 @@ def test_what_nobody_reads_is_typed_in_vain(root: Path, use: Use) -> None:
 
 
 def test_what_has_ended_cannot_be_typed_into(root: Path, use: Use) -> None:
-    """Its end is told instead."""
+    """Its end is reported instead."""
     use("exec_command", cmd="until [ -e go ]; do sleep 0.02; done; exit 4", tty=True, yield_time_ms=QUICK)
     (root / "go").touch()
     _until(use, 1, "exited with code 4", chars="a")
@@ -273,7 +273,7 @@ def test_there_are_only_so_many_sessions(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_command_that_cannot_be_started_is_no_session(root: Path, use: Use) -> None:
-    """It is told, with or without a terminal."""
+    """It is reported, with or without a terminal."""
     root.rmdir()
     for tty in (False, True):
         assert use("exec_command", cmd="true", tty=tty).text.startswith("The command cannot be started: ")
@@ -344,7 +344,7 @@ def test_a_command_is_judged_by_what_it_does(
 
 @pytest.mark.parametrize("chars", ["ls\n", "w\n", "cd /\n", "hostname", " ls\n", "y\n", "\x03", "\n", "rm -rf /\n"])
 def test_whatever_is_typed_is_asked_about(root: Path, registry: ToolRegistry, chars: str) -> None:
-    """What harmless words do depends on who reads them, where it stands, and what was typed before."""
+    """What harmless words do depends on who reads them, where it is, and what was typed before."""
     handler = ToolHandler(Session(workspace=str(root)), registry=registry)
     decision = handler.decide(ToolCall("write_stdin", {"session_id": 1, "chars": chars}))
     assert decision.verdict is Verdict.CONFIRM
@@ -410,6 +410,6 @@ def test_a_patch_is_applied_instead_of_a_session(root: Path, use: Use) -> None:
     ],
 )  # fmt: skip
 def test_arguments_that_do_not_fit_run_nothing(use: Use, tool: str, arguments: dict[str, Any]) -> None:
-    """The model is told what is wrong before anything starts."""
+    """The model is shown what is wrong before anything starts."""
     done = use(tool, **arguments)
     assert (done.ok, done.text.split(":")[0]) == (False, "The arguments do not fit")

@@ -1,4 +1,4 @@
-"""The tools file: what it may hold, and how mistakes in it are told."""
+"""The tools file: what it may hold, and how mistakes in it are reported."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ def write(tmp_path: Path) -> Write:
     return written
 
 
-def told(path: Path) -> list[str]:
+def shown(path: Path) -> list[str]:
     """Return the mistakes of a file that is refused; each names the file and the way out."""
     with pytest.raises(ConfigError) as caught:
         read_tools_file(path)
@@ -118,33 +118,33 @@ def test_servers_keep_their_order_and_their_settings(write: Write, tmp_path: Pat
 )
 def test_a_mistake_names_its_key(write: Write, text: str, message: str) -> None:
     """One line for each, with the file and the way out."""
-    (only,) = told(write(text))
+    (only,) = shown(write(text))
     assert only.startswith(message)
 
 
-def test_all_mistakes_are_told(write: Write) -> None:
+def test_all_mistakes_are_reported(write: Write) -> None:
     """Not one after the other, each time the file is tried."""
     text = "schema = 1\ncolour = 1\n[web]\ntimeout = -1\n[mcp.a]\ncomand = ['x']"
-    assert [message.split(":")[0] for message in told(write(text))] == ["`web.timeout`", "`mcp.a.comand`", "`colour`"]
+    assert [message.split(":")[0] for message in shown(write(text))] == ["`web.timeout`", "`mcp.a.comand`", "`colour`"]
     text = "schema = 1\n[web]\nsearch_endpoint = 'x'\n[mcp.a]\n[mcp.b]"
-    assert [message.split(":")[0] for message in told(write(text))] == ["`web.search_endpoint`", "`mcp.a`", "`mcp.b`"]
+    assert [message.split(":")[0] for message in shown(write(text))] == ["`web.search_endpoint`", "`mcp.a`", "`mcp.b`"]
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     """Missing, a folder, or no text."""
     (tmp_path / "bytes.toml").write_bytes(b"schema = 1 # \xff")
-    assert told(tmp_path / "none.toml") == ["cannot be read: No such file or directory"]
-    assert told(tmp_path) == ["cannot be read: Is a directory"]
-    assert told(tmp_path / "bytes.toml")[0].startswith("is not TOML: ")
+    assert shown(tmp_path / "none.toml") == ["cannot be read: No such file or directory"]
+    assert shown(tmp_path) == ["cannot be read: Is a directory"]
+    assert shown(tmp_path / "bytes.toml")[0].startswith("is not TOML: ")
 
 
 def test_secrets_are_not_told(write: Write) -> None:
-    """A key or a header does not stand in a mistake beside it."""
+    """A key or a header does not stand in a mistake next to it."""
     text = (
         "schema = 1\n[web]\nsearch_key = 'hunter2'\nsearch_shape = 'x'\n"
         "[mcp.a]\nheaders = { a = 'hunter2' }\nurl = 'http://a.example'\ntimeout = 0"
     )
-    assert "hunter2" not in "".join(told(write(text)))
+    assert "hunter2" not in "".join(shown(write(text)))
 
 
 def test_the_families_of_shell_tools_are_chosen(write: Write) -> None:
@@ -166,5 +166,5 @@ def test_the_families_of_shell_tools_are_chosen(write: Write) -> None:
 )
 def test_an_unknown_family_is_refused(write: Write, value: str, message: str) -> None:
     """With the nearest one."""
-    (found,) = told(write(f"schema = 1\nshell = {value}"))
+    (found,) = shown(write(f"schema = 1\nshell = {value}"))
     assert found.startswith(message)

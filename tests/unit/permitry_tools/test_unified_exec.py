@@ -46,7 +46,7 @@ def registry(root: Path) -> Iterator[ToolRegistry]:
 
 @pytest.fixture
 def handler(root: Path, tmp_path: Path, registry: ToolRegistry) -> ToolHandler:
-    """Return a handler under a few rules, with nobody to ask."""
+    """Return a handler under a few rules, with no one to ask."""
     (tmp_path / "rules.toml").write_text(RULES, encoding="utf-8")
     policy = load_policy(str(tmp_path / "rules.toml"))
     return ToolHandler(Session(workspace=str(root)), policy, registry=registry)
@@ -57,14 +57,14 @@ def _verdict(handler: ToolHandler, **arguments: Any) -> tuple[Verdict, str | Non
     return decision.verdict, decision.rule_id
 
 
-def _until(use: Use, told: str) -> str:
+def _until(use: Use, expected: str) -> str:
     """Return what session 1 puts out until `told` is there."""
     output = ""
     for _ in range(100):
         output += use("unified_exec", input=[], session_id=1, timeout_ms=250).text
-        if told in output:
+        if expected in output:
             return output
-    pytest.fail(f"never told: {told}; but: {output}")
+    pytest.fail(f"never told: {expected}; but: {output}")
 
 
 def test_a_session_is_started_and_typed_into(use: Use) -> None:
@@ -125,7 +125,7 @@ def test_looking_is_all_that_plan_mode_leaves(handler: ToolHandler) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({}, "`input` is missing"),
         ({"input": []}, "`input` is empty"),
@@ -140,11 +140,11 @@ def test_looking_is_all_that_plan_mode_leaves(handler: ToolHandler) -> None:
         ({"action": ["start"]}, "`action` is start or type"),
     ],
 )
-def test_a_call_that_does_not_fit_is_answered(handler: ToolHandler, arguments: dict[str, Any], told: str) -> None:
+def test_a_call_that_does_not_fit_is_answered(handler: ToolHandler, arguments: dict[str, Any], expected: str) -> None:
     """Before anybody is asked."""
     decision = handler.decide(ToolCall("unified_exec", arguments))
     assert decision.verdict is Verdict.BLOCK
-    assert told in (decision.message or "")
+    assert expected in (decision.message or "")
 
 
 def test_a_human_sees_and_edits_the_form_that_is_judged(handler: ToolHandler) -> None:

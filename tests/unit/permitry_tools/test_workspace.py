@@ -76,7 +76,7 @@ def test_an_empty_path_or_a_nul_is_refused(workspace: Workspace, path: str) -> N
 
 
 def test_a_tilde_is_a_name(root: Path, workspace: Workspace) -> None:
-    """Nobody's home is meant."""
+    """No one's home is meant."""
     workspace.write("~/a.txt", b"here")
     assert (root / "~" / "a.txt").read_bytes() == b"here"
 
@@ -141,7 +141,7 @@ def test_a_circle_of_links_ends(root: Path, workspace: Workspace, path: str) -> 
         workspace.read(path, _MOST)
 
 
-def test_a_circle_of_links_is_told_as_one(root: Path, workspace: Workspace) -> None:
+def test_a_circle_of_links_is_reported_as_one(root: Path, workspace: Workspace) -> None:
     """The model learns what is wrong with the path."""
     (root / "self").symlink_to("self")
     with pytest.raises(ToolError, match="`self` runs in a circle of links, or changed"):
@@ -215,7 +215,7 @@ def test_a_file_is_read_up_to_the_limit(root: Path, workspace: Workspace) -> Non
 
 
 @pytest.mark.parametrize("path", ["missing", "sub/missing", "missing/a.txt"])
-def test_a_missing_file_is_told_without_its_whole_path(workspace: Workspace, root: Path, path: str) -> None:
+def test_a_missing_file_is_reported_without_its_whole_path(workspace: Workspace, root: Path, path: str) -> None:
     """The model gets back the path it gave, and learns nothing of the rest."""
     with pytest.raises(ToolError) as caught:
         workspace.read(path, _MOST)
@@ -242,7 +242,7 @@ def test_a_file_is_no_folder(root: Path, workspace: Workspace) -> None:
 
 
 def test_a_pipe_is_refused_without_waiting(root: Path, workspace: Workspace) -> None:
-    """Reading a FIFO nobody writes to would wait for ever."""
+    """Reading a FIFO no one writes to would wait for ever."""
     os.mkfifo(root / "pipe")
     for use in _both(workspace, "pipe"):
         with pytest.raises(ToolError, match="is not a regular file"):
@@ -257,7 +257,7 @@ def test_a_device_is_refused() -> None:
         devices.read(Path(os.devnull).name, _MOST)
 
 
-def test_a_name_that_is_too_long_is_told(workspace: Workspace) -> None:
+def test_a_name_that_is_too_long_is_reported(workspace: Workspace) -> None:
     """The system's limit is an error of the call."""
     for use in _both(workspace, "x" * 300):
         with pytest.raises(ToolError, match="cannot be used: File name too long"):
@@ -278,7 +278,7 @@ def test_a_workspace_knows_what_is_there(root: Path, workspace: Workspace, path:
     assert not workspace.has("dangling")
 
 
-def test_nothing_is_told_of_what_is_outside(workspace: Workspace, outside: Path) -> None:
+def test_nothing_is_reported_of_what_is_outside(workspace: Workspace, outside: Path) -> None:
     """Not even whether it is there."""
     assert outside.is_dir()
     for path in ("../outside/secret.txt", "../outside/missing"):
@@ -290,7 +290,7 @@ def test_nothing_is_told_of_what_is_outside(workspace: Workspace, outside: Path)
 
 
 def test_missing_folders_are_made(root: Path, workspace: Workspace) -> None:
-    """A file may be put where no folder is yet, and beside others later."""
+    """A file may be put where no folder is yet, and next to others later."""
     workspace.write("one/two/a.txt", b"a")
     workspace.write("one/two/b.txt", b"b")
     assert [each.name for each in sorted((root / "one" / "two").iterdir())] == ["a.txt", "b.txt"]

@@ -23,7 +23,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_is_found(parsed: Parsed, name: str) -> None:
-    """The format need not be told, and may be."""
+    """The format need not be given, and may be."""
     for settings in ({}, {"format": name}):
         result = parsed(SHAPES[name], **settings)
         assert [(call.name, call.arguments, call.format) for call in result.calls] == [("f", {"a": 1}, name)]
@@ -44,7 +44,7 @@ def test_a_shape_is_found(parsed: Parsed, name: str) -> None:
     ],
 )
 def test_a_call_in_prose_counts(calls: Calls, text: str) -> None:
-    """A complete call is one, wherever it stands."""
+    """A complete call is one, wherever it is."""
     assert calls(text) == [("f", {"a": 1})]
 
 

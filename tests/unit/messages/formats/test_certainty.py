@@ -1,4 +1,4 @@
-"""A call the model did not make: what is quoted, thought, broken or said twice; and guesses, which are told."""
+"""A call the model did not make: what is quoted, thought, broken or said twice; and guesses, which are reported."""
 
 from typing import Any, Final
 
@@ -30,8 +30,8 @@ def names(parsed: Any, text: str, **settings: Any) -> list[str]:  # noqa: ANN401
         '<invoke name="w">{"c": "raw\n<invoke name=\'rm\'>"}</invoke>',
     ],
 )
-def test_what_stands_in_a_broken_string_is_no_call(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
-    """Nobody knows where the string ends: a file that is being written may hold calls."""
+def test_what_is_in_a_broken_string_is_not_a_call(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+    """No one knows where the string ends: a file that is being written may hold calls."""
     assert names(parsed, text.replace("@", INNER)) == []
 
 
@@ -108,7 +108,7 @@ def test_a_call_that_says_two_things_is_refused(parsed: Any, call: str) -> None:
         '<|tools_prefix|>[{"a": {}}, {"m": 1}, {"b": {}}]<|tools_suffix|>',
     ],
 )
-def test_good_calls_beside_a_bad_one_count(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+def test_good_calls_next_to_a_bad_one_count(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
     """Others run them, so they must be seen; a note tells of the bad one."""
     result = parsed(text)
     assert [call.name for call in result.calls] == ["a", "b"]
@@ -150,7 +150,7 @@ def test_octal_escapes_are_read(parsed: Any) -> None:  # noqa: ANN401 -- the fix
         ('[TOOL_CALL]\n{tool => "f", args => {\n --a "x \\"y\\""\n}}\n[/TOOL_CALL]', True),
     ],
 )
-def test_a_guess_is_told(parsed: Any, text: str, is_repaired: bool) -> None:  # noqa: ANN401, FBT001 -- the fixture; a parameter
+def test_a_guess_is_reported(parsed: Any, text: str, is_repaired: bool) -> None:  # noqa: ANN401, FBT001 -- the fixture; a parameter
     """Rules can ask about it."""
     assert [call.repaired for call in parsed(text).calls] == [is_repaired]
 
@@ -164,7 +164,7 @@ def test_a_guess_is_told(parsed: Any, text: str, is_repaired: bool) -> None:  # 
         ('args => {"a": "x"} and more}', None),
     ],
 )
-def test_all_that_stands_in_brackets_is_read(parsed: Any, arguments: str, value: str | None) -> None:  # noqa: ANN401 -- the fixture
+def test_all_that_is_in_brackets_is_read(parsed: Any, arguments: str, value: str | None) -> None:  # noqa: ANN401 -- the fixture
     """Nothing is left out, and no brace of a value is lost."""
     calls = parsed(f'[TOOL_CALL]\n{{tool => "f", {arguments}\n[/TOOL_CALL]').calls
     assert [call.arguments for call in calls] == ([] if value is None else [{"a": value}])
@@ -196,7 +196,7 @@ def test_schemas_may_point_elsewhere() -> None:
     ],
 )
 def test_minicpm_is_read_as_its_tokens_print(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
-    """Blanks may be lost or strange; an argument nobody declared is refused, as its own parsers do."""
+    """Blanks may be lost or strange; an argument no one declared is refused, as its own parsers do."""
     tools = {"f": {"properties": {"a": STRING}}}
     assert [call.arguments for call in parsed(text, tools).calls] == [{"a": "x"}]
     assert parsed(text, {"f": {"properties": {"b": STRING}}}).calls == ()

@@ -15,7 +15,7 @@ V31 = '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁e
 BEGIN, END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"  # noqa: RUF001 -- as above
 
 
-def test_both_versions_are_told_apart(parsed: Parsed) -> None:
+def test_both_versions_are_reported_apart(parsed: Parsed) -> None:
     """Version 3 has the word `function` and a fence, 3.1 name and object."""
     result = parsed(f"Well.{BEGIN}{V3}\n{V31}{END} Done.")
     assert [(call.name, call.arguments, call.format) for call in result.calls] == [
@@ -55,7 +55,7 @@ def test_anything_else_is_text(parsed: Parsed, text: str) -> None:
 
 
 def test_outputs_of_tools_are_text(parsed: Parsed) -> None:
-    """What stands between the marks of an output is not a call."""
+    """What is between the marks of an output is not a call."""
     result = parsed('<｜tool▁output▁begin｜>{"name": "f", "arguments": {}}<｜tool▁output▁end｜>')  # noqa: RUF001 -- as above
     assert (result.calls, result.content) == ((), '{"name": "f", "arguments": {}}')
 

@@ -48,7 +48,7 @@ def test_a_schema_decides_the_type(calls: Calls) -> None:
     assert calls(one("5"), tools) == [("f", {"x": 5})]
 
 
-def test_seed_oss_is_told_by_its_wrapper(parsed: Parsed) -> None:
+def test_seed_oss_is_reported_by_its_wrapper(parsed: Parsed) -> None:
     """Its wrapper and its reasoning have tags of their own."""
     result = parsed(f"<seed:think>hm</seed:think><seed:tool_call>\n{one('1')}\n</seed:tool_call>")
     assert [call.format for call in result.calls] == ["seed_oss"]
@@ -83,7 +83,7 @@ def test_a_broken_block_is_text(parsed: Parsed, text: str) -> None:
 
 
 def test_a_parameter_that_comes_twice_is_refused(parsed: Parsed) -> None:
-    """Nobody can say which one is meant."""
+    """No one can say which one is meant."""
     result = parsed("<function=f>\n<parameter=x>1</parameter>\n<parameter=x>2</parameter>\n</function>")
     assert result.calls == ()
     assert "occurs twice" in result.diagnostics[0].message

@@ -26,7 +26,7 @@ def pair(key: str, value: str, prefix: str = "") -> str:
 
 @pytest.mark.parametrize("name", WRAPPED)
 def test_a_call_is_found(parsed: Parsed, name: str) -> None:
-    """The format need not be told, and may be."""
+    """The format need not be given, and may be."""
     between = "<tool_sep>" if name == "hunyuan_v3" else "\n"
     text = WRAPPED[name].format(f"f{between}{pair('a', 'x', PREFIXES.get(name, ''))}")
     for settings in ({}, {"format": name}):
@@ -36,7 +36,7 @@ def test_a_call_is_found(parsed: Parsed, name: str) -> None:
 
 
 def test_other_models_write_the_same(parsed: Parsed) -> None:
-    """Their names may be told."""
+    """Their names may be given."""
     for name in ("poolside_v1", "ling3", "spark25"):
         assert [call.format for call in parsed("<tool_call>f</tool_call>", format=name).calls] == [name]
 

@@ -39,7 +39,7 @@ def test_a_message_to_a_function_is_a_call(parsed: Parsed, text: str) -> None:
         assert result.content == ""
 
 
-def test_channels_are_told_apart(parsed: Parsed) -> None:
+def test_channels_are_reported_apart(parsed: Parsed) -> None:
     """Analysis is reasoning, in which nothing is a call; what is final is content."""
     thought = 'hm <tool_call>{"name": "f", "arguments": {}}</tool_call>'
     result = parsed(
@@ -78,7 +78,7 @@ INNER = '{"name": "g", "arguments": {}}'
         f"to=functions.f<|channel|>commentary<|message|>no {INNER}<|call|>",
     ],
 )
-def test_what_stands_in_a_message_that_is_no_call_is_none_either(parsed: Parsed, text: str) -> None:
+def test_what_is_in_a_message_that_is_not_a_call_is_none_either(parsed: Parsed, text: str) -> None:
     """With two recipients, from a user or a tool, of code, of reasoning."""
     assert parsed(text).calls == ()
     call = "<|start|>assistant<|channel|>commentary to=functions.h<|message|>{}<|call|>"
@@ -116,7 +116,7 @@ def test_a_header_without_its_mark_counts_only_where_the_text_begins(
         "<|channel|>commentary to=functions.f",
     ],
 )
-def test_a_broken_message_is_no_call(calls: Calls, text: str) -> None:
+def test_a_broken_message_is_not_a_call(calls: Calls, text: str) -> None:
     """Its text must be JSON, and nothing else."""
     assert calls(text) == []
 
@@ -154,7 +154,7 @@ def test_a_broken_call_of_plamo_is_none(calls: Calls, text: str) -> None:
     assert calls(text) == []
 
 
-def test_a_flood_of_marks_is_no_call(parsed: Parsed) -> None:
+def test_a_flood_of_marks_is_not_a_call(parsed: Parsed) -> None:
     """Every mark is looked at once."""
     for text in (
         "<|channel|>" * 100,

@@ -37,7 +37,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_call_is_found(parsed: Parsed, name: str) -> None:
-    """The format may be told, and need not be."""
+    """The format may be given, and need not be."""
     for settings in ({}, {"format": name}):
         result = parsed(WRITTEN[name], **settings)
         assert [(call.name, call.arguments) for call in result.calls] == [("f", {"a": "x y"})]
@@ -46,7 +46,7 @@ def test_a_call_is_found(parsed: Parsed, name: str) -> None:
 
 
 def test_a_call_may_close_itself_or_hold_json(calls: Calls) -> None:
-    """A call without parameters may be one tag; one JSON object may stand for all of them."""
+    """A call without parameters may be one tag; one JSON object may mean all of them."""
     assert calls('<invoke name="f"/>') == [("f", {})]
     assert calls('<invoke name="f">\n{"a": [1]}\n</invoke>') == [("f", {"a": [1]})]
 
@@ -96,7 +96,7 @@ def test_muse_calls_only_what_it_addresses(calls: Calls, text: str) -> None:
 
 
 def test_a_told_muse_glimmer_needs_its_header(calls: Calls) -> None:
-    """Without a header nobody is addressed."""
+    """Without a header no one is addressed."""
     assert calls(MUSE, format="muse_glimmer") == []
 
 

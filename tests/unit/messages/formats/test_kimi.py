@@ -127,13 +127,13 @@ def test_nothing_else_ends_it(parsed: Parsed, text: str) -> None:
 
 @pytest.mark.parametrize("opener", ["<thinking>", "[THINK]", "<|channel>thought\n"])
 def test_it_ends_only_its_own_kind_of_thinking(calls: Calls, opener: str) -> None:
-    """Other models have other marks; so does a format that was told."""
+    """Other models have other marks; so does a format that was given."""
     assert calls(f"{opener}I look.{SECTION}") == []
     assert calls(f"<think>I look.{SECTION}", format="glm45_47") == []
 
 
 def test_k3_types_its_arguments(parsed: Parsed) -> None:
-    """Attributes are unescaped, values are not; the type stands with the value."""
+    """Attributes are unescaped, values are not; the type is with the value."""
     given = (
         k3("s", "string", "&lt;1") + k3("n", "number", "4.5") + k3("o", "object", '{"a": 1}') + k3("b", "object", "{x")
     )

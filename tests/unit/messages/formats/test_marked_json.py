@@ -37,7 +37,7 @@ MARKED = {
 
 @pytest.mark.parametrize("name", MARKED)
 def test_a_marked_call_is_found(parsed: Parsed, name: str) -> None:
-    """The format need not be told, and may be."""
+    """The format need not be given, and may be."""
     for settings in ({}, {"format": name}):
         result = parsed(f"Well. {MARKED[name]}", **settings)
         assert [(call.name, call.arguments, call.format) for call in result.calls] == [("f", {"a": 1}, name)]
@@ -46,7 +46,7 @@ def test_a_marked_call_is_found(parsed: Parsed, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["jamba", "apriel", "minimax_m1", "firefunction"])
 def test_other_names_of_a_format_serve_too(parsed: Parsed, name: str) -> None:
-    """Some models write what another model writes; the call then bears the name that was told."""
+    """Some models write what another model writes; the call then bears the name that was given."""
     text = f" functools[{CALL}]" if name == "firefunction" else f"<tool_calls>\n{CALL}\n{CALL}\n</tool_calls>"
     assert {call.format for call in parsed(text, format=name).calls} == {name}
 
@@ -103,14 +103,14 @@ def test_a_closing_mark_may_be_missing_at_the_end(parsed: Parsed) -> None:
         "[1]",
     ],
 )
-def test_a_broken_block_is_no_call(parsed: Parsed, body: str) -> None:
+def test_a_broken_block_is_not_a_call(parsed: Parsed, body: str) -> None:
     """What is not a call of the format is text, with a note where it looked like one."""
     text = f"<tool_call>{body}</tool_call>"
     result = parsed(text)
     assert (result.calls, result.content) == ((), text)
 
 
-def test_good_calls_stay_beside_a_broken_one(calls: Calls) -> None:
+def test_good_calls_stay_next_to_a_broken_one(calls: Calls) -> None:
     """A block that is broken ends at its closing mark."""
     text = f'<tool_call>{{"name": bad, "x": {CALL}}}</tool_call><tool_call>{CALL}</tool_call>'
     assert calls(text) == [("f", {"a": 1})]
@@ -118,7 +118,7 @@ def test_good_calls_stay_beside_a_broken_one(calls: Calls) -> None:
 
 @pytest.mark.parametrize("text", ["<tool_call> tags", "functools is a module", "<tools>none</tools>", "<tool_call>"])
 def test_a_mark_alone_is_text(parsed: Parsed, text: str) -> None:
-    """A mark that no JSON follows is what somebody says about it."""
+    """A mark that no JSON follows is what someone says about it."""
     result = parsed(text)
     assert (result.calls, result.content, result.diagnostics) == ((), text, ())
 
@@ -134,7 +134,7 @@ def test_json_is_repaired_only_when_asked(parsed: Parsed, body: str) -> None:
     assert (call.name, call.arguments, call.repaired) == ("f", {"a": 1}, True)
 
 
-def test_what_cannot_be_repaired_is_no_call(parsed: Parsed) -> None:
+def test_what_cannot_be_repaired_is_not_a_call(parsed: Parsed) -> None:
     """The note is that of the strict reading."""
     result = parsed("<tool_call>{'name': what}</tool_call>", repair=True)
     assert result.calls == ()

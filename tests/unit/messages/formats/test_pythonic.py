@@ -20,7 +20,7 @@ MARKED = {
 
 @pytest.mark.parametrize("name", MARKED)
 def test_a_call_is_found(parsed: Parsed, name: str) -> None:
-    """The format need not be told, and may be."""
+    """The format need not be given, and may be."""
     for settings in ({}, {"format": name}):
         result = parsed(MARKED[name], **settings)
         assert [(call.name, call.arguments, call.format) for call in result.calls] == [("f", {"a": "x", "n": 1}, name)]

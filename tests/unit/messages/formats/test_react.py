@@ -181,7 +181,7 @@ def test_leads_are_no_part_of_the_input(calls: Calls, text: str, found: object) 
         f"<think>\n{block('    ')}</think>",
     ],
 )
-def test_what_is_perhaps_only_quoted_is_no_call(calls: Calls, text: str) -> None:
+def test_what_is_perhaps_only_quoted_is_not_a_call(calls: Calls, text: str) -> None:
     """Among other text, in a block of code, with other marks before the input, or indented less."""
     assert calls(text) == []
 
@@ -219,7 +219,7 @@ def test_a_final_answer_is_no_tool_even_where_one_is_called_so(calls: Calls) -> 
     assert calls('```json\n{"action": "final answer", "action_input": "42"}\n```') == []
 
 
-def test_a_broken_input_is_no_call(calls: Calls) -> None:
+def test_a_broken_input_is_not_a_call(calls: Calls) -> None:
     """Braces that hold no literal are not guessed at."""
     assert calls(REACT.format("{a: b")) == []
 
@@ -261,7 +261,7 @@ def test_functionary_names_its_recipient(calls: Calls, text: str) -> None:
 
 
 def test_functionary_may_begin_with_a_name(calls: Calls) -> None:
-    """Its prompt ends in the mark, so the first name stands alone; it must be declared, or the format told."""
+    """Its prompt ends in the mark, so the first name is alone; it must be declared, or the format given."""
     text = 'f\n{"a": 1}'
     assert calls(text) == []
     assert calls(text, {"f": {}}) == calls(text, format="functionary_v32") == [("f", {"a": 1})]

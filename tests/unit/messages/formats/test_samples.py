@@ -610,10 +610,10 @@ def test_every_format_has_a_sample() -> None:
 @pytest.mark.parametrize(("name", "text"), SAMPLES)
 def test_a_sample_is_read(name: str, text: str) -> None:
     """With the format told and without, whole and in pieces."""
-    for told in ("auto", name):
-        assert found(parse_text(text, TOOLS, told)) == CALLS
+    for shown in ("auto", name):
+        assert found(parse_text(text, TOOLS, shown)) == CALLS
         for longest in (1, 20):
-            assert streamed(text, told, longest) == parse_text(text, TOOLS, told)
+            assert streamed(text, shown, longest) == parse_text(text, TOOLS, shown)
 
 
 @pytest.mark.parametrize(("name", "text"), SAMPLES)
@@ -629,13 +629,13 @@ def test_text_and_thinking_before_a_sample_change_nothing(name: str, text: str) 
 def test_a_sample_that_is_cut_gives_no_other_calls(name: str, text: str, repair: bool) -> None:  # noqa: FBT001 -- a parameter of the test
     """Wherever the text ends: those it holds completely, or calls that say they were repaired."""
     for end in range(0, len(text), 3):
-        for told in ("auto", name):
-            calls = found(parse_text(text[:end], TOOLS, told, repair=repair))
+        for shown in ("auto", name):
+            calls = found(parse_text(text[:end], TOOLS, shown, repair=repair))
             assert calls == CALLS[: len(calls)]
 
 
 @pytest.mark.parametrize(("name", "text"), SAMPLES)
-def test_a_sample_inside_of_thinking_is_no_call(name: str, text: str) -> None:
+def test_a_sample_inside_of_thinking_is_not_a_call(name: str, text: str) -> None:
     """In all spellings that are closed."""
     for opener, closer in (("<think>", "</think>"), ("<reasoning>", "</reasoning>"), ("[THINK]", "[/THINK]")):
         assert parse_text(f"{opener}{text}{closer}", TOOLS, "auto").calls == ()

@@ -47,7 +47,7 @@ def test_a_text_may_begin_in_its_reasoning(parsed: Parsed) -> None:
 
 
 def test_a_closing_mark_alone_tells_of_reasoning(parsed: Parsed) -> None:
-    """What stands before it was reasoning; a second one is text."""
+    """What is before it was reasoning; a second one is text."""
     result = parsed("hm</think>Hi</think>")
     assert (result.content, result.reasoning) == ("Hi</think>", "hm")
 

@@ -67,7 +67,7 @@ def put(empty: CorpusStore, tmp_path: Path) -> Callable[..., CorpusStore]:
 def use() -> Callable[..., ToolResult]:
     """Return a function that runs a tool through the door: `use(Corpus(store), "graph_search", mode="global")`.
 
-    A search service stands beside the corpus: `use((corpus, provider), "web_search", query="x")`.
+    A search service is next to the corpus: `use((corpus, provider), "web_search", query="x")`.
     """
 
     def run(given: Corpus | tuple[Corpus, object], tool: str, **arguments: object) -> ToolResult:

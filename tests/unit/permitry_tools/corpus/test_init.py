@@ -54,7 +54,7 @@ def test_documents_enable_the_tools_that_read_them(store: CorpusStore) -> None:
 
 
 def test_a_document_added_later_counts(empty: CorpusStore, folder: Path) -> None:
-    """Nobody has to register anew."""
+    """No one has to register again."""
     registry = ToolRegistry()
     register(registry, Corpus(empty))
     before = registry.is_enabled("graph_search", AuthContext())
@@ -65,7 +65,7 @@ def test_a_document_added_later_counts(empty: CorpusStore, folder: Path) -> None
 def test_a_tool_that_is_not_enabled_does_not_run(empty: CorpusStore) -> None:
     """Not even when a model calls it unasked.
 
-    Source: seed 004; its text-call path ran what nobody had enabled.
+    Source: seed 004; its text-call path ran what no one had enabled.
     """
     registry = ToolRegistry()
     register(registry, Corpus(empty))

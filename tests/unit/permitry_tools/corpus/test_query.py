@@ -39,7 +39,7 @@ def test_metadata_are_answered(store: CorpusStore, sql: str, want: list[object] 
 
 
 def test_all_tables_of_the_metadata_can_be_read(store: CorpusStore) -> None:
-    """Each that is told of is there."""
+    """Each that is named is there."""
     for table in METADATA:
         assert query(store, f"SELECT * FROM {table}")[0]  # noqa: S608 -- our own names
 
@@ -98,7 +98,7 @@ def test_everything_else_is_refused(store: CorpusStore, sql: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "expected"),
     [
         (
             "SELECT * FROM sqlite_master",
@@ -112,18 +112,18 @@ def test_everything_else_is_refused(store: CorpusStore, sql: str) -> None:
         (_from_numbers(f"group_concat('{'x' * 100}')", 1_000), "too big"),
     ],
 )
-def test_a_refusal_says_why(store: CorpusStore, sql: str, told: str | None) -> None:
+def test_a_refusal_says_why(store: CorpusStore, sql: str, expected: str | None) -> None:
     """So that a model can do better."""
-    if told is None:
+    if expected is None:
         assert query(store, sql)[1]
         return
     with pytest.raises(QueryError) as caught:
         query(store, sql)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_at_most_200_rows_are_given(store: CorpusStore) -> None:
-    """And it is told that there are more."""
+    """And it is shown that there are more."""
     rows, is_whole = query(store, _from_numbers("1", 201))
     assert (len(rows), is_whole) == (200, False)
     rows, is_whole = query(store, _from_numbers("1", 200))
@@ -137,7 +137,7 @@ def test_at_most_12000_characters_are_given(store: CorpusStore) -> None:
 
 
 def test_values_are_json(store: CorpusStore) -> None:
-    """A blob is told by its spelling, and two columns of one name are one."""
+    """A blob is reported by its spelling, and two columns of one name are one."""
     assert query(store, "SELECT 1 AS a, 2.5 AS b, NULL AS c, x'00' AS d")[0] == [
         {"a": 1, "b": 2.5, "c": None, "d": "b'\\x00'"}
     ]

@@ -68,7 +68,7 @@ def test_dates_filter_with_both_ends(store: CorpusStore, rest: dict[str, str], w
 
 
 def test_without_a_date_a_filter_leaves_out(store: CorpusStore) -> None:
-    """Nobody knows that it is from that time."""
+    """No one knows that it is from that time."""
     assert _titles(store, "England") == ["A bank"]
     assert _titles(store, "England", date_to="9999-12-31") == []
 
@@ -128,7 +128,7 @@ def test_citations_say_where_a_passage_is_from(put: Put) -> None:
     ]
 
 
-def test_without_a_corpus_a_search_is_told_why(empty: CorpusStore) -> None:
+def test_without_a_corpus_a_search_is_reported_why(empty: CorpusStore) -> None:
     """Nothing was searched, which is not the same as nothing found."""
     with pytest.raises(ToolError, match="there is no corpus yet"):
         search(empty, "engine")

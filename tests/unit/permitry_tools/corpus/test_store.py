@@ -17,8 +17,8 @@ def _count(store: CorpusStore, table: str) -> int:
 
 def test_documents_are_kept_with_what_is_known_about_them(store: CorpusStore) -> None:
     """Title, path, date, size and tags; in the order they were added."""
-    told = [(each.path, each.title, each.date, each.media, each.chunks, each.tags) for each in store.documents()]
-    assert told == [
+    shown = [(each.path, each.title, each.date, each.media, each.chunks, each.tags) for each in store.documents()]
+    assert shown == [
         ("documents/2024-05-01-engine.md", "The Analytical Engine", "2024-05-01", "markdown", 1, ("history",)),
         ("documents/bank.html", "A bank", None, "html", 1, ()),
         ("documents/journey.txt", "journey", "2023-05-02", "text", 1, ()),
@@ -94,15 +94,17 @@ def test_what_is_no_date_is_refused(empty: CorpusStore, folder: Path, date: str)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [(None, "is not a file"), (b"\xff", "not UTF-8"), (b" " * (MOST_BYTES + 1), "is larger than 16777216 bytes")],
 )
-def test_what_cannot_be_read_is_told(empty: CorpusStore, tmp_path: Path, content: bytes | None, told: str) -> None:
+def test_what_cannot_be_read_is_reported(
+    empty: CorpusStore, tmp_path: Path, content: bytes | None, expected: str
+) -> None:
     """With the name of the file; no corpus is made."""
     file = tmp_path / "odd.txt"
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(ToolError, match=f"odd.txt.*{told}"):
+    with pytest.raises(ToolError, match=f"odd.txt.*{expected}"):
         empty.add(file)
     assert not empty.file.exists()
 
@@ -145,7 +147,7 @@ def test_numbers_are_not_given_again(store: CorpusStore, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["9", "missing.txt", "9" * 30, "²"])
-def test_removing_what_is_not_there_is_told(store: CorpusStore, word: str) -> None:
+def test_removing_what_is_not_there_is_reported(store: CorpusStore, word: str) -> None:
     """And changes nothing."""
     with pytest.raises(ToolError, match=f"there is no document `{word}`"):
         store.remove(word)
@@ -171,7 +173,7 @@ def test_a_corpus_knows_whether_it_has_documents(store: CorpusStore) -> None:
 
 
 def test_reading_can_write_nothing(store: CorpusStore) -> None:
-    """Not even where nobody looks at the statements."""
+    """Not even where no one looks at the statements."""
     with pytest.raises(ToolError, match="readonly"), store.reading() as connection:
         connection.execute("DELETE FROM documents")
     assert len(store.documents()) == 3
@@ -191,7 +193,7 @@ def test_the_file_of_another_program_is_left_alone(empty: CorpusStore, folder: P
     assert empty.file.read_bytes() == before
 
 
-def test_a_file_that_is_no_database_is_told(empty: CorpusStore, folder: Path) -> None:
+def test_a_file_that_is_no_database_is_reported(empty: CorpusStore, folder: Path) -> None:
     """In a sentence, not in a traceback."""
     empty.file.write_bytes(b"no database at all" * 100)
     with pytest.raises(ToolError, match=r"the corpus `corpus.sqlite3` cannot be used: file is not a database"):

@@ -33,10 +33,12 @@ def test_a_title_is_not_endless() -> None:
     assert len(read_text(PurePath("a.md"), b"# " + b"x" * 1_000).title) == 200
 
 
-@pytest.mark.parametrize(("data", "told"), [(b"\xff\xfe", "it is not UTF-8 text"), (b"a\0b", "it holds zero bytes")])
-def test_what_is_no_text_is_refused(data: bytes, told: str) -> None:
+@pytest.mark.parametrize(
+    ("data", "expected"), [(b"\xff\xfe", "it is not UTF-8 text"), (b"a\0b", "it holds zero bytes")]
+)
+def test_what_is_no_text_is_refused(data: bytes, expected: str) -> None:
     """A picture is not read as words."""
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=expected):
         read_text(PurePath("a.txt"), data)
 
 

@@ -86,14 +86,14 @@ def test_when_a_step_fails_nothing_is_changed(
     before = tree()
     with monkeypatch.context() as patched:
         steps = failing(patched, number, OSError(errno.ENOSPC, "No space left on device"))
-        told = ""
+        message = ""
         try:
             commit(root, changes)
         except ToolError as error:
-            told = str(error)
+            message = str(error)
         total = steps()
-    if told:
-        assert told.endswith("cannot be changed: No space left on device. Nothing was changed.")
+    if message:
+        assert message.endswith("cannot be changed: No space left on device. Nothing was changed.")
         assert tree() == before
         return
     # Only tidying up is left to fail, or the file system knows no second names: then all is done.
@@ -124,7 +124,7 @@ def test_an_interrupt_changes_nothing_either(
 
 
 def test_what_cannot_be_undone_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that breaks in the middle leaves the old content beside the file, and the model learns of it."""
+    """A disk that breaks in the middle leaves the old content next to the file, and the model learns of it."""
     (root / "a").write_bytes(b"a")
     (root / "b").write_bytes(b"b")
     changes = [Change(Path(name), name, b"new") for name in "ab"]
@@ -144,7 +144,7 @@ def test_what_cannot_be_undone_is_named(root: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (Change(Path("a"), "a", b"x", expected=b"other"), "`a` was changed by another process meanwhile."),
         (Change(Path("b"), "b", b"x", expected=b"other"), "`b` was removed by another process meanwhile."),
@@ -156,7 +156,7 @@ def test_what_cannot_be_undone_is_named(root: Path, monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_what_has_changed_since_it_was_looked_at_is_left_alone(
-    root: Path, tree: Tree, change: Change, told: str
+    root: Path, tree: Tree, change: Change, message: str
 ) -> None:
     """The changes before it are taken back; no link is followed that was put in place meanwhile."""
     (root / "a").write_bytes(b"a")
@@ -165,7 +165,7 @@ def test_what_has_changed_since_it_was_looked_at_is_left_alone(
     before = tree()
     with pytest.raises(ToolError) as caught:
         commit(root, [Change(Path("n/new"), "n/new", b"x"), change])
-    assert str(caught.value) == f"{told} Nothing was changed."
+    assert str(caught.value) == f"{message} Nothing was changed."
     assert tree() == before
 
 

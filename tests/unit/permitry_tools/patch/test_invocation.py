@@ -60,13 +60,13 @@ def test_what_the_patch_holds_does_not_matter() -> None:
     ],
 )
 def test_everything_else_is_left_to_the_shell(command: str | list[str]) -> None:
-    """One thing beside the patch, and it is another command."""
+    """One thing next to the patch, and it is another command."""
     assert patch_in_shell(command) is None
 
 
 @pytest.mark.parametrize("command", [PATCH, [PATCH], ["bash", "-c", f"\n{PATCH}\n"], f"<<EOF\n{PATCH}\nEOF"])
 def test_a_patch_alone_is_an_error(command: str | list[str]) -> None:
-    """A model that forgot the program is told so; the shell would try to run the patch line by line."""
+    """A model that forgot the program is shown that; the shell would try to run the patch line by line."""
     with pytest.raises(ToolError, match="A patch was found without a call of `apply_patch`"):
         patch_in_shell(command)
 

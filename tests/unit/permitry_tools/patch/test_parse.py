@@ -49,7 +49,7 @@ def test_one_carriage_return_of_a_line_goes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         (["*** Update File: a", "@@", "-x", "*** Move to: b"], "line 5: '*** Move to: b' is not a valid hunk header."),
         (["*** Add File: a", "", "+x"], "line 3: '' is not a valid hunk header."),
@@ -62,11 +62,11 @@ def test_one_carriage_return_of_a_line_goes() -> None:
         (["*** Update File: a", "@@", "-x", "*** End of File", " y"], "line 6: Expected update hunk to start with"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(lines: list[str], told: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(lines: list[str], expected: str) -> None:
     """Lines count from the first marker, which is 1."""
     with pytest.raises(ToolError) as caught:
         parse_patch(begun(*lines))
-    assert str(caught.value).startswith(f"Invalid patch hunk on {told}")
+    assert str(caught.value).startswith(f"Invalid patch hunk on {expected}")
 
 
 def test_a_patch_too_long_to_be_judged_is_refused() -> None:
@@ -83,7 +83,7 @@ def test_what_is_no_text_is_no_patch() -> None:
         parse_patch(begun("*** Add File: a", "+\udfff"))
 
 
-# What the policy is told ------------------------------------------------------------------------------------------
+# What the policy is shown ------------------------------------------------------------------------------------------
 
 _BLANKS = st.sampled_from(
     [*[""] * 90, " ", "\t", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u200b", "\xa0", "+", "*"]

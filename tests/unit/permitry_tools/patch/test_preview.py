@@ -41,7 +41,7 @@ def test_what_is_overwritten_is_shown(root: Path, shown: Callable[..., str | Non
     assert text == "--- a/b\n+++ b/c\n(`c` is there already and is replaced)\n@@ -1 +1 @@\n-b\n+B\n"
 
 
-def test_what_is_no_text_is_told(root: Path, shown: Callable[..., str | None]) -> None:
+def test_what_is_no_text_is_reported(root: Path, shown: Callable[..., str | None]) -> None:
     """Bytes and links cannot be compared."""
     (root / "bytes").write_bytes(b"\xff")
     (root / "link").symlink_to("bytes")
@@ -51,7 +51,7 @@ def test_what_is_no_text_is_told(root: Path, shown: Callable[..., str | None]) -
         assert (shown(line) or "").endswith("\n(the old content is not text, or too large to show)\n")
 
 
-def test_a_long_patch_is_told_in_short(shown: Callable[..., str | None]) -> None:
+def test_a_long_patch_is_reported_in_short(shown: Callable[..., str | None]) -> None:
     """Comparing takes long where there is much; the first files are still shown in full."""
     text = shown("*** Add File: a", "+x", "*** Add File: b", *["+y"] * 5_000, "*** Add File: c", "+z") or ""
     assert "+x\n" in text
@@ -62,5 +62,5 @@ def test_a_long_patch_is_told_in_short(shown: Callable[..., str | None]) -> None
 
 
 def test_a_patch_that_would_fail_shows_why(shown: Callable[..., str | None]) -> None:
-    """The human is told before the model is."""
+    """The human sees it before the model does."""
     assert shown() == "(no preview: apply_patch verification failed: No files were modified.)"

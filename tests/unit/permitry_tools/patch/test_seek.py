@@ -57,7 +57,7 @@ def test_many_lines_are_found_in_a_large_file() -> None:
 
 
 def test_a_search_that_takes_too_long_is_refused() -> None:
-    """Where every place is nearly right, somebody is playing."""
+    """Where every place is nearly right, someone is playing."""
     lines = ["a", "b"] * 50_000
     with pytest.raises(ToolError, match="too repetitive"):
         seek(lines, [*["a", "b"] * 500, "b", "a"], 0)

@@ -23,7 +23,7 @@ from permitry_tools.workspace import Workspace
 PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"
 
 
-def test_the_model_is_told_what_was_done(root: Path, apply: Callable[..., ToolResult]) -> None:
+def test_the_model_is_reported_what_was_done(root: Path, apply: Callable[..., ToolResult]) -> None:
     """Files that were added come first, then those that were modified and deleted, as the patch names them."""
     for name in "abc":
         (root / name).write_text(f"{name}\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def test_a_file_that_was_added_is_known(root: Path, use: Callable[..., ToolResul
 
 @pytest.mark.parametrize("move", [(), ("*** Move to: m/b",)])
 def test_a_file_that_was_known_stays_known(root: Path, use: Callable[..., ToolResult], move: tuple[str, ...]) -> None:
-    """Whoever knew it before knows it afterwards, wherever it is then."""
+    """The one who knew it before knows it afterwards, wherever it is then."""
     (root / "a").write_text("1\n2\n", encoding="utf-8")
     assert use("read_file", path="a").ok
     assert use("apply_patch", patch=_patch("*** Update File: a", *move, "-1", "+x")).ok
@@ -189,9 +189,9 @@ def test_no_file_is_changed_that_the_policy_is_not_told(
     (root / "d" / "l").symlink_to("../b")
     before = _contents(root)
     patch = "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
-    told = {PurePosixPath(path) for _, path in paths_of(patch).touched}
-    real = {(root / path).resolve().relative_to(root.resolve()).as_posix() for path in told}
-    named = {(root / path).parent.resolve() / PurePosixPath(path).name for path in told}
+    shown = {PurePosixPath(path) for _, path in paths_of(patch).touched}
+    real = {(root / path).resolve().relative_to(root.resolve()).as_posix() for path in shown}
+    named = {(root / path).parent.resolve() / PurePosixPath(path).name for path in shown}
     try:
         apply_patch(Workspace(root), patch)
     except ToolError:

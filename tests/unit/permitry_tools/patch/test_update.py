@@ -27,7 +27,7 @@ def test_chunks_are_looked_for_behind_each_other() -> None:
 
 
 def test_context_says_where_to_begin() -> None:
-    """The line of the `@@` stands before the change, wherever."""
+    """The line of the `@@` is before the change, wherever."""
     assert updated("a\nf\na\n", [chunk("-a|+b", "f")], path="f") == "a\nf\nb\n"
     with pytest.raises(ToolError, match="Failed to find context 'g' in f"):
         updated("a\nf\na\n", [chunk("-a|+b", "g")], path="f")
@@ -40,7 +40,7 @@ def test_lines_without_old_ones_stand_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(("endings", "new"), [(KEEP, "a\n\nx\n"), (LF, "a\nx\n")])
-def test_what_is_added_stands_behind_a_blank_last_line_or_before(endings: LineEndings, new: str) -> None:
+def test_what_is_added_is_behind_a_blank_last_line_or_before(endings: LineEndings, new: str) -> None:
     """Before it only as the other tool did it of old."""
     assert updated("a\n\n", [chunk("+x")], path="f", endings=endings) == new
 

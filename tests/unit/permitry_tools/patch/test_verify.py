@@ -38,7 +38,7 @@ ADD = "*** Add File: n", "+x"
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         (["*** Add File: ../n"], "The path `../n` lies outside the workspace."),
         (["*** Add File: /etc/n"], "The path `/etc/n` lies outside the workspace."),
@@ -72,19 +72,19 @@ ADD = "*** Add File: n", "+x"
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_before_anything_is_done(
-    filled: Path, apply: Apply, tree: Tree, lines: list[str], told: str
+    filled: Path, apply: Apply, tree: Tree, lines: list[str], expected: str
 ) -> None:
     """The operation before it is not done either."""
     before = tree()
     ahead = [] if lines[0].startswith("*** Env") else ["*** Add File: first", "+x"]
     result = apply(*ahead, *lines)
     assert result.ok is False
-    assert result.text.startswith(PREFIX + told.format(root=filled))
+    assert result.text.startswith(PREFIX + expected.format(root=filled))
     assert tree() == before
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         (["*** Delete File: a", "*** Add File: a", "+x"], "`a` and `a` are one file."),
         (["*** Delete File: a", "*** Delete File: d/../a"], "`d/../a` and `a` are one file."),
@@ -96,12 +96,12 @@ def test_what_cannot_be_is_refused_before_anything_is_done(
         (["*** Add File: n", "*** Add File: n/m"], "`n` cannot be a file and the folder of `n/m`."),
     ],
 )
-def test_a_file_is_named_once(filled: Path, apply: Apply, tree: Tree, lines: list[str], told: str) -> None:
+def test_a_file_is_named_once(filled: Path, apply: Apply, tree: Tree, lines: list[str], expected: str) -> None:
     """Two operations on one path would see each other's work, whatever they call it."""
     before = tree()
     result = apply(*lines)
     assert result.ok is False
-    assert result.text.startswith(PREFIX + told.format(root=filled))
+    assert result.text.startswith(PREFIX + expected.format(root=filled))
     assert tree() == before
 
 

@@ -1,4 +1,4 @@
-"""Commands that only apply a patch: done by `apply_patch`, and only where the policy was told of every file."""
+"""Commands that only apply a patch: done by `apply_patch`, and only where the policy was shown every file."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,14 +77,14 @@ def test_paths_start_where_the_command_would(
 
 
 @pytest.mark.parametrize("tool", ["run_shell", "shell", "shell_command"])
-def test_a_patch_alone_is_told_to_be_one(root: Path, use: Callable[..., ToolResult], tool: str) -> None:
+def test_a_patch_alone_is_reported_to_be_one(root: Path, use: Callable[..., ToolResult], tool: str) -> None:
     """A shell would try its lines as commands."""
     done = use(tool, command=ADD)
     assert (done.ok, done.text[:46]) == (False, "A patch was found without a call of `apply_pat")
     assert list(root.iterdir()) == []
 
 
-def test_a_patch_that_does_not_fit_is_told_as_by_the_tool(use: Callable[..., ToolResult]) -> None:
+def test_a_patch_that_does_not_fit_is_reported_as_by_the_tool(use: Callable[..., ToolResult]) -> None:
     """And nothing is run."""
     done = use("shell", command=SCRIPT.replace("Add File: new\n+x", "Delete File: gone"))
     assert done == ToolResult(False, "apply_patch verification failed: Failed to delete file gone")
@@ -194,7 +194,7 @@ def test_a_patch_the_shell_would_not_apply_is_not_asked_about(
 
 @pytest.mark.parametrize("tool", ["run_shell", "shell"])
 def test_whether_a_patch_fits_is_for_the_human_alone(asked: Callable[[str, dict[str, Any]], Any], tool: str) -> None:
-    """The answer to the model would tell what stands in a file that no rule has permitted."""
+    """The answer to the model would tell what is in a file that no rule has permitted."""
     outcome = asked(tool, {"command": f"apply_patch <<'EOF'\n{UPDATE}\nEOF\n"})
     assert outcome.request.preview.startswith("(no preview: apply_patch verification failed: Failed to read file")
 

@@ -52,12 +52,12 @@ def test_a_list_is_run_without_a_shell(use: Use, tool: str, more: dict[str, Any]
 
 @pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("kill -9 $$", 137), ("no-such-program-here", 127)])
 def test_only_zero_is_success(use: Use, command: str, code: int) -> None:
-    """A signal is told as shells do."""
+    """A signal is reported as shells do."""
     done = use("shell", command=command)
     assert (done.ok, done.text.split("\n")[0]) == (False, f"Exit code: {code}")
 
 
-def test_a_program_that_is_not_there_is_told(use: Use) -> None:
+def test_a_program_that_is_not_there_is_reported(use: Use) -> None:
     """It is the command that is wrong; the tool has not crashed."""
     done = use("shell", command=["no-such-program-here"])
     assert (done.ok, done.text.split(":")[0]) == (False, "The command cannot be started")
@@ -121,7 +121,7 @@ def test_a_login_shell_reads_the_profile(root: Path, use: Use, monkeypatch: pyte
     ],
 )  # fmt: skip
 def test_arguments_that_do_not_fit_run_nothing(use: Use, tool: str, arguments: dict[str, Any]) -> None:
-    """The model is told what is wrong before anything starts."""
+    """The model is shown what is wrong before anything starts."""
     done = use(tool, **arguments)
     assert (done.ok, done.text.split(":")[0]) == (False, "The arguments do not fit")
 

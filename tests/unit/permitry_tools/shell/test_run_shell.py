@@ -75,7 +75,7 @@ def test_a_command_is_run(use: Use) -> None:
     ("command", "code"), [("exit 3", 3), ("false", 1), ("no-such-program-here", 127), ("kill -9 $$", -9)]
 )
 def test_only_zero_is_success(use: Use, command: str, code: int) -> None:
-    """Any other end is told with its number; a signal is negative."""
+    """Any other end is reported with its number; a signal is negative."""
     result = use("run_shell", command=command)
     assert result.ok is False
     assert f"[exit_code={code}]" in result.text
@@ -103,14 +103,14 @@ def test_bytes_that_are_no_text_are_replaced(use: Use) -> None:
 
 
 @pytest.mark.parametrize("command", ["echo \0", "echo " + "x" * 200_000])
-def test_a_command_that_cannot_be_started_is_told(use: Use, command: str) -> None:
+def test_a_command_that_cannot_be_started_is_reported(use: Use, command: str) -> None:
     """It is the command that is wrong; the tool has not crashed."""
     result = use("run_shell", command=command)
     assert result.ok is False
     assert result.text.startswith("The command cannot be started: ")
 
 
-def test_a_workspace_that_is_gone_is_told(root: Path, use: Use) -> None:
+def test_a_workspace_that_is_gone_is_reported(root: Path, use: Use) -> None:
     """Nothing is run somewhere else instead."""
     root.rmdir()
     assert use("run_shell", command="pwd").text.startswith("The command cannot be started: ")
@@ -168,7 +168,7 @@ def test_a_shell_with_jobs_leaves_none_behind(use: Use, alive: int) -> None:
 
 
 def test_a_timeout_without_output_shows_none(use: Use) -> None:
-    """There is nothing to show beside how it ended."""
+    """There is nothing to show next to how it ended."""
     assert use("run_shell", command="sleep 60", timeout=1) == ToolResult(
         False, "$ sleep 60\n[timeout after 1s — processes killed]"
     )
@@ -176,7 +176,7 @@ def test_a_timeout_without_output_shows_none(use: Use) -> None:
 
 @pytest.mark.parametrize("before", ["", "trap '' TERM INT HUP; "])
 def test_a_cancelled_call_leaves_nothing_behind(registry: ToolRegistry, alive: int, before: str) -> None:
-    """Whoever cancels a call ends its processes, whether they like it or not."""
+    """The one who cancels a call ends its processes, whether they like it or not."""
     handler = ToolHandler(Session(yolo_mode=True), registry=registry)
     call = ToolCall("run_shell", {"command": f"{before}echo started >alive; sleep 60 3>alive"}, call_id="c1")
     results: list[ToolResult] = []
@@ -300,7 +300,7 @@ def test_a_long_result_is_clipped_with_a_marker(use: Use) -> None:
      {"command": "ls", "timeout": 601}, {"command": "ls", "timeout": "9"}, {"command": "ls", "cwd": "/"}],
 )  # fmt: skip
 def test_arguments_that_do_not_fit_run_nothing(use: Use, arguments: dict[str, object]) -> None:
-    """The model is told what is wrong before anything starts."""
+    """The model is shown what is wrong before anything starts."""
     result = use("run_shell", **arguments)
     assert result.ok is False
     assert result.text.startswith("The arguments do not fit: `")

@@ -39,7 +39,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length", "0")))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.site.seen.append(Seen(self.command, self.path, headers, body))
-        # Whoever asks may hang up in the middle of an answer.
+        # The one who asks may hang up in the middle of an answer.
         with contextlib.suppress(OSError):
             self.server.site.replies.get(self.path.partition("?")[0], missing)(self)
 

@@ -73,7 +73,7 @@ def test_public_addresses_are_given_in_their_order() -> None:
     ("url", "address"), [("http://1.1.1.1/", "1.1.1.1"), ("http://[2606:4700::11]/", "2606:4700::11")]
 )
 def test_an_address_is_its_own(url: str, address: str) -> None:
-    """Nobody is asked about it."""
+    """No one is asked about it."""
     assert _found(url, "9.9.9.9") == (address,)
 
 
@@ -90,7 +90,7 @@ def test_what_is_no_address_is_not_connected_to(answers: tuple[str, ...]) -> Non
 
 
 @pytest.mark.parametrize("error", [socket.gaierror("no"), UnicodeError("label too long")])
-def test_a_host_that_is_not_there_is_told(error: Exception) -> None:
+def test_a_host_that_is_not_there_is_reported(error: Exception) -> None:
     """Whatever the resolver raises, the tool has not crashed."""
 
     def fails(_: str, __: int) -> Sequence[str]:

@@ -87,7 +87,7 @@ def test_the_next_address_is_tried(site: Site) -> None:
     assert _sent(site.url(host="name.example"), "127.0.0.9", "127.0.0.1").body == b"a"
 
 
-def test_nobody_at_any_address_is_told() -> None:
+def test_no_one_at_any_address_is_reported() -> None:
     """The error names the host."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -198,20 +198,20 @@ def test_an_endless_packed_nothing_is_cut(site: Site) -> None:
 
 @pytest.mark.parametrize("name", ["br", "zstd", "gzip, gzip", "other"])
 def test_what_was_not_asked_for_is_refused(site: Site, name: str) -> None:
-    """Nobody knows how large it gets."""
+    """No one knows how large it gets."""
     site.page("/", b"x", **{"Content-Encoding": name})
     with pytest.raises(ToolError, match=f"packed as `{name}`"):
         _sent(site.url())
 
 
-def test_a_damaged_body_is_told(site: Site) -> None:
+def test_a_damaged_body_is_reported(site: Site) -> None:
     """The tool has not crashed."""
     site.page("/", b"no gzip", **{"Content-Encoding": "gzip"})
     with pytest.raises(ToolError, match="damaged"):
         _sent(site.url())
 
 
-def test_what_is_no_http_is_told(site: Site) -> None:
+def test_what_is_no_http_is_reported(site: Site) -> None:
     """An odd port may speak anything."""
     site.replies["/"] = lambda handler: handler.wfile.write(b"220 mail.example ESMTP\r\n")
     with pytest.raises(ToolError, match="the connection failed"):
@@ -307,7 +307,7 @@ def test_the_certificate_must_be_the_host_s(serve: Serve, own_file: Path) -> Non
                 _sent(f"https://{host}:{site.port}/", ca_file=str(own_file))
 
 
-def test_a_certificate_of_nobody_is_refused(serve: Serve, own_file: Path) -> None:
+def test_a_certificate_of_no_one_is_refused(serve: Serve, own_file: Path) -> None:
     """Only known authorities count, unless the settings name others."""
     with serve("127.0.0.1", wrap=_wrapped(own_file)) as site, pytest.raises(ToolError, match=r"(?i)certificate"):
         _sent(f"https://name.example:{site.port}/")

@@ -35,7 +35,7 @@ def test_a_page_is_fetched(site: Site, fetcher: Make) -> None:
 
 
 def test_a_redirect_within_the_origin_is_followed(site: Site, fetcher: Make) -> None:
-    """The page is told where it was found."""
+    """The page is reported where it was found."""
     site.redirect("/a", "b")
     site.page("/b", "text")
     assert fetcher().fetch(site.url("/a")).url == site.url("/b")
@@ -52,8 +52,8 @@ def test_every_kind_of_redirect_is_judged(site: Site, fetcher: Make, status: int
     assert [seen.method for seen in site.seen] == ["GET", "GET"]
 
 
-def test_a_redirect_elsewhere_needs_somebody_who_allows_it(site: Site, fetcher: Make) -> None:
-    """Nobody to ask means no; the refusal names the address, so that the model can ask for it."""
+def test_a_redirect_elsewhere_needs_someone_who_allows_it(site: Site, fetcher: Make) -> None:
+    """No one to ask means no; the refusal names the address, so that the model can ask for it."""
     site.redirect("/", site.url("/b", host="other.example"))
     with pytest.raises(ToolError, match=r"redirects to `http://other\.example:\d+/b`, which was not allowed"):
         fetcher().fetch(site.url())
@@ -115,13 +115,13 @@ def test_a_redirect_cannot_lead_to_a_private_address(
     ],
 )
 def test_a_redirect_to_what_is_no_web_address_is_refused(site: Site, fetcher: Make, target: str) -> None:
-    """Whoever says yes to everything."""
+    """The one who says yes to everything."""
     site.redirect("/", target)
     with pytest.raises(ToolError, match="not a plain http or https address"):
         fetcher(lambda _: True).fetch(site.url())
 
 
-def test_a_redirect_to_what_is_no_address_at_all_is_told(site: Site, fetcher: Make) -> None:
+def test_a_redirect_to_what_is_no_address_at_all_is_reported(site: Site, fetcher: Make) -> None:
     """The tool has not crashed."""
     site.redirect("/", "http://[::1")
     with pytest.raises(ToolError, match="not an address"):
@@ -147,14 +147,14 @@ def test_a_long_way_ends(site: Site, fetcher: Make) -> None:
 
 
 @pytest.mark.parametrize("status", [204, 304, 401, 404, 500])
-def test_any_other_status_is_told(site: Site, fetcher: Make, status: int) -> None:
+def test_any_other_status_is_reported(site: Site, fetcher: Make, status: int) -> None:
     """A page of errors is not a page."""
     site.status("/", status)
     with pytest.raises(ToolError, match=f"answers {status}|no type"):
         fetcher().fetch(site.url())
 
 
-def test_what_is_no_text_is_told(site: Site, fetcher: Make) -> None:
+def test_what_is_no_text_is_reported(site: Site, fetcher: Make) -> None:
     """With its type."""
     site.page("/", b"%PDF", "application/pdf")
     with pytest.raises(ToolError, match="`application/pdf`, not text"):

@@ -49,15 +49,15 @@ def test_a_page_is_read(site: Site, use: Use) -> None:
     )
 
 
-def test_what_failed_stands_beside_what_worked(site: Site, use: Use) -> None:
+def test_what_failed_is_next_to_what_worked(site: Site, use: Use) -> None:
     """One bad address does not take the others away."""
     site.page("/a", "a")
     result = use("fetch_url", urls=[site.url("/missing"), site.url("/a"), site.url("/a")])
     assert result.ok is True
-    told = json.loads(result.text)
-    assert [page["text"] for page in told["pages"]] == ["a"]
-    assert told["total"] == 1
-    assert told["errors"] == [{"url": site.url("/missing"), "error": "the server answers 404"}]
+    shown = json.loads(result.text)
+    assert [page["text"] for page in shown["pages"]] == ["a"]
+    assert shown["total"] == 1
+    assert shown["errors"] == [{"url": site.url("/missing"), "error": "the server answers 404"}]
 
 
 def test_when_all_fail_the_call_has_failed(site: Site, use: Use) -> None:
@@ -74,8 +74,8 @@ def test_ten_long_pages_fit(site: Site, use: Use) -> None:
     """The limit of the output does not cut the JSON."""
     for number in range(10):
         site.page(f"/{number}", 'a "quoted" line\n' * 2000, "text/plain")
-    told = json.loads(use("fetch_url", urls=[site.url(f"/{number}") for number in range(10)]).text)
-    assert [len(page["text"]) for page in told["pages"]] == [8000] * 10
+    shown = json.loads(use("fetch_url", urls=[site.url(f"/{number}") for number in range(10)]).text)
+    assert [len(page["text"]) for page in shown["pages"]] == [8000] * 10
 
 
 def test_eleven_are_too_many(use: Use) -> None:
@@ -99,7 +99,7 @@ def test_a_search_gives_results(site: Site) -> None:
     }
 
 
-def test_a_search_that_fails_is_told(site: Site) -> None:
+def test_a_search_that_fails_is_reported(site: Site) -> None:
     """In the words models know."""
     registry = ToolRegistry()
     web.register(registry, WebSettings(site.url()), resolver=_resolver)
@@ -172,7 +172,7 @@ def test_a_host_that_is_blocked_is_not_fetched(site: Site, registry: ToolRegistr
     assert handler.handle(ToolCall("fetch_url", {"urls": [good]})).ok is True
 
 
-def test_a_missing_package_is_told(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the extra that brings it; the tools are there all the same."""
     for name in ("exchange", "fetching", "searching"):
         monkeypatch.delitem(sys.modules, f"permitry_tools.web.{name}", raising=False)
@@ -185,7 +185,7 @@ def test_a_missing_package_is_told(use: Use, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_foreign_packages_are_loaded_on_first_use() -> None:
-    """Whoever does not fetch need not have them."""
+    """The one who does not fetch need not have them."""
     code = (
         "import sys; from permitry.dispatch.registry import ToolRegistry; from permitry_tools import mcp, web\n"
         "web.register(ToolRegistry()); mcp.McpConnection(mcp.McpServer('a', 'b'))\n"

@@ -86,7 +86,7 @@ def test_what_is_no_text_is_refused_with_its_type(content_type: str) -> None:
 
 
 def test_content_without_a_type_is_refused() -> None:
-    """Nobody guesses."""
+    """No one guesses."""
     with pytest.raises(ToolError, match="no type"):
         read_page("", b"<p>a</p>")
 
@@ -104,7 +104,7 @@ def test_a_long_text_is_shortened_and_says_so() -> None:
 def test_reading_is_about_linear(piece: str) -> None:
     """Six times the page is read in less than twenty-five times the time."""
     small, large = (_seconds(piece * (size // len(piece))) for size in (100_000, 600_000))
-    # The floor keeps a busy machine out of it.
+    # The minimum leaves out what a busy machine adds.
     assert large < 25 * max(small, 0.03)
 
 

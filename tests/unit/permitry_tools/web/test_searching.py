@@ -32,7 +32,7 @@ def _answer(site: Site, results: object, path: str = "/search") -> None:
 
 
 def test_searxng_is_asked_in_its_shape(site: Site, provide: Provide) -> None:
-    """The query travels whole, whatever stands in it."""
+    """The query travels whole, whatever is in it."""
     _answer(site, [{"url": "https://a.example/", "title": "A", "content": "about a", "engine": "x"}])
     assert provide("searxng").search("a&b=c ü#", count=5, include_text=True) == [
         Found("https://a.example/", "A", "about a")
@@ -49,7 +49,7 @@ def test_searxng_behind_a_key(site: Site, provide: Provide) -> None:
 
 
 def test_exa_is_asked_in_its_shape(site: Site, provide: Provide) -> None:
-    """The key stands in its header, the question in the body."""
+    """The key is in its header, the question in the body."""
     _answer(site, [{"url": "https://a.example/", "title": None, "text": "t" * 9000}])
     found = provide("exa", "word").search("q", count=3, include_text=True)
     assert [(each.url, each.title, len(each.snippet), len(each.text or "")) for each in found] == [
@@ -77,14 +77,14 @@ def test_no_more_than_asked_for_and_nothing_without_an_address(site: Site, provi
 
 
 @pytest.mark.parametrize("body", ["", "<html>", "[]", '{"results": {}}', "[" * 100_000, '{"a": 1}'])
-def test_an_answer_of_another_shape_is_told(site: Site, provide: Provide, body: str) -> None:
+def test_an_answer_of_another_shape_is_reported(site: Site, provide: Provide, body: str) -> None:
     """The tool has not crashed."""
     site.page("/search", body, "application/json")
     with pytest.raises(ToolError, match="the search service"):
         provide("searxng").search("q", count=2, include_text=False)
 
 
-def test_a_refusal_is_told(site: Site, provide: Provide) -> None:
+def test_a_refusal_is_reported(site: Site, provide: Provide) -> None:
     """With its status, and without the key."""
     site.status("/search", 401)
     with pytest.raises(ToolError, match="answers 401") as caught:
@@ -101,6 +101,6 @@ def test_the_key_is_not_carried_on(site: Site, provide: Provide) -> None:
 
 
 def test_without_a_service_it_says_how_to_name_one() -> None:
-    """To the model, which tells whoever can."""
+    """To the model, which tells the one who can."""
     with pytest.raises(ToolError, match=r"WebSettings\(search_endpoint"):
         search_provider(Exchanger(WebSettings(), lambda _, __: []))

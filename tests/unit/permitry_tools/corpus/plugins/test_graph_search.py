@@ -12,7 +12,7 @@ Use = Callable[..., ToolResult]
 
 
 def test_global_gives_the_overview(use: Use, store: CorpusStore) -> None:
-    """Names beside it are not needed, and do not matter."""
+    """Names next to it are not needed, and do not matter."""
     result = use(Corpus(store), "graph_search", mode="global", entity_a="Ada")
     assert (result.ok, result.text.splitlines()[0]) == (True, "3 documents, 8 entities.")
 
@@ -31,5 +31,5 @@ def test_relationship_needs_two_names(use: Use, store: CorpusStore, rest: dict[s
 
 
 def test_there_is_no_other_mode(use: Use, store: CorpusStore) -> None:
-    """A misspelt one is told."""
+    """A misspelt one is reported."""
     assert "'global' or 'relationship'" in use(Corpus(store), "graph_search", mode="local").text

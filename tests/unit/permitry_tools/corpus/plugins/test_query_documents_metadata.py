@@ -20,7 +20,7 @@ TOOL = "query_documents_metadata"
     ],
 )
 def test_rows_are_json(use: Use, store: CorpusStore, arguments: dict[str, object]) -> None:
-    """The SELECT stands in `sql`, or is the question itself."""
+    """The SELECT is in `sql`, or is the question itself."""
     result = use(Corpus(store), TOOL, **arguments)
     assert result.text == (
         '[{"title": "The Analytical Engine", "date": "2024-05-01"},\n{"title": "A bank", "date": null}]'
@@ -34,14 +34,14 @@ def test_no_rows_are_no_results(use: Use, store: CorpusStore) -> None:
     assert use(Corpus(store), TOOL, question="SELECT 1 WHERE 0") == ToolResult(True, "No results found.")
 
 
-def test_rows_left_out_are_told(use: Use, store: CorpusStore) -> None:
-    """So that nobody takes a part for the whole."""
+def test_rows_left_out_are_reported(use: Use, store: CorpusStore) -> None:
+    """So that no one takes a part for the whole."""
     many = "SELECT a.chunk_id FROM mentions a, mentions b, mentions c"
     assert use(Corpus(store), TOOL, question=many).text.endswith("}]\n...[more rows left out; ask for fewer]...")
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "expected"),
     [
         ("SELECT content FROM words", "only SELECT is allowed, from documents, tags, chunks, entities, mentions"),
         ("DROP TABLE documents", "no SELECT is given; write one in `sql`. Tables: documents(document_id, path,"),
@@ -49,9 +49,9 @@ def test_rows_left_out_are_told(use: Use, store: CorpusStore) -> None:
         ("SELECT author FROM documents", "no such column: author"),
     ],
 )
-def test_errors_are_told(use: Use, store: CorpusStore, sql: str, told: str) -> None:
+def test_errors_are_reported(use: Use, store: CorpusStore, sql: str, expected: str) -> None:
     """In the words of the seed."""
     result = use(Corpus(store), TOOL, question="which?", sql=sql)
     assert not result.ok
-    assert result.text.startswith(f"Error querying document metadata: {told}")
+    assert result.text.startswith(f"Error querying document metadata: {expected}")
     assert len(store.documents()) == 3

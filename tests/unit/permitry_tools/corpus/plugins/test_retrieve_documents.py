@@ -44,7 +44,7 @@ def test_dates_and_recency_are_passed_on(use: Use, store: CorpusStore, rest: dic
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({"query": "x", "date_from": "yesterday"}, "`yesterday` is not a date; write it as in `2025-03-31`."),
         ({"query": "x", "date_to": "2025-02-30"}, "there is no day `2025-02-30`."),
@@ -53,7 +53,9 @@ def test_dates_and_recency_are_passed_on(use: Use, store: CorpusStore, rest: dic
         ({"query": "x", "limit": 2}, "The arguments do not fit: `limit` is not an argument of this tool"),
     ],
 )
-def test_wrong_arguments_are_told(use: Use, store: CorpusStore, arguments: dict[str, object], told: str) -> None:
+def test_wrong_arguments_are_reported(
+    use: Use, store: CorpusStore, arguments: dict[str, object], expected: str
+) -> None:
     """With the way out."""
     result = use(Corpus(store), "retrieve_documents", **arguments)
-    assert (result.ok, result.text[: len(told)]) == (False, told)
+    assert (result.ok, result.text[: len(expected)]) == (False, expected)

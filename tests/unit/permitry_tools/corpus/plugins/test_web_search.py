@@ -39,7 +39,7 @@ def test_results_are_those_of_the_service(use: Use, empty: CorpusStore) -> None:
     assert result.text == f'{{"query": "engines", "results": [{found}], "total": 1}}'
 
 
-def test_a_failure_is_told(use: Use, empty: CorpusStore) -> None:
+def test_a_failure_is_reported(use: Use, empty: CorpusStore) -> None:
     """In the words of the tool."""
     result = use((Corpus(empty), _Provider(fails=True)), "web_search", query="engines")
     assert result == ToolResult(False, "Web search failed: the search service answers 500.")
