@@ -3,8 +3,8 @@
 import pytest
 
 from permitry.messages.formats._lines import Lead, is_closed, lead_of, line_of, next_line
-from permitry.messages.formats._scan import Scan
-from permitry.messages.formats._tools import Tools
+from permitry.messages.formats.scan import Scan
+from permitry.messages.formats.tools import Tools
 
 
 def _scan(text: str, base: int = 0) -> Scan:

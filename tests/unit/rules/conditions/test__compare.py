@@ -4,7 +4,7 @@ import operator
 
 import pytest
 
-from permitry.core._json import JsonValue
+from permitry.core.json_values import JsonValue
 from permitry.rules.conditions._compare import (
     Truth,
     all_of,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from permitry.messages.formats._mark import Block, Mark, wrapper
-from permitry.messages.formats._scan import MoreError, Scan
-from permitry.messages.formats._tools import Tools
+from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.scan import MoreError, Scan
+from permitry.messages.formats.tools import Tools
 
 
 def _nothing(*_: object) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from permitry.core._json import MAX_DEPTH
-from permitry.messages.formats._scan import LOOK_BACK, BrokenError, MoreError, Scan, unique
-from permitry.messages.formats._tools import Tools
+from permitry.core.json_values import MAX_DEPTH
+from permitry.messages.formats.scan import LOOK_BACK, BrokenError, MoreError, Scan, unique
+from permitry.messages.formats.tools import Tools
 
 _LETTERS = re.compile(r"[a-z]*+")
 

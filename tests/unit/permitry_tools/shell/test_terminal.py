@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from permitry.errors import ToolError
-from permitry_tools.shell import _terminal
-from permitry_tools.shell._terminal import TerminalGroup
+from permitry_tools.shell import terminal
+from permitry_tools.shell.terminal import TerminalGroup
 
 Started = Callable[[str], TerminalGroup]
 
@@ -63,7 +63,7 @@ def test_what_is_typed_into_what_has_ended_goes_unnoticed(started: Started) -> N
 
 def test_a_command_that_takes_nothing_in_is_reported(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """With how much was not typed; its author is not held up for ever."""
-    monkeypatch.setattr(_terminal, "_PATIENCE", 0.1)
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.1)
     group = started("stty -icanon -echo; echo ready; exec sleep 60")
     assert _shown(group, "ready")
     with pytest.raises(ToolError, match=r"takes no more input: \d+ bytes"):

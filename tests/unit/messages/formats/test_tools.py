@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from permitry.messages.formats._tools import Tools, declared
+from permitry.messages.formats.tools import Tools, declared
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
