@@ -130,7 +130,7 @@ class AuthorizationPolicy:
         )
         entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
         overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
-        permissions.sort(key=lambda entry: (entry.priority, entry.effect is Verdict.ALLOW))
+        permissions.sort(key=lambda entry: 2 * entry.priority + (entry.effect is Verdict.ALLOW))
         restrictions.sort(key=lambda entry: (entry.priority, *(-each for each in entry.specificity)))
         phases = Phases(overrides, restrictions, permissions, version)
         index = Index(phases, reader=self.reader, declared=self.declared)
