@@ -45,7 +45,7 @@ def test_an_unusable_rule_is_refused(changes: dict[str, Any], why: str) -> None:
 @pytest.mark.parametrize("thing", [None, "rule", object()])
 def test_what_is_not_a_rule_is_refused(thing: object) -> None:
     """It has neither an effect nor the two methods of a permission."""
-    with pytest.raises(RuleError, match="is no rule"):
+    with pytest.raises(RuleError, match="is not a rule"):
         _entries(thing)
 
 

@@ -35,9 +35,9 @@ def test_a_call_has_a_name_and_arguments(item: object) -> None:
         ({"name": "a", "function": {"name": "b", "arguments": {}}}, "two tools"),
         ({"name": "a", "arguments": {}, "args": {"x": 1}}, "two sets"),
         ({"name": "a"}, "has no arguments"),
-        ({"name": "a", "arguments": []}, "no JSON object"),
-        ({"name": "a", "arguments": "{"}, "no JSON object"),
-        ({"name": "a", "arguments": '{"x": 1, "x": 2}'}, "no JSON object"),
+        ({"name": "a", "arguments": []}, "not a JSON object"),
+        ({"name": "a", "arguments": "{"}, "not a JSON object"),
+        ({"name": "a", "arguments": '{"x": 1, "x": 2}'}, "not a JSON object"),
     ],
 )
 def test_what_is_no_call_says_why(item: object, why: str) -> None:
