@@ -32,7 +32,9 @@ _MOST_COMMANDS = 4000
 _MOST_NODES = 40_000
 
 # The grammar takes time that grows with the square of these; so many take about a quarter of a second.
-_MOST_OPERATORS = {"|": 3000, "(": 2000, ")": 8000, "<<": 2000, ">": 4000, "`": 2000}
+_MOST_OPERATORS = {
+    "|": 3000, "(": 2000, ")": 8000, "<<": 2000, ">": 4000, "`": 2000, "?": 2500, "@": 2500, "&": 4000, ";": 4000,
+}  # fmt: skip
 _MOST_WITHIN = 32
 
 _CONSTRUCTS = {
