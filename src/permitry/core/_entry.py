@@ -216,14 +216,14 @@ class Entry:
         answer: bool | Unsure | None,  # noqa: FBT001 -- the answer is the value itself
         failures: list[RuleFailure],
     ) -> RuleOutcome:
-        if isinstance(answer, Unsure):
-            return RuleOutcome.UNSURE
         if answer is True:
             return RuleOutcome.MATCHED
         covers_a_part = not failures and bool(self.covered(question, failures))
         if failures:
             return RuleOutcome.FAILED
-        return RuleOutcome.COVERED if covers_a_part else RuleOutcome.NOT_MATCHED
+        if covers_a_part:
+            return RuleOutcome.COVERED
+        return RuleOutcome.UNSURE if isinstance(answer, Unsure) else RuleOutcome.NOT_MATCHED
 
     def _near_miss(self, question: Question) -> str | None:
         try:
