@@ -102,10 +102,10 @@ def test_the_bug_fix_shows_every_verdict(bug_fix: Replay) -> None:
     """One session holds calls that were allowed, asked about and blocked, by the rules that should."""
     told = rows(bug_fix)
     assert ["list_files", "allow", "read-only"] in told
-    assert ["run_shell", "confirm", "shell-asks"] in told
+    assert ["run_shell", "confirm", "ask-shell"] in told
     assert ["edit_file", "confirm", "-"] in told
     assert ["edit_file", "allow", "ignore-list"] in told
-    assert told[-1] == ["git_push", "block", "publishing-is-yours"]
+    assert told[-1] == ["git_push", "block", "block-publish"]
 
 
 def test_the_bug_fix_is_recorded(bug_fix: Replay) -> None:
