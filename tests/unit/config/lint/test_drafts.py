@@ -13,4 +13,4 @@ def test_tables_of_all_files_are_there(write: Callable[[str, str], Origin]) -> N
     rule, template, base = drafts.rules["r"], drafts.templates["t"], drafts.rules["ask-payment"]
     assert rule.source.source(rule.path) == "rules.toml:4"
     assert template.source.source(template.path) == "rules.toml:3"
-    assert base.source.name == "permitry:base"
+    assert base.source.name == "permitry:money"
