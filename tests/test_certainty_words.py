@@ -246,7 +246,7 @@ def test_the_reason_says_first_what_is_not_known(
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        ("rm -rf $HOME", {"block-delete-root"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
+        ("rm -rf $HOME", {"ask-delete-folder"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
         ("ls -la $HOME", {"ask-credentials"}), ("cat $f", {"ask-credentials"}), ("git push $x", {"ask-force-push"}),
         ("find $d -name x", {"ask-find-delete"}), ("dd if=a of=$x", {"block-format-disk"}),
         ("chmod -R 777 $x", {"block-change-root-access"}), ("rm .p*/rules.toml", {"protect-policy-files"}),
