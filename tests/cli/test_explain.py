@@ -23,7 +23,7 @@ def test_the_deciding_rule_is_told_with_its_line(cli: Callable[..., Outcome], as
     lines = out.splitlines()
     assert (code, err) == (2, "")
     assert lines[0] == "block  git_push"
-    assert lines[1] == "  decided by  block-publish  (restriction, permitry:coding-agent:20)"
+    assert lines[1] == "  decided by  block-publish  (restriction, permitry:coding-agent:21)"
     assert lines[2] == "  reason      publishes what cannot be taken back"
     assert lines[3].startswith("  told        Publishing is left to the user.")
 
@@ -48,7 +48,7 @@ def test_all_matches_and_near_misses_are_told(cli: Callable[..., Outcome], asked
     _, out, _ = cli(*EXPLAIN, "--call", call)
     matches, near = out.split("  matches\n")[1].split("  near misses\n")
     assert matches.splitlines() == [
-        "    160 confirm ask-deletion  (permitry:base:100)  decided",
+        "    160 confirm ask-deletion  (permitry:destructive:20)  decided",
         "    300 allow   yolo  (built-in)",
     ]
     assert "    100 block   plan-mode  (built-in)  would have matched but for is_plan_mode = false" in near
