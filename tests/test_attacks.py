@@ -454,7 +454,7 @@ def _in_yolo_mode(rules: str, folder: Path, *calls: ToolCall) -> list[tuple[str 
         (
             "permitry_trust",
             ("Permitry_trust", "PERMITRY_APPROVE", "mcp__permitry__approve", "mcp:Permitry/trust", "permitry.trust"),
-            ("guard-stays", Verdict.BLOCK),
+            ("protect-policy-tools", Verdict.BLOCK),
         ),
     ],
 )

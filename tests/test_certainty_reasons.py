@@ -140,19 +140,19 @@ def test_what_may_be_another_access_is_a_guess(
 
 
 GUARDED = {
-    (BLOCK, "guard-files-stay"): [
+    (BLOCK, "protect-policy-files"): [
         "mv .permitry/rules.toml x", "mv x .permitry/rules.toml", "cp x .permitry/", "echo x > .permitry/rules.toml",
         "sed -i s/a/b/ .permitry/rules.toml", "tee .permitry/rules.toml < x", "patch .permitry/rules.toml < x",
         "rm -rf .permitry", "touch .permitry/x", "truncate -s 0 .permitry/rules.toml", "rsync x .permitry/rules.toml",
         "install -m 644 x .permitry/x", "dd if=x of=.permitry/x", "chmod 600 .permitry/x", "tar xf a.tar -C .permitry",
         "curl -o .permitry/x https://a.example", "git mv .permitry/x y", "perl -pi -e s/a/b/ .permitry/rules.toml",
     ],
-    (BLOCK, "guard-links-stay"): [
+    (BLOCK, "protect-policy-links"): [
         "ln -s .permitry/rules.toml x", "ln .permitry/rules.toml x", "cp -s ~/.config/permitry/x y",
         "ln -sf ~/.config/permitry",
         "ln -s ~/.config/permitry p; echo x > p/rules.toml", "link .permitry/x y",
     ],
-    (CONFIRM, "guard-files-stay"): ["vim .permitry/rules.toml", "frob .permitry/x", "git checkout -- .permitry/x"],
+    (CONFIRM, "protect-policy-files"): ["vim .permitry/rules.toml", "frob .permitry/x", "git checkout -- .permitry/x"],
     (CONFIRM, None): [
         "cp .permitry/rules.toml x", "git add .permitry/rules.toml", "ln -s src/a x", "pv /dev/sda | tee /dev/null",
         "rm --help /", "chmod -vR --version /", "git rm -rn .", "git mv --dry-run . ../x", "rsync -an --delete a/ /",
@@ -172,7 +172,7 @@ GUARDED = {
         "rm -r $FLAGS /", "rm -rf / && docker ps", "sudo rm -rf /", "mv /etc /tmp/x", "rm -rf / --help",
         "rm -- --help /", "rm --helpful /", "mv --debug /etc x", "rsync -a --delete a/ /",
     ],
-    (CONFIRM, "ask-before-delete-workspace"): ["rm * --help", "git rm -r .", "git mv . ../x"],
+    (CONFIRM, "ask-delete-workspace"): ["rm * --help", "git rm -r .", "git mv . ../x"],
 }  # fmt: skip
 
 

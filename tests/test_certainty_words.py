@@ -246,11 +246,11 @@ def test_the_reason_says_first_what_is_not_known(
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        ("rm -rf $HOME", {"block-delete-root"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
-        ("ls -la $HOME", {"secrets-ask"}), ("cat $f", {"secrets-ask"}), ("git push $x", {"ask-before-force-push"}),
-        ("find $d -name x", {"ask-before-find-delete"}), ("dd if=a of=$x", {"block-format-disk"}),
-        ("chmod -R 777 $x", {"block-change-root-access"}), ("rm .p*/rules.toml", {"guard-files-stay"}),
-        ("git reset $x", {"ask-before-discard-work"}), ("ssh h rm -rf '~'", {None, "block-delete-home"}),
+        ("rm -rf $HOME", {"ask-delete-folder"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
+        ("ls -la $HOME", {"ask-credentials"}), ("cat $f", {"ask-credentials"}), ("git push $x", {"ask-force-push"}),
+        ("find $d -name x", {"ask-find-delete"}), ("dd if=a of=$x", {"block-format-disk"}),
+        ("chmod -R 777 $x", {"block-change-root-access"}), ("rm .p*/rules.toml", {"protect-policy-files"}),
+        ("git reset $x", {"ask-discard-work"}), ("ssh h rm -rf '~'", {None, "block-delete-home"}),
     ],
 )  # fmt: skip
 def test_the_most_likely_rule_is_named(text: str, rules: set[str | None]) -> None:

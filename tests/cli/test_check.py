@@ -65,10 +65,10 @@ def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: 
     _, out, err = cli(*BASE, "--json", "--call", '{"id": 7, "name": "send_money", "arguments": {}}')
     (answer,) = objects(out)
     assert (list(answer), err) == (KEYS, "")
-    assert (answer["id"], answer["verdict"], answer["rule"]) == (7, "confirm", "money-asks")
-    assert (answer["phase"], answer["reason"]) == ("restriction", "it moves money")
+    assert (answer["id"], answer["verdict"], answer["rule"]) == (7, "confirm", "ask-payment")
+    assert (answer["phase"], answer["reason"]) == ("restriction", "moves money")
     assert answer["message"] == "This call needs the user's confirmation before it runs."
-    assert (answer["source"], answer["errors"]) == ("permitry:base:75", [])
+    assert (answer["source"], answer["errors"]) == ("permitry:money:7", [])
 
 
 def test_the_default_names_no_rule(cli: Callable[..., Outcome], objects: Objects, asked: Callable[..., str]) -> None:
@@ -204,7 +204,7 @@ def test_a_human_reads_one_line_a_call(cli: Callable[..., Outcome]) -> None:
     """Without `--json` an answer is verdict, tool, rule, source and reason."""
     _, out, err = cli(*BASE, "--calls", "-", stdin=f"{PAY}\n{READ}\n")
     pays, reads = out.splitlines()
-    assert pays == "confirm send_money  money-asks (permitry:base:75): it moves money"
+    assert pays == "confirm send_money  ask-payment (permitry:money:7): moves money"
     assert reads.startswith("allow   read_file  read-only (built-in): ")
     assert err == ""
 

@@ -23,8 +23,8 @@ def test_the_deciding_rule_is_reported_with_its_line(cli: Callable[..., Outcome]
     lines = out.splitlines()
     assert (code, err) == (2, "")
     assert lines[0] == "block  git_push"
-    assert lines[1] == "  decided by  publishing-is-yours  (restriction, permitry:coding-agent:20)"
-    assert lines[2] == "  reason      what is published cannot be taken back"
+    assert lines[1] == "  decided by  block-publish  (restriction, permitry:coding-agent:21)"
+    assert lines[2] == "  reason      publishes what cannot be taken back"
     assert lines[3].startswith("  message     Publishing is left to the user.")
 
 
@@ -48,7 +48,7 @@ def test_all_matches_and_near_misses_are_reported(cli: Callable[..., Outcome], a
     _, out, _ = cli(*EXPLAIN, "--call", call)
     matches, near = out.split("  matches\n")[1].split("  near misses\n")
     assert matches.splitlines() == [
-        "    160 confirm deletion-asks  (permitry:base:100)  decided",
+        "    160 confirm ask-deletion  (permitry:destructive:20)  decided",
         "    300 allow   yolo  (built-in)",
     ]
     assert "    100 block   plan-mode  (built-in)  would have matched but for is_plan_mode = false" in near
@@ -93,7 +93,7 @@ def test_json_holds_every_rule_in_order(
     (shown,) = objects(out)
     assert (code, shown["id"], list(shown)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "digest"])
     assert all(list(rule) == TRACED for rule in shown["rules"])
-    assert {rule["rule"] for rule in shown["rules"]} > BUILT_IN | {"money-asks", "plan-servers-ask", "notes-run"}
+    assert {rule["rule"] for rule in shown["rules"]} > BUILT_IN | {"ask-payment", "ask-servers-in-plan", "allow-notes"}
     priorities = [rule["priority"] for rule in shown["rules"]]
     assert priorities == sorted(priorities)
 
@@ -102,7 +102,7 @@ def test_json_tells_near_misses(cli: Callable[..., Outcome], asked: Callable[...
     """A rule that matched but for the mode says so."""
     _, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search"))
     near = {rule["rule"]: rule["near_miss"] for rule in objects(out)[0]["rules"] if rule["near_miss"]}
-    assert near["plan-servers-ask"] == "mode = default"
+    assert near["ask-servers-in-plan"] == "mode = default"
 
 
 def test_one_rule_decides(cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects) -> None:
@@ -151,7 +151,7 @@ def test_a_long_line_is_not_folded(
     """What is reported can be searched line by line, however narrow the terminal."""
     monkeypatch.setenv("COLUMNS", "20")
     _, out, _ = cli(*EXPLAIN, "--call", asked("git_push"))
-    assert "  reason      what is published cannot be taken back\n" in out
+    assert "  reason      publishes what cannot be taken back\n" in out
 
 
 def test_json_is_one_object_a_line(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:

@@ -96,7 +96,7 @@ def test_the_shipped_layer_is_always_there(cli: Callable[..., Outcome], asked: C
     """Without `--rules`, and without any file, `permitry:base` is in force."""
     code, out, err = cli("check", "--call", asked("send_money"))
     assert (code, err) == (3, "")
-    assert "money-asks" in out
+    assert "ask-payment" in out
 
 
 @pytest.mark.usefixtures("project")
@@ -134,7 +134,7 @@ def test_named_rules_are_all_there_is(cli: Callable[..., Outcome], asked: Callab
     (project / "empty.toml").write_text("schema = 1\n")
     code, out, err = cli("check", "--rules", "empty.toml", "--call", asked("send_money"))
     assert (code, err) == (3, "")
-    assert "money-asks" not in out
+    assert "ask-payment" not in out
 
 
 def test_rules_may_be_named_several_times(
@@ -144,4 +144,4 @@ def test_rules_may_be_named_several_times(
     words = ("--rules", "permitry:read-only", "--rules", "permitry:base", "--json")
     _, out, _ = cli("explain", *words, "--call", asked("send_money"))
     matched = {rule["rule"] for rule in objects(out)[0]["rules"] if rule["outcome"] == "matched"}
-    assert matched == {"nothing-changes", "money-asks"}
+    assert matched == {"block-writes", "ask-payment"}

@@ -103,7 +103,7 @@ def test_a_rule_that_only_labels_is_there(listed: Callable[[], list[dict[str, An
 def test_the_rules_of_shipped_sets_say_so(listed: Callable[[], list[dict[str, Any]]]) -> None:
     """What a file extends is in its own layer when it is shipped."""
     rows = {row["rule"]: row["layer"] for row in listed()}
-    assert (rows["money-asks"], rows["late"], rows["yolo"]) == ("shipped", "rules.toml", "built-in")
+    assert (rows["ask-payment"], rows["late"], rows["yolo"]) == ("shipped", "rules.toml", "built-in")
 
 
 def test_every_rule_of_the_layers_has_its_layer(
@@ -125,7 +125,7 @@ def test_every_rule_of_the_layers_has_its_layer(
         "permitry.cli.rules.find_layers", lambda folder: find_layers(folder, admin_file=workspace / "admin.toml")
     )
     rows = {row["rule"]: row["layer"] for row in objects(cli("rules", "--json")[1])}
-    assert [rows[name] for name in ("mine", "more", "theirs", "admins", "money-asks")] == [
+    assert [rows[name] for name in ("mine", "more", "theirs", "admins", "ask-payment")] == [
         "user", "user", "project", "admin", "shipped",
     ]  # fmt: skip
 

@@ -189,7 +189,7 @@ def test_json_is_results_and_then_the_summary(
     assert summary["verdicts"] == {"allow": 1, "block": 1, "confirm": 1}
     rows = [(row["call_id"], row["rule"], row["outcome"]) for row in summary["calls"]]
     outcomes = ("ran", "blocked", "not answered")
-    assert rows == list(zip("abc", ("read-only", "publishing-is-yours", "shell-asks"), outcomes, strict=True))
+    assert rows == list(zip("abc", ("read-only", "block-publish", "ask-shell"), outcomes, strict=True))
     assert all(row["seconds"] >= 0 for row in summary["calls"])
     assert summary["record"] == str(record)
 
@@ -204,7 +204,7 @@ def test_a_human_gets_a_table_on_standard_error(cli: Callable[..., Outcome], gua
     )
     assert title.startswith("permitry: what happened")
     assert heads.replace("┃", " ").split() == ["#", "tool", "verdict", "rule", "outcome", "ms"]
-    assert blocked.replace("│", " ").split()[:5] == ["2", "git_push", "block", "publishing-is-yours", "blocked"]
+    assert blocked.replace("│", " ").split()[:5] == ["2", "git_push", "block", "block-publish", "blocked"]
     assert err.endswith(f"recorded in {record}\n")
 
 
@@ -214,7 +214,7 @@ def test_a_human_sees_each_call_as_it_happens(cli: Callable[..., Outcome], guard
     _, _, err = cli(*guarding, "--unattended", "block", stdin=session)
     assert err.splitlines()[:2] == [
         "allow   read_file a\\nb [read-only] ran, failed",
-        "block   git_push  [publishing-is-yours] blocked",
+        "block   git_push  [block-publish] blocked",
     ]
 
 

@@ -104,8 +104,8 @@ def test_a_failed_edit_is_asked_again(talk: Talk, editor: Callable[[str], None],
 def test_explain_shows_the_rules(talk: Talk) -> None:
     """Explain tells rule, place and reason, and asks again."""
     _, _, _, seen = talk((QUESTION, "x\n"), (QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[SHELL])
-    assert "decided by  shell-asks  (restriction, permitry:coding-agent:" in seen
-    assert "160 confirm shell-asks" in seen
+    assert "decided by  ask-shell  (permission, permitry:coding-agent:" in seen
+    assert "390 confirm ask-shell" in seen
 
 
 def test_quit_ends_the_session(talk: Talk, objects: Objects, workspace: Path) -> None:

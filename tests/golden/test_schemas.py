@@ -209,8 +209,8 @@ def test_a_shipped_set_names_its_schema(path: Path) -> None:
 
 def test_every_set_is_shipped() -> None:
     """The program knows exactly the sets that lie in the folder."""
-    assert shipped_names() == [f"permitry:{path.stem}" for path in RULES]
-    assert len(RULES) >= 4
+    assert shipped_names() == sorted(f"permitry:{path.stem}" for path in RULES)
+    assert len(RULES) >= 15
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
@@ -218,12 +218,12 @@ def test_a_shipped_set_loads(path: Path) -> None:
     """Each set loads by its name, with a description, and brings rules of its own."""
     own = tomllib.loads(path.read_text())
     ids = {rule.id for rule in load_policy(f"permitry:{path.stem}").rules if hasattr(rule, "id")}
-    assert {rule["id"] for rule in own["rule"]} <= ids
+    assert {rule["id"] for rule in own.get("rule", [])} <= ids
     assert own["description"].strip()
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
 def test_every_shipped_rule_has_examples(path: Path) -> None:
     """Each rule shows a call it matches and one it does not, and says why it is there."""
-    for rule in tomllib.loads(path.read_text())["rule"]:
+    for rule in tomllib.loads(path.read_text()).get("rule", []):
         assert all(rule.get(key) for key in ("match", "no_match", "reason")), rule["id"]

@@ -100,12 +100,12 @@ def test_the_history_holds_the_edited_message(bug_fix: Replay) -> None:
 
 def test_the_bug_fix_shows_every_verdict(bug_fix: Replay) -> None:
     """One session holds calls that were allowed, asked about and blocked, by the rules that should."""
-    shown = rows(bug_fix)
-    assert ["list_files", "allow", "read-only"] in shown
-    assert ["run_shell", "confirm", "shell-asks"] in shown
-    assert ["edit_file", "confirm", "-"] in shown
-    assert ["edit_file", "allow", "ignore-list"] in shown
-    assert shown[-1] == ["git_push", "block", "publishing-is-yours"]
+    told = rows(bug_fix)
+    assert ["list_files", "allow", "read-only"] in told
+    assert ["run_shell", "confirm", "ask-shell"] in told
+    assert ["edit_file", "confirm", "-"] in told
+    assert ["edit_file", "allow", "ignore-list"] in told
+    assert told[-1] == ["git_push", "block", "block-publish"]
 
 
 def test_the_bug_fix_is_recorded(bug_fix: Replay) -> None:

@@ -109,12 +109,12 @@ def test_what_the_rule_says_is_what_the_answer_says(answers: Lines) -> None:
 @pytest.mark.parametrize(
     ("tool", "rule"),
     [
-        ("send_money", "money-asks"),
-        ("checkout_selected_cart", "money-asks"),
-        ("delete_email", "deletion-asks"),
-        ("git_delete_repo", "deletion-asks"),
-        ("git_add_ssh_key", "access-asks"),
-        ("update_github_account_password", "access-asks"),
+        ("send_money", "ask-payment"),
+        ("checkout_selected_cart", "ask-payment"),
+        ("delete_email", "ask-deletion"),
+        ("git_delete_repo", "ask-deletion"),
+        ("git_add_ssh_key", "ask-access-change"),
+        ("update_github_account_password", "ask-access-change"),
     ],
 )
 def test_what_cannot_be_undone_is_asked_about(calls: Lines, answers: Lines, tool: str, rule: str) -> None:

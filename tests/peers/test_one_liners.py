@@ -32,7 +32,7 @@ def _restricted(policy: AuthorizationPolicy, lines: list[str]) -> dict[str, Deci
 def test_the_base_accuses_no_one_of_tampering(one_liners: list[str]) -> None:
     """None of the commands is about permitry, so its rules about that ask at most, and give the doubt as the reason."""
     decisions = _restricted(load_policy("permitry:base"), one_liners)
-    guards = {line: each for line, each in decisions.items() if (each.rule_id or "").startswith("guard-")}
+    guards = {line: each for line, each in decisions.items() if (each.rule_id or "").startswith("protect-policy-")}
     assert [line for line, each in guards.items() if each.verdict is Verdict.BLOCK] == []
     assert all(f"so `{each.rule_id}` could apply: it may " in each.reason for each in guards.values())
 

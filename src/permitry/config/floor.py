@@ -24,8 +24,8 @@ def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
 
     Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when anything is otherwise.
     """
-    sets = json.loads(shipped_path(PREFIX).with_name(_COMPILED).read_bytes())
-    named = [sets[name] for name in names]
+    known = json.loads(shipped_path(PREFIX).with_name(_COMPILED).read_bytes())
+    named = [known["sets"][name] for name in names]
     if not any(BASE in each["files"] for each in named):
         raise ValueError(f"`{BASE}` is not among the sets")
     for name, digest in {name: digest for each in named for name, digest in each["files"].items()}.items():
@@ -33,22 +33,29 @@ def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
             raise ValueError(f"`{name}` is not what it was when `{_COMPILED}` was written")
     for kind, key in _KEYS.items():
         given = {each[key]: each for each in data[kind]}
-        if len(given) != len(data[kind]) or any(given.get(each[key]) != each for one in named for each in one[kind]):
+        wanted = [known[kind][at] for one in named for at in one[kind]]
+        if len(given) != len(data[kind]) or any(given.get(each[key]) != each for each in wanted):
             raise ValueError(f"the {kind} are not those that are shipped")
-    shipped = [rule for one in sets.values() for rule in one["rules"]]
-    if any(each["source"].startswith(PREFIX) and each not in shipped for each in data["rules"]):
+    if any(each["source"].startswith(PREFIX) and each not in known["rules"] for each in data["rules"]):
         raise ValueError("a rule that is not shipped claims to be")
     if any(each["priority"] is not None and phase_of(each["priority"]) is Phase.OVERRIDE for each in data["rules"]):
         raise ValueError("only an admin's rule comes before all others")
 
 
 def compiled_sets() -> str:
-    """Return what `compiled.json` beside the shipped sets must hold: what they say, and the SHA-256 of their bytes."""
+    """Return what `compiled.json` next to the shipped sets must hold: what they say, and the SHA-256 of their bytes.
+
+    Each rule, template and tool is listed once, and a set gives the places of its own and of those it extends.
+    """
     from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import, and only for writing
 
+    known: dict[str, Any] = {kind: [] for kind in _KEYS}
     sets = {}
     for name in shipped_names():
         data = compile_rules([name]).data
         digests = {each: hashlib.sha256(shipped_path(each).read_bytes()).hexdigest() for each in data["files"]}
-        sets[name] = {"files": digests, **{kind: data[kind] for kind in _KEYS}}
-    return json.dumps(sets, separators=(",", ":"), ensure_ascii=False) + "\n"
+        for kind, listed in known.items():
+            listed += [each for each in data[kind] if each not in listed]
+        places = {kind: [known[kind].index(each) for each in data[kind]] for kind in _KEYS}
+        sets[name] = {"files": digests, **places}
+    return json.dumps({"sets": sets, **known}, separators=(",", ":"), ensure_ascii=False) + "\n"

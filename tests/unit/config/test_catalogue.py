@@ -13,8 +13,20 @@ every_set = pytest.mark.parametrize("name", shipped_names())
 
 
 def test_the_shipped_sets_are_listed_by_prefixed_name() -> None:
-    """The four sets of the first release, sorted."""
-    assert shipped_names() == ["permitry:base", "permitry:coding-agent", "permitry:plan", "permitry:read-only"]
+    """Sorted, each with the prefix; the base set and its parts are among them."""
+    names = shipped_names()
+    assert names == sorted(names)
+    parts = ("access", "destructive", "guard", "money", "persistence", "secrets")
+    assert {f"{PREFIX}{name}" for name in ("base", *parts, "coding-agent", "plan", "read-only")} <= set(names)
+
+
+@every_set
+def test_a_part_can_be_taken_singly(name: str) -> None:
+    """No set needs a rule of a set that it does not extend, and the base set is all of its parts."""
+    base = {rule.id for rule in load_rules([Origin("permitry:base")]).rules}
+    own = {rule.id for rule in load_rules([Origin(name)]).rules}
+    others = {"permitry:coding-agent", "permitry:plan", "permitry:read-only"}
+    assert own <= base or name in others
 
 
 @every_set
@@ -55,8 +67,8 @@ def test_the_examples_of_a_shipped_set_hold(name: str) -> None:
 
 def test_a_failing_example_of_a_set_is_found_by_its_path(tmp_path: Path) -> None:
     """As in the test above, where one of the sets is wrong."""
-    copy = tmp_path / "base.toml"
-    text = shipped_path("permitry:base").read_text(encoding="utf-8")
+    copy = tmp_path / "guard.toml"
+    text = shipped_path("permitry:guard").read_text(encoding="utf-8")
     copy.write_text(text.replace('"echo permitry trust"', '"permitry trust"'), encoding="utf-8")
     with pytest.raises(ConfigError, match="the `no_match` example `permitry trust` matches the rule"):
         load_rules([copy])

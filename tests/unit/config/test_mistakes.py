@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from permitry.config.catalogue import shipped_names
 from permitry.config.load import Origin, load_rules
 from permitry.errors import ConfigError, Problem
 
@@ -40,6 +41,7 @@ IN_RANGE = "leave it out to get the effect's default"
 AN_EXAMPLE = "an example is a tool name, or a table with `tool` and conditions"
 BRACKETS = "write `[[rule]]` with two brackets, once for each rule"
 NO_TOOL = "write `mcp:server/tool`, or `mcp:server/*` for all"
+KNOWN_SETS = f"known: {', '.join(shipped_names())}"
 NAME_IT = "write a name, or take it out"
 ONCE = "a key or table may stand only once; each rule begins with its own `[[rule]]`"
 NAME_ONLY = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
@@ -125,10 +127,10 @@ MISTAKES = [
             "there is no shipped rule set `permitry:plam`", "did you mean `permitry:plan`?"),
     Mistake("extends-past-the-sets", _top('extends = ["permitry:../rules/base"]'), 2, 12, '"permitry:../rules/base"',
             "there is no shipped rule set `permitry:../rules/base`",
-            "known: permitry:base, permitry:coding-agent, permitry:plan, permitry:read-only"),
+            KNOWN_SETS),
     Mistake("extends-far-set", _top('extends = ["permitry:zzzz"]'), 2, 12, '"permitry:zzzz"',
             "there is no shipped rule set `permitry:zzzz`",
-            "known: permitry:base, permitry:coding-agent, permitry:plan, permitry:read-only"),
+            KNOWN_SETS),
     Mistake("extends-blank", _top('extends = ["permitry:base", " "]'), 2, 29, '" "', "the word is empty", NAME_IT),
     Mistake("extends-element", _top("extends = [3]"), 2, 12, "3",
             "`extends` holds a number; it must be a list of strings", "put it in quotes"),

@@ -186,7 +186,7 @@ def test_a_case_names_its_rules(write: Write) -> None:
 def test_a_case_without_rules_takes_those_given(write: Write) -> None:
     """A case that names no rules is judged by the given ones."""
     path = write(
-        call={"name": "send_money", "arguments": {}}, want={**WANT, "rule": "money-asks", "phase": "restriction"}
+        call={"name": "send_money", "arguments": {}}, want={**WANT, "rule": "ask-payment", "phase": "restriction"}
     )
     check_case(path, read_case(path), load_rules([Origin("permitry:base")]))
     assert "want.rule" in differs(path)

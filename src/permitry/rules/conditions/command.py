@@ -10,6 +10,7 @@ A permission uses `holds`, which is exact. A restriction uses `may_hold`, which 
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
@@ -233,7 +234,7 @@ class _Flags:
     def of(cls, words: Sequence[Word]) -> "_Flags":
         options = [word for word in words if word.may_be_option]
         clusters = tuple(_cluster(word) for word in options if word.text.startswith("-"))
-        return cls(clusters, any(word.is_open or word.is_glob for word in options))
+        return cls(clusters, any(word.is_open or _may_become_cluster(word) for word in options))
 
     def meet(self, token: Token, *, is_sure: bool) -> bool:
         """Return whether an alternative of the token is a cluster, such as `-rf`, and these flags include its letters.
@@ -258,6 +259,12 @@ class _Flags:
 def _cluster(word: Word) -> str:
     """Return the letters of a word such as `-rf`; none for a long option."""
     return "" if word.text.startswith("--") else "".join(itertools.takewhile(str.isalnum, word.text[1:]))
+
+
+def _may_become_cluster(word: Word) -> bool:
+    """Return whether a word with wildcards may become flags: not `*.log`, as no flag has a dot."""
+    tail = re.split(r"[*?\[\]]", word.text)[-1]
+    return word.is_glob and (not tail or tail.isalnum())
 
 
 def _is_word(cluster: frozenset[str]) -> bool:

@@ -102,7 +102,7 @@ def decide(tmp_path: Path) -> Decide:
 def test_a_secret_that_a_program_finds_by_itself_is_asked_about(decide: Decide, text: str) -> None:
     """As one that is named outright."""
     decision = decide(text)
-    assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "secrets-ask")
+    assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "ask-credentials")
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,13 @@ def test_a_pattern_holds_by_a_guess(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).may_hold(words(command))
 
 
+def test_a_wildcard_with_a_dot_becomes_no_flags() -> None:
+    """`*` may become `-rf`, and `*.log` may not."""
+    pattern = ArgvPattern("rm -r *")
+    assert all(pattern.may_hold([Word("rm"), Word(text, is_glob=True)]) for text in ("*", "-*f", "?[a-z]"))
+    assert not any(pattern.may_hold([Word("rm"), Word(text, is_glob=True)]) for text in ("*.log", "?.c", "a*"))
+
+
 def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
     """The value of such an option is no sub-command; a pattern with options is about them."""
     written, bare = words("git -C push status"), words("git status")
