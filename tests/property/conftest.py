@@ -164,12 +164,12 @@ def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
     for rule in in_order:
         if _phase(rule) is Phase.OVERRIDE and _asked(rule, question, errors) is True:
             return Verdict.ALLOW, rule.id, Phase.OVERRIDE, len(errors)
-    found = [(_restriction(rule, question, errors), rule.id) for rule in in_order if _phase(rule) is Phase.RESTRICTION]
-    # Of those that ask, one that is sure is named before one that is not.
-    for wanted in ((Verdict.BLOCK, True), (Verdict.CONFIRM, True), (Verdict.CONFIRM, False)):
-        for each, rule_id in found:
-            if each == wanted:
-                return wanted[0], rule_id, Phase.RESTRICTION, len(errors)
+    asked = [(_restriction(rule, question, errors), rule.id) for rule in in_order if _phase(rule) is Phase.RESTRICTION]
+    found = [(each, rule_id) for each, rule_id in asked if each is not None]
+    if found:
+        # Of those that ask, one that is sure is named before one that is not, then the first that is most alike.
+        (verdict, _, _), rule_id = max(found, key=lambda pair: (pair[0][0].strictness, *pair[0][1:]))
+        return verdict, rule_id, Phase.RESTRICTION, len(errors)
     return _permitted([rule for rule in in_order if _phase(rule) is Phase.PERMISSION], question, errors)
 
 
@@ -207,12 +207,12 @@ def _order(rule: Rule) -> tuple[int, ...]:
     return rule.priority(), -specificity[0], -specificity[1]
 
 
-def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Verdict, bool] | None:
-    """Return what a restriction decides, and whether it is sure; None where it does not apply."""
+def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Verdict, bool, int] | None:
+    """Return what a restriction decides, whether it is sure, and if not, its likeness; None where it does not apply."""
     answer = _asked(rule, question, errors)
     if isinstance(answer, Unsure):
-        return Verdict.CONFIRM, False
-    return None if answer is False else (cast("FixedRule", rule).effect, True)
+        return Verdict.CONFIRM, False, answer.likeness
+    return None if answer is False else (cast("FixedRule", rule).effect, True, 0)
 
 
 def _is_shared_out(question: Question) -> bool:
