@@ -80,8 +80,8 @@ def read_rule(
 ) -> tuple[Scope, list[Problem]]:
     """Return the scope of a rule, and the problems of its priority, scope, templates and examples.
 
-    `names` are all templates that are defined; those that are themselves invalid are not in `templates`.
-    `tools` are those that the files declare.
+    `names` are all templates that are defined; those that are themselves invalid are not in
+    `templates`. `tools` are those that the files declare.
     """
     table, (scope, wrong) = draft.table, read_scope(draft)
     problems = [*_effect_problems(draft)]
@@ -101,7 +101,8 @@ def build_templates(
 ) -> tuple[dict[str, Template], list[Problem]]:
     """Return the templates with their inheritance, and the problems of names, unknown parents and cycles.
 
-    `names` are all templates that some file defines; those that are themselves invalid are not in `drafts`.
+    `names` are all templates that some file defines; those that are themselves invalid are not in
+    `drafts`.
     """
     known = drafts if names is None else names
     problems = [problem for draft in drafts.values() for problem in _template_problems(draft, known)]

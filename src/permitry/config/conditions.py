@@ -81,7 +81,8 @@ def _read(kind: type[Written], place: Place, part: Value, given: Given) -> Writt
     if kind is HostPattern:
         # The function that normalises a host is passed in: rules cannot import it.
         return host_pattern(part)
-    # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every call.
+    # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every
+    # call.
     if kind is AccessCondition and "path" not in given:
         raise RuleError('`access` without `path`; say of which paths: `path = "/**"` is all of them')
     return kind.read(place, part)

@@ -18,7 +18,8 @@ def create_default_authorization_policy(
 ) -> AuthorizationPolicy:
     """Return the policy of the six built-in rules, and of the `extra` ones given.
 
-    `rest` are further arguments of `AuthorizationPolicy`; by default, `reader` is the one for this machine.
+    `rest` are further arguments of `AuthorizationPolicy`; by default, `reader` is the one for this
+    machine.
     """
     return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": ReadActions(_home()), **rest})
 

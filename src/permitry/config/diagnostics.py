@@ -94,7 +94,8 @@ def syntax_problem(name: str, text: str, error: tomllib.TOMLDecodeError) -> Prob
 
 
 _TWICE = "a key or table may stand only once; each rule begins with its own `[[rule]]`"
-# Part of the message of tomllib, the message shown instead (None: the same; {}: the repeated key), and the hint.
+# Part of the message of tomllib, the message shown instead (None: the same; {}: the repeated key),
+# and the hint.
 _SYNTAX = (
     ("Cannot overwrite", "`{}` stands twice", _TWICE),
     ("Duplicate inline", "a key occurs twice in an inline table", _TWICE),
@@ -118,7 +119,8 @@ def nearest(word: str, options: Iterable[str], *, otherwise: str = "", prefix: s
     `prefix` is put before each option that is shown, and is not compared.
     """
     known = sorted(options)
-    # Comparing takes time in the product of all lengths, and a very long word is not a typing error.
+    # Comparing takes time in the product of all lengths, and a very long word is not a typing
+    # error.
     is_short = len(word) <= _LONGEST_COMPARED and len(known) <= _MOST_COMPARED
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) if is_short else []
     if near:

@@ -18,9 +18,9 @@ _COMPILED = "compiled.json"
 def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
     """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
 
-    Every rule, template and tool of these sets must be present and unchanged. No other rule may claim to come from a
-    shipped set, and none may have a priority below 100, which is for admins only. So forged data can do no more than
-    the user's own rule files could.
+    Every rule, template and tool of these sets must be present and unchanged. No other rule may
+    claim to come from a shipped set, and none may have a priority below 100, which is for admins
+    only. So forged data can do no more than the user's own rule files could.
 
     Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when the check fails.
     """

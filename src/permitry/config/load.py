@@ -62,9 +62,10 @@ class Reached:
 class Compiled:
     """Rule files as plain data, and the files this depends on.
 
-    `named` holds every path that was followed, and the real path it resolved to; several may resolve to one file.
-    `scopes` are the scopes of the rules, in their order. `is_certain`: no pinned file differed from its pin;
-    otherwise the origins were loaded as unpinned, which are not trusted.
+    `named` holds every path that was followed, and the real path it resolved to; several may
+    resolve to one file. `scopes` are the scopes of the rules, in their order. `is_certain`: no
+    pinned file differed from its pin; otherwise the origins were loaded as unpinned, which are not
+    trusted.
     """
 
     data: Plain
@@ -304,12 +305,14 @@ class _Loader:
         self.define(self.tools, draft, origin)
         if problem := tool_name_problem(draft.name):
             self.problems.append(draft.source.problem(draft.path, *problem, key=True))
-            # No valid declaration can be built from it, so it is not kept to check the examples of rules either.
+            # No valid declaration can be built from it, so it is not kept to check the examples of
+            # rules either.
             del self.tools[draft.name]
 
     def rule(self, draft: RuleDraft, origin: Origin) -> None:
         if origin.name.startswith(PREFIX):
-            # The tests of permitry check these examples; here it would cost hundreds of commands at every start.
+            # The tests of permitry check these examples; here it would cost hundreds of commands at
+            # every start.
             draft = _without_examples(draft)
         elif not origin.is_trusted:
             draft = self.bounded(draft)

@@ -1,7 +1,8 @@
 """The position of every key and value in a TOML text, so that an error can point at it.
 
-`tomllib` returns values without positions. This scanner returns positions without values: it reads text that
-`tomllib` has already accepted, so it need not check syntax, only find where keys and values begin and end.
+`tomllib` returns values without positions. This scanner returns positions without values: it reads
+text that `tomllib` has already accepted, so it need not check syntax, only find where keys and
+values begin and end.
 """
 
 import bisect
@@ -117,7 +118,8 @@ class _Scanner:
         self.at += 2 if is_array else 1
         path: KeyPath = ()
         for name, _ in parts[:-1]:
-            # A table without a header of its own has the position of the longer header that contains its name.
+            # A table without a header of its own has the position of the longer header that
+            # contains its name.
             self.places.keys.setdefault((*path, name), Span(start, self.at))
             path = self.inside((*path, name))
         path = (*path, parts[-1][0])

@@ -18,8 +18,8 @@ class Origin:
     The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
 
-    `pinned` holds the SHA-256 of every file that is trusted, by real path. If a file that is read is not
-    among them, or has other bytes, the origin is loaded as untrusted.
+    `pinned` holds the SHA-256 of every file that is trusted, by real path. If a file that is read
+    is not among them, or has other bytes, the origin is loaded as untrusted.
     """
 
     name: str

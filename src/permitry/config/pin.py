@@ -86,7 +86,8 @@ class Project:
 def read_project(root: Path) -> Project:
     """Return the project in `root`, as trusting it now would pin it. It must load without any other layer.
 
-    Raises: `ConfigError` if there is no project, its rules do not load, or one of its files is outside `root`.
+    Raises: `ConfigError` if there is no project, its rules do not load, or one of its files is
+    outside `root`.
     """
     from permitry.config.load import load_rules  # noqa: PLC0415 -- slow to import, and only for trusting
 

@@ -1,7 +1,7 @@
 """Loaded rules as plain data that can be stored as JSON; every rule set is made from it, cached or not.
 
-The data is not trusted when it is read: `ValueError` is raised unless every value has the type it must have, and
-the constructors of rules apply their own checks as well.
+The data is not trusted when it is read: `ValueError` is raised unless every value has the type it
+must have, and the constructors of rules apply their own checks as well.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -16,7 +16,8 @@ from permitry.errors import ConfigError, Problem, safe_str
 
 __all__ = ["Loaded", "PolicyReloader", "difference"]
 
-# In nanoseconds. A file that changes twice within a tick of the file system's clock keeps its times; no tick is longer.
+# In nanoseconds. A file that changes twice within a tick of the file system's clock keeps its
+# times; no tick is longer.
 _TICK = 2_000_000_000
 _MOST_TRIES = 5
 
@@ -100,13 +101,15 @@ class _Look:
 class PolicyReloader:
     """The policy of rule files that may change while it is in force. Thread-safe.
 
-    A change takes effect when two polls in a row, at least `apart` seconds from each other, find the same bytes in
-    every file, so that a file is not loaded while it is being written. The first load uses the files as they are.
+    A change takes effect when two polls in a row, at least `apart` seconds from each other, find
+    the same bytes in every file, so that a file is not loaded while it is being written. The first
+    load uses the files as they are.
 
     `origins` is called at every poll, so that layers written later are found:
-    `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer is not dropped: when its file is gone,
-    or any file has a mistake, the last valid policy stays in force, and `problems` explains why. `on_change` is
-    called with each new policy and each new problem, in order; it must not raise.
+    `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer is not dropped: when
+    its file is gone, or any file has a mistake, the last valid policy stays in force, and
+    `problems` explains why. `on_change` is called with each new policy and each new problem, in
+    order; it must not raise.
 
     Raises: `ConfigError` when the first load fails: then there is no policy, and nothing is allowed.
     """
@@ -154,7 +157,8 @@ class PolicyReloader:
         try:
             with _as_config_error():
                 origins = tuple(self._origins())
-                # While there are problems, every poll tries again: a missing file may be one that was never read.
+                # While there are problems, every poll tries again: a missing file may be one that
+                # was never read.
                 if before.problems is None and origins == self._known and self._are_unchanged():
                     self._seen = None
                     return before
@@ -177,7 +181,8 @@ class PolicyReloader:
         return True
 
     def _check_complete(self, origins: Iterable[Origin]) -> None:
-        # INVARIANT: law 2. Deleting a rule file, or hiding it behind a nearer one, lifts no restriction.
+        # INVARIANT: law 2. Deleting a rule file, or hiding it behind a nearer one, lifts no
+        # restriction.
         names = {origin.name for origin in origins}
         gone = [origin.name for origin in self._known if origin.name not in names]
         hint = "put it back, or restart to go on without it"
@@ -188,7 +193,8 @@ class PolicyReloader:
         """Return the new rules if the previous poll found the same bytes, or these are in force; else `before`."""
         seen = self._seen
         earlier = self._marks if seen is None else {**self._marks, **seen.marks}
-        # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be valid after each part.
+        # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be
+        # valid after each part.
         if not all(path in earlier and mark.is_same(earlier[path]) for path, mark in look.marks.items()):
             self._seen = look
             return before
@@ -209,7 +215,8 @@ class PolicyReloader:
             marks = {path: self._mark(path) for path in files}
             rules = load_rules(origins)
             files = named | {_path(name) for name in rules.files}
-            # INVARIANT: the marks belong to the bytes that were loaded: no file is new, or changed, even back again.
+            # INVARIANT: the marks belong to the bytes that were loaded: no file is new, or changed,
+            # even back again.
             if files <= set(marks) and all(marks[path].status == _status(path) for path in files):
                 return _Look(Loaded(rules, rules.policy()), origins, {path: marks[path] for path in files}, now)
         message, hint = "the rule files change faster than they can be read", "wait until they are written"

@@ -20,7 +20,8 @@ __all__ = ["RuleSet"]
 class RuleSet:
     """The content of rule files: rules, templates and tools by name, and the files in the order they were opened.
 
-    The rules of a file are in its order, after those of the files it extends. `notices` list what was left out.
+    The rules of a file are in its order, after those of the files it extends. `notices` list what
+    was left out.
     """
 
     rules: tuple[ConfiguredRule, ...] = ()

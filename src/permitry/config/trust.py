@@ -35,8 +35,9 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 class TrustStore:
     """What a user trusts, in a file that only this user can have written. Safe among processes and threads.
 
-    If the file is damaged, a link, of another owner or writable by others, nothing is trusted: `entries`, `trust` and
-    `revoke` raise `ConfigError`, and the notices on what is dropped from `origin` explain why.
+    If the file is damaged, a link, of another owner or writable by others, nothing is trusted:
+    `entries`, `trust` and `revoke` raise `ConfigError`, and the notices on what is dropped from
+    `origin` explain why.
     """
 
     path: Path = attrs.field(factory=lambda: user_state() / "trust.json")
@@ -44,7 +45,8 @@ class TrustStore:
     def trust(self, project_root: Path) -> Project:
         """Pin the project as it is now, and return what was pinned.
 
-        Raises: `ConfigError` if its rules do not load, or extend a file outside of it; then nothing is trusted.
+        Raises: `ConfigError` if its rules do not load, or extend a file outside of it; then nothing
+        is trusted.
         """
         project = read_project(project_root)
         self._check_outside(project.root)
@@ -105,7 +107,8 @@ class TrustStore:
             return attrs.evolve(untrusted, distrust=f"nothing is trusted: `{problem.path}` {problem.message}")
         if pin is None:
             return untrusted
-        # INVARIANT: the loader also compares the bytes that it parses: a file that changes after this is not trusted.
+        # INVARIANT: the loader also compares the bytes that it parses: a file that changes after
+        # this is not trusted.
         pinned = Origin(str(project_file), root=root, pinned=pin.files())
         return pinned if pin.holds() else pinned.unpinned()
 

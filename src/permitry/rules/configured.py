@@ -23,8 +23,9 @@ _BUDGETS = (Budget, NoneType)
 class ConfiguredRule:
     """A rule from a file: its scope, its effect, and its budget, if it has one.
 
-    A restriction with a budget applies once that is spent; a permission, while it is not. `labels` are those that the
-    rule sets or asks for, and that some `FlowRule` of the same rule files puts on the session.
+    A restriction with a budget applies once that is spent; a permission, while it is not. `labels`
+    are those that the rule sets or asks for, and that some `FlowRule` of the same rule files puts
+    on the session.
     """
 
     id: str

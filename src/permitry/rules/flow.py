@@ -12,8 +12,8 @@ __all__ = ["FlowRule"]
 class FlowRule:
     """Labels the session, or counts the call for a budget, when a call that is in scope has started to run.
 
-    `label` is the label that the session gets, if any. `counts`: the call counts for the budget of the rule `id`.
-    `source` is `file:line`.
+    `label` is the label that the session gets, if any. `counts`: the call counts for the budget of
+    the rule `id`. `source` is `file:line`.
     """
 
     id: str

@@ -1,8 +1,9 @@
 """The keys of `_index`: the needs of a scope, and the facts of another scope or a command to find it by.
 
-There are two kinds. Scopes that may *contain* another scope are found by the words, folders or letters that both begin
-with. Patterns that may *match* a command are found by the name of the program, without directory and case, and one
-word. Rules that may match a call are found as for decisions, by `permitry.core.finder`.
+There are two kinds. Scopes that may *contain* another scope are found by the words, folders or
+letters that both begin with. Patterns that may *match* a command are found by the name of the
+program, without directory and case, and one word. Rules that may match a call are found as for
+decisions, by `permitry.core.finder`.
 """
 
 import itertools

@@ -1,7 +1,8 @@
 """An index of rules, so that each is compared only with the few that can be related to it.
 
-A *need* of a rule is a set of keys: everything related to the rule has one of them among its *facts*. The keys are
-defined in `_facts`. The tests prove that no relation is lost, by comparing every rule with every other.
+A *need* of a rule is a set of keys: everything related to the rule has one of them among its
+*facts*. The keys are defined in `_facts`. The tests prove that no relation is lost, by comparing
+every rule with every other.
 """
 
 import heapq

@@ -1,7 +1,8 @@
 """Whether the scope of one rule certainly contains the scope of another.
 
-Patterns are compared by samples: texts that match a pattern, with its wildcards filled in various lengths. The filling
-consists of characters that occur in no rule, so that only a wildcard of the other pattern matches them.
+Patterns are compared by samples: texts that match a pattern, with its wildcards filled in various
+lengths. The filling consists of characters that occur in no rule, so that only a wildcard of the
+other pattern matches them.
 """
 
 import functools

@@ -34,8 +34,8 @@ BUILT_IN_TOOLS = frozenset({"present_plan"})
 class Finding:
     """A likely mistake: the kebab-case id of the check, the rule, its `file:line`, the reason and a suggestion.
 
-    `rule_id` is None if it is about a template. With an error, the rule cannot work as written; with a warning, it may
-    be intended.
+    `rule_id` is None if it is about a template. With an error, the rule cannot work as written;
+    with a warning, it may be intended.
     """
 
     kind: str

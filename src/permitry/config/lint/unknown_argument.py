@@ -47,7 +47,8 @@ def _conditions(scope: Scope) -> Iterator[ArgumentCondition]:
 def _lacking(condition: ArgumentCondition, scope: Scope, subject: Subject) -> list[ToolSelector]:
     """Return the selectors of which no tool has the argument.
 
-    A condition with `exists` is only reported if this is so for all selectors, as it may be about some of the tools.
+    A condition with `exists` is only reported if this is so for all selectors, as it may be about
+    some of the tools.
     """
     selectors = scope.selectors or (_EVERY_TOOL,)
     lacking = [selector for selector in selectors if _all_lack(selector, condition.path, subject)]

@@ -21,7 +21,8 @@ from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Restrictions", "findings"]
 
-# The most harmless tools that a rule may select: a call that is restricted even there is always restricted.
+# The most harmless tools that a rule may select: a call that is restricted even there is always
+# restricted.
 _USUAL = {"command": "run_shell", "path": "read_file", "host": "web_fetch"}
 
 

@@ -23,7 +23,8 @@ _BLANK = " \t"
 _OPERATORS = "|&;<>\n\r"
 _EXPANSIONS = "$`"
 
-# A word is valid text without lone surrogates, so these can represent wildcards that are meant literally.
+# A word is valid text without lone surrogates, so these can represent wildcards that are meant
+# literally.
 _STAR, _MARK = "\ud800", "\ud801"
 _LITERAL = str.maketrans({"*": _STAR, "?": _MARK})
 _WRITTEN = str.maketrans({_STAR: "*", _MARK: "?"})

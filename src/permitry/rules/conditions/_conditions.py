@@ -1,8 +1,8 @@
 """The conditions of one `when` or `unless`, and how they are compared with one part of a call.
 
-A part is one action of the call, with the program it belongs to. A permission uses `fit`, which is exact and
-true only when certain. A restriction uses `may_fit`, which over-approximates, and `must_fit` to decide whether
-it is certain.
+A part is one action of the call, with the program it belongs to. A permission uses `fit`, which is
+exact and true only when certain. A restriction uses `may_fit`, which over-approximates, and
+`must_fit` to decide whether it is certain.
 """
 
 import functools
@@ -38,9 +38,10 @@ _PATTERNS = (ArgvPattern, PathPattern, HostPattern)
 class Conditions:
     """The conditions of one `when` or `unless`; all that are given must hold.
 
-    `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions: of each, one pattern
-    must fit. `accesses` limits `paths` to these ways of access; if empty, to none in particular. `names_programs`: the
-    rule also names the programs it is about, so its author knows what they do with a path.
+    `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions:
+    of each, one pattern must fit. `accesses` limits `paths` to these ways of access; if empty, to
+    none in particular. `names_programs`: the rule also names the programs it is about, so its
+    author knows what they do with a path.
     """
 
     plain: tuple[Condition, ...] = ()
@@ -87,7 +88,8 @@ class Conditions:
         for condition in self.plain:
             if _is_pure(condition) and (facts := getattr(condition, "needs", None)):
                 yield facts
-        # A permission with patterns for commands is found by these alone; a restriction by each kind of pattern.
+        # A permission with patterns for commands is found by these alone; a restriction by each
+        # kind of pattern.
         for patterns in (
             (self.commands,) if is_permission and self.commands else (self.commands, self.paths, self.hosts)
         ):
@@ -106,7 +108,8 @@ class Conditions:
     def narrowed(self, facts: Facts) -> "Conditions | None":
         """Return the conditions on actions, reduced to the patterns that may fit what is known of a call.
 
-        None if no pattern may fit. With patterns of paths, all are kept: `paths_near` reduces these for each path.
+        None if no pattern may fit. With patterns of paths, all are kept: `paths_near` reduces these
+        for each path.
         """
         found = self._finder.find(facts, is_of_known=True)
         if len(found) == len(self._patterns) or self.paths:
@@ -207,7 +210,8 @@ class Conditions:
             case Run() as run:
                 return self._fits_run(run, actions)
             case Touch() as touch:
-                # A redirection is an action of its own: a condition on commands alone does not cover its file.
+                # A redirection is an action of its own: a condition on commands alone does not
+                # cover its file.
                 fits = self._fits_path(touch, actions) if self.paths else part.run is not None
                 return fits and not self.hosts and self._fits_program(part)
             case Connect() as connect:
@@ -224,8 +228,8 @@ class Conditions:
         """Yield the patterns that may fit a part."""
         match part.subject:
             case Run() as run:
-                # Only patterns that name a program apply to a wrapper or a guess: what a wrapper runs is listed as
-                # an action of its own, and any text could be some command.
+                # Only patterns that name a program apply to a wrapper or a guess: what a wrapper
+                # runs is listed as an action of its own, and any text could be some command.
                 is_named = run.is_wrapper or run.is_guess
                 for pattern in self.commands_near(run):
                     if not (is_named and pattern.is_any) and (
@@ -256,7 +260,8 @@ class Conditions:
     def _is_done_by_shell(self, part: Part, subject: Touch | Connect) -> bool:
         """Return whether the shell itself writes or connects here, and a pattern for any command applies to that.
 
-        Such a rule may except `echo`; the exception does not include the file that `echo x > f` writes.
+        Such a rule may except `echo`; the exception does not include the file that `echo x > f`
+        writes.
         """
         if isinstance(subject, Touch):
             does = bool(subject.words) and subject.access is not Access.READ
@@ -288,7 +293,8 @@ class Conditions:
     def _fits_run(self, run: Run, actions: Actions) -> bool:
         if not any(pattern.holds(run.words) for pattern in self.commands):
             return False
-        # Conditions on paths and hosts can hold only if all paths and hosts that the program uses are known.
+        # Conditions on paths and hosts can hold only if all paths and hosts that the program uses
+        # are known.
         is_known = run.operands.is_listed or not (self.paths or self.hosts)
         return (
             is_known

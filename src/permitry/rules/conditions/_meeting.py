@@ -1,7 +1,8 @@
 """How a restriction matches its conditions against the actions of a call: with certainty, by a guess, or not.
 
-The three *kinds* of conditions are those on commands, on paths and on hosts. A part is one action of the call, with
-the program it belongs to. `Unsure` is the answer of a restriction that may apply; the call is then confirmed.
+The three *kinds* of conditions are those on commands, on paths and on hosts. A part is one action
+of the call, with the program it belongs to. `Unsure` is the answer of a restriction that may apply;
+the call is then confirmed.
 """
 
 import itertools
@@ -16,7 +17,8 @@ from permitry.rules.conditions._conditions import Conditions
 __all__ = ["BY_NAME", "may_be_anything", "met", "met_at_once"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
-# How likely it is that an unsure rule does apply, ascending; 0 if not even the name of the path or host is known.
+# How likely it is that an unsure rule does apply, ascending; 0 if not even the name of the path or
+# host is known.
 _BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
@@ -122,7 +124,8 @@ def _has_exactly_the_access(kind: Conditions, part: Part) -> bool:
 def met_at_once(kinds: Sequence[Conditions], question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
     """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
 
-    Otherwise `Unsure`: one program matches the pattern for commands, and another touches the path or host.
+    Otherwise `Unsure`: one program matches the pattern for commands, and another touches the path
+    or host.
     """
     sure = [
         [part for _, part in _fitting(_known(kind, question), question) if kind.must_fit(part, question)]

@@ -23,7 +23,8 @@ def _compile(regex: "Regex") -> _Program:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_MEMORY
-    # A line break must not hide what follows it from a restriction; a glob's star matches it as well.
+    # A line break must not hide what follows it from a restriction; a glob's star matches it as
+    # well.
     options.dot_nl = True
     options.never_capture = True
     if len(regex.text) > MAX_PATTERN:

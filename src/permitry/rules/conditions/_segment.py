@@ -1,6 +1,7 @@
 """One component of a path pattern: `*`, `?` and `[sets]`, matched by splitting at the stars.
 
-The cost is at most the product of the lengths of name and pattern. No component matches a `/`: names have none.
+The cost is at most the product of the lengths of name and pattern. No component matches a `/`:
+names have none.
 """
 
 import re
@@ -25,8 +26,8 @@ _MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is take
 class Segment:
     """A pattern of one component: `pieces` of fixed length, with a star between every two of them.
 
-    `hides_dots`: it fits no name that begins with a dot. `is_wide`: it may be so many names that
-    it is compared only with patterns that are one literal name (`guess` of a text such as `[*].py`).
+    `hides_dots`: it fits no name that begins with a dot. `is_wide`: it may be so many names that it
+    is compared only with patterns that are one literal name (`guess` of a text such as `[*].py`).
     """
 
     pieces: tuple[Piece, ...]
@@ -46,7 +47,8 @@ class Segment:
     def guess(cls, text: str) -> "Segment":
         """Return a pattern that fits every name to which a shell may expand `text`.
 
-        A simple set becomes `?`; other brackets, such as `[*]`, and all text between them become `*`.
+        A simple set becomes `?`; other brackets, such as `[*]`, and all text between them become
+        `*`.
         """
         head, opening, rest = (text if text.startswith("[*]") else _SET.sub("?", text)).partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
@@ -106,7 +108,8 @@ class Segment:
 def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, Any], bool]) -> bool:
     """Return whether two sequences can match: None matches any number of elements, anything else exactly one.
 
-    `meet` compares two elements. The time is the product of both lengths, as two rows of the table are kept.
+    `meet` compares two elements. The time is the product of both lengths, as two rows of the table
+    are kept.
     """
     row = list(accumulate(right, lambda so_far, there: so_far and there is None, initial=True))
     for here in left:

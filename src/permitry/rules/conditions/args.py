@@ -1,10 +1,11 @@
 """The condition `when.args.<path>`: what an argument of the call must be.
 
-Three-valued: a test is true, false, or undefined, which is a text that explains why. Several operators in one table
-must all hold, and if one is false the result is false, whatever the others are.
+Three-valued: a test is true, false, or undefined, which is a text that explains why. Several
+operators in one table must all hold, and if one is false the result is false, whatever the others
+are.
 
-For a value of another type than the rule expects the test is undefined, not false: a restriction that looks for
-`"prod"` must not be lifted by sending `["prod"]`.
+For a value of another type than the rule expects the test is undefined, not false: a restriction
+that looks for `"prod"` must not be lifted by sending `["prod"]`.
 """
 
 import datetime as dt
@@ -117,7 +118,7 @@ class ArgumentCondition(PlainCondition):
         """Return the test of the argument whose names are `place`."""
         return argument_condition(tuple(map(str, place)), part)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a test has one answer, or none
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
         """Return whether the argument of the call passes the test.
 
         Raises: `UnevaluableError` when it is missing, or of a type that the test does not accept.

@@ -18,8 +18,8 @@ __all__ = ["Budget"]
 class Budget:
     """At most `most` calls, or distinct targets, in a sliding window of `seconds` (None: the whole session).
 
-    Counted are the calls that ran and to which the rule `rule_id` applied; `by` is whose calls these are: those of
-    the whole session, of the calling agent, or of the tool that is called.
+    Counted are the calls that ran and to which the rule `rule_id` applied; `by` is whose calls
+    these are: those of the whole session, of the calling agent, or of the tool that is called.
     """
 
     rule_id: str

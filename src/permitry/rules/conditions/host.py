@@ -1,4 +1,4 @@
-"""The condition `host`: what a rule says about the addresses a call connects to."""
+"""The condition `host`: patterns for the addresses that a call connects to."""
 
 import ipaddress
 import re
@@ -90,7 +90,8 @@ class HostPattern(WrittenPattern):
     def holds(self, connect: Connect) -> bool:
         """Return whether a permission covers the connection.
 
-        A pattern without a scheme means https, and one without a port the default port of the scheme.
+        A pattern without a scheme means https, and one without a port the default port of the
+        scheme.
         """
         scheme = self.scheme or "https"
         port = DEFAULT_PORTS.get(scheme) if self.port is None else self.port

@@ -29,9 +29,9 @@ _Parts: TypeAlias = tuple[Segment | None, ...]
 class PathPattern(WrittenPattern):
     """A pattern of paths: `x` and `./x` below the workspace, `/x` absolute, `~/x` below the home folder.
 
-    `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them. Stars match names
-    that begin with a dot, and letters are compared byte by byte. A pattern always starts at its root: `.env` is
-    only the file at the top of the workspace.
+    `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them.
+    Stars match names that begin with a dot, and letters are compared byte by byte. A pattern always
+    starts at its root: `.env` is only the file at the top of the workspace.
 
     Raises:
         RuleError: the text is not such a pattern, or could never match.
@@ -62,8 +62,8 @@ class PathPattern(WrittenPattern):
     def needs(self) -> frozenset[Fact]:
         """Facts of which one is present if a path can match: its leading literal components.
 
-        If there are none: a literal component or part of one elsewhere, or the number of components. The second part
-        of the group is None: any access.
+        If there are none: a literal component or part of one elsewhere, or the number of
+        components. The second part of the group is None: any access.
         """
         head = itertools.takewhile(lambda part: part is not None and part.literal is not None, self._parts)
         names = tuple(part.folded.literal for part in head if part is not None)
@@ -83,8 +83,8 @@ class PathPattern(WrittenPattern):
     def holds(self, place: Place, roots: Roots) -> bool:
         """Return whether the place certainly matches the pattern, for a permission.
 
-        `x/**` matches what lies below `x`. A place that is a whole directory tree matches only a pattern that ends
-        in `**`; the tree of `x` itself matches `x/**`.
+        `x/**` matches what lies below `x`. A place that is a whole directory tree matches only a
+        pattern that ends in `**`; the tree of `x` itself matches `x/**`.
         """
         if not place.is_certain or not place.real or not self._stays(place, roots):
             return False
@@ -97,8 +97,9 @@ class PathPattern(WrittenPattern):
     def may_hold(self, place: Place, roots: Roots) -> bool:
         """Return whether the place may match the pattern, for a restriction.
 
-        Any name of the place counts, without regard to case and composition; a glob, if it may expand to a name that
-        fits; a tree, if it contains what the pattern names. Without a workspace a relative pattern may be anywhere.
+        Any name of the place counts, without regard to case and composition; a glob, if it may
+        expand to a name that fits; a tree, if it contains what the pattern names. Without a
+        workspace a relative pattern may be anywhere.
         """
         return self.may_name(place, roots) or (place.is_tree and self._may_be_below(place, roots))
 
@@ -116,8 +117,9 @@ class PathPattern(WrittenPattern):
     def must_hold(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches the pattern by a known name, which makes a restriction certain.
 
-        A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a set: `/[*]` fits
-        the word `/*` of `rm /*`. Something below a folder that is walked is only a guess.
+        A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a
+        set: `/[*]` fits the word `/*` of `rm /*`. Something below a folder that is walked is only a
+        guess.
         """
         if place.is_open or self._needle not in place.folded:
             return False
@@ -140,7 +142,8 @@ class PathPattern(WrittenPattern):
                 assert_never(self._anchor)
 
     def _stays(self, place: Place, roots: Roots) -> bool:
-        # A path that leaves the workspace by `..` and comes back by a link is not what the author of the rule meant.
+        # A path that leaves the workspace by `..` and comes back by a link is not what the author
+        # of the rule meant.
         if self._anchor is not Anchor.WORKSPACE or place.text.startswith(("/", "~")):
             return True
         return all(any(_below(name, root) is not None for root in roots.workspace) for name in place.lexical)

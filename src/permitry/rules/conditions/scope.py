@@ -1,11 +1,13 @@
 """The scope of a rule: the tools it selects, and its conditions in `when` and `unless`.
 
-A condition is evaluated in one of two ways. *Must* (`over_approximate=False`) is for `when` of a permission and
-`unless` of a restriction; *may* (`over_approximate=True`) is for `when` of a restriction and `unless` of a permission.
-Where the truth is not known, the first is False and the second is True or `Unsure`. A condition that cannot be
-evaluated at all raises an exception; then a restriction counts as matched, and a permission as not matched.
+A condition is evaluated in one of two ways. *Must* (`over_approximate=False`) is for `when` of a
+permission and `unless` of a restriction; *may* (`over_approximate=True`) is for `when` of a
+restriction and `unless` of a permission. Where the truth is not known, the first is False and the
+second is True or `Unsure`. A condition that cannot be evaluated at all raises an exception; then a
+restriction counts as matched, and a permission as not matched.
 
-*Plain* conditions are about the call and its context; all others are about its actions: commands, paths and hosts.
+*Plain* conditions are about the call and its context; all others are about its actions: commands,
+paths and hosts.
 """
 
 import functools
@@ -84,8 +86,8 @@ class Scope:
     def permits(self, question: Question, *, is_alone: bool = True) -> bool:
         """Return whether a permission with this scope permits the whole call.
 
-        With `is_alone=False`, actions of a shell command that only read need not be covered: other permissions may
-        cover them.
+        With `is_alone=False`, actions of a shell command that only read need not be covered: other
+        permissions may cover them.
         """
         if not self.when.are_about_actions:
             return self._must_apply(question)
@@ -117,8 +119,8 @@ class Scope:
     def restricts(self, question: Question) -> bool | Unsure:
         """Return whether a restriction with this scope applies, to any tool that the name in the call may mean.
 
-        Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`, if the result would
-        otherwise be True.
+        Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`,
+        if the result would otherwise be True.
         """
         answer = self._restricts(question)
         for other in question.otherwise if question.likely else ():
@@ -183,7 +185,8 @@ class Scope:
             return False
         if not unless.are_about_actions:
             return True
-        # If `when` is about actions as well, `_excepts` decides for each one; otherwise one action that fits is enough.
+        # If `when` is about actions as well, `_excepts` decides for each one; otherwise one action
+        # that fits is enough.
         if self.when.are_about_actions:
             return False
         actions = question.actions
@@ -201,7 +204,8 @@ class Scope:
         if unless is None or not unless.are_about_actions or not unless.plain_hold(question, over_approximate=True):
             return False
         run = part.subject
-        # The program may also touch paths and hosts that are not listed, and the exception may be about these.
+        # The program may also touch paths and hosts that are not listed, and the exception may be
+        # about these.
         if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
             return True
         return any(unless.may_fit(each, question) for each in parts_of((part.subject,)))

@@ -36,7 +36,8 @@ class ToolDigestCondition(PlainCondition):
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a digest is known or is not
         """Return whether the digest of the tool's own declaration begins with one of those listed.
 
-        Raises: `UnevaluableError` when no registry declares the tool; a declaration in a rule file does not count.
+        Raises: `UnevaluableError` when no registry declares the tool; a declaration in a rule file
+        does not count.
         """
         return _digest(question).startswith(self.digests)
 

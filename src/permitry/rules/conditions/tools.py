@@ -23,10 +23,11 @@ def _known_selector(_: object, __: object, value: str) -> None:
 class ToolSelector:
     """One word of a rule's `tools`: a name, a glob, `mcp:server/tool`, or a trait selector.
 
-    `@reads` selects calls known to change nothing, `@writes` all others; `@shell` tools that take a command; `@network`
-    tools that reach the world outside; `@agent` tools that start agents. If that is not known of a tool, `@network` and
-    `@agent` select it for a restriction and not for a permission. For a permission, names must be equal; for a
-    restriction, every name that the name in the call may mean counts.
+    `@reads` selects calls known to change nothing, `@writes` all others; `@shell` tools that take a
+    command; `@network` tools that reach the world outside; `@agent` tools that start agents. If
+    that is not known of a tool, `@network` and `@agent` select it for a restriction and not for a
+    permission. For a permission, names must be equal; for a restriction, every name that the name
+    in the call may mean counts.
     """
 
     text: str = attrs.field(validator=_known_selector)

@@ -28,8 +28,8 @@ Problem: TypeAlias = tuple[str, str]
 Table: TypeAlias = Any
 """The type of the value of a key: `Words`, `int`, `bool` or `dict`.
 
-It may be `Annotated` with a further constraint on a word or number: a `range`, an enumeration, or a function
-that returns the `Problem` of a word, or None.
+It may be `Annotated` with a further constraint on a word or number: a `range`, an enumeration, or a
+function that returns the `Problem` of a word, or None.
 """
 
 Value: TypeAlias = Any
@@ -81,8 +81,9 @@ class Condition(Protocol):
 
         Raises: `UnevaluableError` when it cannot be evaluated for the call.
 
-        A condition may also have `is_pure` (True, or a property, defined in its own class and not inherited): it
-        depends on the question alone; and `needs`: it cannot hold or fail unless one of these facts is present.
+        A condition may also have `is_pure` (True, or a property, defined in its own class and not
+        inherited): it depends on the question alone; and `needs`: it cannot hold or fail unless one
+        of these facts is present.
         """
         ...
 
@@ -94,8 +95,8 @@ class Condition(Protocol):
 class PlainCondition(Written, Condition):
     """A condition on the call and its context that a rule file may have.
 
-    `is_answered`: it can be evaluated for every call, and `over_approximate` makes no difference. `example` is the
-    type of its value in an example, None if an example cannot have the key.
+    `is_answered`: it can be evaluated for every call, and `over_approximate` makes no difference.
+    `example` is the type of its value in an example, None if an example cannot have the key.
     """
 
     __slots__ = ()
