@@ -1,4 +1,4 @@
-"""What each word of a rule file must be, beyond its type; every mistake says how to mend it."""
+"""Checks of the values in a rule file beyond their types; every mistake comes with a hint how to correct it."""
 
 import re
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def _refuse(message: str, hint: str) -> PydanticCustomError:
 
 
 def checked_by(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[str], str]:
-    """Return a check from a function that returns message and hint for what must not be there."""
+    """Return a validator from a function that returns message and hint for an invalid value."""
 
     def checked(value: str) -> str:
         found = problem(value)
@@ -68,7 +68,7 @@ def checked_by(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[st
 
 
 def unknown_word_of(words: type[Enum]) -> Callable[[str], tuple[str, str] | None]:
-    """Return a function that returns message and hint for a word that is not of an enumeration."""
+    """Return a function that returns message and hint for a word that is not in an enumeration."""
     known = [each.value for each in words]
 
     def problem(value: str) -> tuple[str, str] | None:
@@ -148,8 +148,8 @@ def tool_name_problem(name: str) -> tuple[str, str] | None:
     try:
         checked_example(name)
     except PydanticCustomError as error:
-        told = error.context or {}
-        return told["message"], told["hint"]
+        context = error.context or {}
+        return context["message"], context["hint"]
     return None
 
 

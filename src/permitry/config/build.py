@@ -1,4 +1,4 @@
-"""From checked tables to rules and templates: the mistakes that only show in context."""
+"""From checked tables to rules and templates, with the problems that only show in context."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -29,14 +29,14 @@ __all__ = [
 ]
 
 DEEPEST = 32
-"""How many rule files, or templates, may extend each other in a row."""
+"""The longest chain of rule files, or templates, that extend each other."""
 
 _ABOUT_ACTIONS = frozenset({"command", "path", "host"})
 _TEMPLATE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def build_tool(name: str, table: ToolTable) -> ToolSpec:
-    """Return the declaration of a tool; a trait that a list of traits leaves out is not so."""
+    """Return the declaration of a tool; traits missing from a given list of traits are false."""
     return tool_of(plain_tool(name, table))
 
 
@@ -65,7 +65,7 @@ def plain_tool(name: str, table: ToolTable) -> Plain:
 
 
 def plain_template(template: Template) -> Plain:
-    """Return a template as plain data; what it extends is named."""
+    """Return a template as plain data, with the names of the templates that it extends."""
     return {
         "name": template.name,
         "description": template.description,
@@ -78,10 +78,10 @@ def plain_template(template: Template) -> Plain:
 def read_rule(
     draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str], tools: Mapping[str, ToolSpec]
 ) -> tuple[Scope, list[Problem]]:
-    """Return what a rule is about, and what is wrong with it: band, scope, templates, examples.
+    """Return the scope of a rule, and the problems of its priority, scope, templates and examples.
 
-    `names` are all templates that are defined, also those with mistakes of their own, which are
-    not in `templates`; `tools` are those the files declare.
+    `names` are all templates that are defined; those that are themselves invalid are not in
+    `templates`. `tools` are those that the files declare.
     """
     table, (scope, wrong) = draft.table, read_scope(draft)
     problems = [*_effect_problems(draft)]
@@ -101,7 +101,8 @@ def build_templates(
 ) -> tuple[dict[str, Template], list[Problem]]:
     """Return the templates with their inheritance, and the problems of names, unknown parents and cycles.
 
-    `names` are all templates somebody defines, also those with mistakes of their own, which are not in `drafts`.
+    `names` are all templates that some file defines; those that are themselves invalid are not in
+    `drafts`.
     """
     known = drafts if names is None else names
     problems = [problem for draft in drafts.values() for problem in _template_problems(draft, known)]
@@ -135,7 +136,7 @@ def _template_problems(draft: TemplateDraft, names: Collection[str]) -> Iterator
 
 
 def _chain_problems(drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
-    """Yield the circles among templates, each once, and the chains that are too long to follow."""
+    """Yield the cycles among templates, each once, and the chains that are too long."""
     depths: dict[str, int] = {}
     for name in sorted(drafts):
         yield from _follow(name, (), drafts, depths)
@@ -144,13 +145,13 @@ def _chain_problems(drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
 def _follow(
     name: str, chain: tuple[str, ...], drafts: Mapping[str, TemplateDraft], depths: dict[str, int]
 ) -> Iterator[Problem]:
-    """Note how deep `name` inherits; every template is followed once."""
+    """Yield the problems of the chain from `name` on, and store its length in `depths`, which lists those done."""
     if name in depths or name not in drafts:
         return
     if name in chain:
-        told = " -> ".join((*chain[chain.index(name) :], name))
+        circle = " -> ".join((*chain[chain.index(name) :], name))
         place = (*drafts[name].path, "extends")
-        message = f"templates extend each other in a circle: {told}"
+        message = f"templates extend each other in a circle: {circle}"
         yield drafts[name].source.problem(place, message, "cut one of the links")
         return
     if len(chain) > DEEPEST:
@@ -203,7 +204,7 @@ def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
-    """Yield what is missing for the rule to lead to anything, and what stands there for nothing."""
+    """Yield the keys without which the rule has no effect, and those that have none."""
     table = draft.table
     if table.effect is None and table.taint is None:
         yield draft.source.problem(draft.path, "missing key `effect`", "choose `allow`, `confirm` or `block`", key=True)
@@ -221,7 +222,7 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _label_problems(draft: RuleDraft) -> Iterator[Problem]:
-    """Yield the labels that would widen: a call can put a label on the session, so a label may only ever restrict."""
+    """Yield the labels that would permit: any call can label the session, so a label may only restrict."""
     key, group = ("when", draft.table.when) if draft.table.effect == "allow" else ("unless", draft.table.unless)
     if group is not None and "label" in group:
         message = "a label that lets a call run could be set by any call"

@@ -1,8 +1,8 @@
 """A cache of loaded rule sets, valid as long as the rule files have not changed.
 
-An entry is used only if this user wrote it, for the same origins and the same bytes of every file; it cannot say more
-than a rule file of this user could. An entry or a cache that is not valid is not an error: the rule files are read as
-if there were no cache.
+An entry is used only if this user wrote it, for the same origins and the same bytes of every file;
+it can contain nothing that a rule file of this user could not. An entry or a cache that is not
+valid is not an error: the rule files are read as if there were no cache.
 """
 
 import contextlib
@@ -57,11 +57,12 @@ _UNUSABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, Recurs
 class RuleCache:
     """Rule sets stored in a folder, each authenticated by an HMAC with a secret.
 
-    Folder and secret must be owned and writable by this user only, and be where `permitry:base` protects them from
-    agents: at their default locations in the user's folders, not reached through a link. As something may still write
-    there that no rule sees, an entry is also limited in what it may say. No entry is made for an admin's rules, for
-    rule files that are not the user's own below the home folder, or without `permitry:base`. An entry must contain the
-    shipped sets that are requested, as they are shipped, and be made of the files that are requested.
+    Folder and secret must be owned and writable by this user only, and be where `permitry:base`
+    protects them from agents: at their default locations in the user's folders, not reached through
+    a link. As a program that no rule examines may still write there, the content of an entry is
+    limited as well. No entry is made for an admin's rules, for rule files that are not the user's
+    own below the home folder, or without `permitry:base`. An entry must contain the shipped sets
+    that are requested, as they are shipped, and be made of the files that are requested.
     """
 
     folder: Path = attrs.field(factory=user_cache)
@@ -88,7 +89,7 @@ class RuleCache:
             return None
 
     def _compiled(self, origins: Sequence[Origin], tool: str | None) -> RuleSet:
-        from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import; what the cache is for
+        from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import; the cache exists to avoid it
 
         key = None
         with contextlib.suppress(*_UNUSABLE):
@@ -112,7 +113,7 @@ class RuleCache:
         return _key(origins)
 
     def _read(self, key: str) -> dict[str, Any]:
-        """Return the entry under a key, after checking its seal.
+        """Return the entry under a key, after checking its HMAC.
 
         Raises: `_UnusableError`, `OSError` or `ValueError` when there is none that may be used.
         """
@@ -201,7 +202,7 @@ def _pins(origin: Origin) -> list[list[str]] | None:
 
 
 def _code() -> list[list[object]]:
-    """Return size and time of our own source files: another version may accept other rule files."""
+    """Return size and time of permitry's source files: another version may accept other rule files."""
     found: list[list[object]] = []
     for folder in _CODE:
         with os.scandir(_PACKAGE / folder) as entries:
@@ -265,7 +266,8 @@ def _make_own(folder: Path) -> None:
     Raises: `_UnusableError` when it is not, or would be created in a folder of another user.
     """
     nearest = next(each for each in (folder, *folder.parents) if each.exists())
-    # Root with the home of another user must not leave folders there that this user cannot use.
+    # Root, running with HOME of another user, must not create folders there that this user cannot
+    # use.
     if nearest.stat().st_uid != os.geteuid():
         raise _UnusableError("the folder could be someone else's")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

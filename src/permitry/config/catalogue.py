@@ -6,11 +6,11 @@ __all__ = ["BASE", "PREFIX", "shipped_names", "shipped_path"]
 
 PREFIX = "permitry:"
 BASE = f"{PREFIX}base"
-"""The floor under every other set."""
+"""The mandatory rules, which every other set extends."""
 
 _HERE = Path(__file__).resolve().parent
 _PACKAGED = _HERE / "shipped"
-# In a checkout the sets stand at the top of the repository; the wheel carries them beside this file.
+# In a checkout the sets are at the top of the repository; in the wheel, next to this file.
 _FOLDER = _PACKAGED if _PACKAGED.is_dir() else _HERE.parents[2] / "rules"
 
 

@@ -1,4 +1,4 @@
-"""From the conditions of a rule, as they are written under keys, to what the rule is about."""
+"""From the conditions of a rule file, which are values under keys, to the scope of a rule."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
@@ -16,19 +16,19 @@ from permitry.rules.conditions.written import Place, PlainCondition, Value, Writ
 __all__ = ["Given", "Place", "Refusals", "host_pattern", "scope_of"]
 
 Given: TypeAlias = Mapping[str, Any]
-"""The conditions of a `when` or `unless` that are given, by key, as a rule file has them."""
+"""The conditions of a `when` or `unless`, by key, as a rule file has them."""
 
 Refusals: TypeAlias = list[tuple[Place, RuleError]]
-"""What cannot be read, each with its place in the rule."""
+"""The errors of invalid conditions, each with the path of the condition in the rule."""
 
 _NO_CONDITIONS = Conditions()
 _Kind = TypeVar("_Kind", bound=Written)
 
 
 def scope_of(tools: Iterable[str], when: Given | None, unless: Given | None, refusals: Refusals | None = None) -> Scope:
-    """Return what a rule is about; what cannot be read is added to `refusals`, and left out.
+    """Return the scope of a rule without invalid conditions, whose errors are added to `refusals`.
 
-    Raises: `RuleError` for the first that cannot be read, without `refusals`.
+    Raises: `RuleError` for the first invalid condition, if `refusals` is None.
     """
     return Scope(
         tuple(map(ToolSelector, tools)),
@@ -38,15 +38,15 @@ def scope_of(tools: Iterable[str], when: Given | None, unless: Given | None, ref
 
 
 def host_pattern(text: str) -> HostPattern:
-    """Return the pattern of hosts that a text is.
+    """Return the pattern of hosts that a text denotes.
 
-    Raises: `RuleError`.
+    Raises: `RuleError` if it is not valid.
     """
     return HostPattern.parse(text, _read_host)
 
 
 def _read_host(text: str) -> str | None:
-    from permitry.actions.hosts import read_host  # noqa: PLC0415 -- of no use to rules that name no host
+    from permitry.actions.hosts import read_host  # noqa: PLC0415 -- needed only by rules with hosts
 
     return read_host(text)
 
@@ -79,9 +79,10 @@ def _parts(given: Given) -> Iterator[tuple[Place, type[Written], Value]]:
 
 def _read(kind: type[Written], place: Place, part: Value, given: Given) -> Written:
     if kind is HostPattern:
-        # Rules cannot import the reader of addresses.
+        # The function that normalises a host is passed in: rules cannot import it.
         return host_pattern(part)
-    # INVARIANT: law 3. It would not be a condition: a permission with it would cover every call.
+    # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every
+    # call.
     if kind is AccessCondition and "path" not in given:
         raise RuleError('`access` without `path`; say of which paths: `path = "/**"` is all of them')
     return kind.read(place, part)

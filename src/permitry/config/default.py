@@ -1,4 +1,4 @@
-"""The policy everything starts from: the built-in rules, and a reader of what calls would do."""
+"""The default policy: the built-in rules, and a reader that determines the actions of calls."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,8 @@ def create_default_authorization_policy(
 ) -> AuthorizationPolicy:
     """Return the policy of the six built-in rules, and of the `extra` ones given.
 
-    `rest` is what else `AuthorizationPolicy` takes; without a `reader` it is the one for this machine.
+    `rest` are further arguments of `AuthorizationPolicy`; by default, `reader` is the one for this
+    machine.
     """
     return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": ReadActions(_home()), **rest})
 

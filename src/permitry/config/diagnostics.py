@@ -1,4 +1,4 @@
-"""Problems of a rule file: found by path, reported with a place, a caret and a way out."""
+"""Problems of a rule file: located by the path of the value, and reported with line, caret and hint."""
 
 import difflib
 import functools
@@ -25,7 +25,7 @@ _LONGEST_SHOWN = 1_000
 
 @attrs.frozen
 class SourceText:
-    """A rule file as it was read: `name` is how the user knows it, `rules` how many it has, if known."""
+    """The text of a rule file, the name that is shown to the user, and the number of rules, if known."""
 
     name: str
     text: str
@@ -33,11 +33,11 @@ class SourceText:
 
     @functools.cached_property
     def places(self) -> Places:
-        """Where keys and values are: looked up for a problem only, as it takes as long as reading."""
+        """The places of keys and values; found only when there is a problem, as it takes as long as parsing."""
         try:
             return locate(self.text)
         except RecursionError:
-            # Lists that are nested so deeply are a problem wherever they are.
+            # Lists that are nested so deeply are reported without their place.
             return Places(self.text)
 
     @functools.cached_property
@@ -70,7 +70,7 @@ class SourceText:
 
 
 def syntax_problem(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
-    """Return where and why `text` is not TOML."""
+    """Return the problem that `tomllib` found in `text`."""
     message = str(error)
     match = _POSITION.search(message)
     lines = [line.rstrip("\r") for line in text.split("\n")]
@@ -79,22 +79,23 @@ def syntax_problem(name: str, text: str, error: tomllib.TOMLDecodeError) -> Prob
         message = message[: match.start()]
         if match[1]:
             line, column = int(match[1]), int(match[2])
-    told, hint = next((told, hint) for sign, told, hint in _SYNTAX if sign in message)
+    reason, hint = next((reason, hint) for sign, reason, hint in _SYNTAX if sign in message)
     shown = lines[line - 1]
     span = 1
-    if told is None:
-        told = message[:1].lower() + message[1:].rstrip(".")
-    elif "{}" in told:
-        # The place tomllib gives is behind the repeated key or header; the caret belongs under it.
+    if reason is None:
+        reason = message[:1].lower() + message[1:].rstrip(".")
+    elif "{}" in reason:
+        # The position from tomllib is after the repeated key or header; the caret belongs under it.
         repeated = _REPEATED.match(shown)
         if repeated is not None:
             column, span = repeated.start(1) + 1, len(repeated[1])
-        told = told.format(repeated[1]) if repeated is not None else "a key occurs twice"
-    return Problem(name, line, column, span, f"not valid TOML: {told}", hint, shown)
+        reason = reason.format(repeated[1]) if repeated is not None else "a key occurs twice"
+    return Problem(name, line, column, span, f"not valid TOML: {reason}", hint, shown)
 
 
 _TWICE = "a key or table may stand only once; each rule begins with its own `[[rule]]`"
-# What tomllib says, what we say instead (None: the same; {}: the key or header of the line), and the way out.
+# Part of the message of tomllib, the message shown instead (None: the same; {}: the repeated key),
+# and the hint.
 _SYNTAX = (
     ("Cannot overwrite", "`{}` stands twice", _TWICE),
     ("Duplicate inline", "a key occurs twice in an inline table", _TWICE),
@@ -115,10 +116,11 @@ _SYNTAX = (
 def nearest(word: str, options: Iterable[str], *, otherwise: str = "", prefix: str = "") -> str:
     """Return `did you mean …?` for the nearest option, else `otherwise`, else the list of options.
 
-    `prefix` is what all options have in common; it is shown, and not compared.
+    `prefix` is put before each option that is shown, and is not compared.
     """
     known = sorted(options)
-    # Comparing costs the product of all lengths; what is that long was not mistyped.
+    # Comparing takes time in the product of all lengths, and a very long word is not a typing
+    # error.
     is_short = len(word) <= _LONGEST_COMPARED and len(known) <= _MOST_COMPARED
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) if is_short else []
     if near:

@@ -1,4 +1,4 @@
-"""Tables of a rule file that have the right shape, and where they are."""
+"""Tables of a rule file whose structure is valid, and where they are."""
 
 from typing import Generic, TypeAlias, TypeVar
 

@@ -25,7 +25,7 @@ from permitry.rules.conditions.written import PlainCondition
 
 __all__ = ["READER", "example_context", "example_problems", "read_example"]
 
-# Folders that are nowhere: an example means the same on every machine.
+# Folders that exist nowhere, so that an example means the same on every machine.
 _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
 READER = ReadActions(_HOME, has_disk=False)
 _TOOL = "example"
@@ -40,7 +40,10 @@ _KINDS: Mapping[str, ArgumentRole] = {
 def example_problems(
     draft: RuleDraft, scope: Scope, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]
 ) -> Iterator[Problem]:
-    """Yield the examples that do not do what they are there to show; `tools` are those the files declare."""
+    """Yield a problem for each example with another result than it is meant to show.
+
+    `tools` are those that the files declare.
+    """
     for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
         for i, given in enumerate(examples):
             place: KeyPath = (*draft.path, key, i)
@@ -57,10 +60,10 @@ def example_problems(
                 continue
             given_template = example.given().get("template")
             if given_template is not None and given_template not in templates:
-                continue  # the template's own mistake is reported
+                continue  # the unknown template is reported elsewhere
             question = _question(example, templates, tools)
             matches, why = _tried(question, example, draft.table, scope)
-            # A rule that asks does so by a guess as well.
+            # A `confirm` rule also asks when it only may apply.
             is_asked = wanted and matches is None and draft.table.effect == "confirm"
             if matches is not wanted and not is_asked:
                 does = "does not match" if wanted else "matches" if matches else "may match"
@@ -71,19 +74,22 @@ def example_problems(
 
 
 def read_example(example: ExampleTable, table: RuleTable) -> ExampleTable:
-    """Return the example with its plain text where the rule has it: a command, path, address or tool."""
+    """Return the example with a plain text assigned to the key it is for: command, path, host or tool."""
     if example.text is None:
         return example
     return ExampleTable.model_validate({_kind(table): example.text})
 
 
 def _kind(table: RuleTable) -> str:
-    """Return what a plain text is among the examples of a rule."""
+    """Return the key that a plain text is for in the examples of a rule."""
     return next((kind for kind in _KINDS if table.when and kind in table.when), "tool")
 
 
 def _meaning(example: ExampleTable, table: RuleTable) -> str:
-    """Return what a plain text that does not fit is taken for, and how to write what it may have been meant for."""
+    """Return a hint on how a plain text was read, and how to write what may have been meant.
+
+    Empty if there is nothing to explain.
+    """
     text, kind = example.text or "", _kind(table)
     other = "command" if " " in text else "tool"
     if not text or other == kind:
@@ -93,7 +99,7 @@ def _meaning(example: ExampleTable, table: RuleTable) -> str:
 
 
 def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
-    """Return whether the rule matches the example (None: that is not certain), and if not, why."""
+    """Return whether the rule matches the example (None: it only may), and the reason if it does not."""
     if example.tool is not None and not scope.selects(question, over_approximate=table.effect != "allow"):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
     scope = _asked(scope, example, question)
@@ -108,11 +114,11 @@ def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: S
 
 
 def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
-    """Return the scope with the conditions the example says something about; the others are taken to hold."""
+    """Return the scope with only the conditions that the example has a value for; others are assumed to hold."""
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
-    # Whoever names a tool has said its server.
+    # The name of a tool includes its server.
     kinds += (ServerCondition,) if example.tool is not None else ()
-    # What a declared tool does with its arguments is said by them.
+    # The arguments of a declared tool with roles determine its actions.
     has_roles = question.tool is not None and bool(question.tool.roles) and example.args is not None
     has_actions = has_roles or any(getattr(example, kind) is not None for kind in _KINDS)
 
@@ -140,7 +146,7 @@ def _question(example: ExampleTable, templates: Mapping[str, Template], tools: M
 
 
 def example_context(example: ExampleTable, templates: Mapping[str, Template]) -> AuthContext:
-    """Return the context of an example: what it says, and otherwise a usual one."""
+    """Return the context of an example: the values it gives, and defaults for the others."""
     fields: dict[str, Any] = {}
     for kind, value in _plain(example):
         fields |= kind.context(value, templates)
@@ -148,7 +154,7 @@ def example_context(example: ExampleTable, templates: Mapping[str, Template]) ->
 
 
 def _plain(example: ExampleTable) -> Iterator[tuple[type[PlainCondition], Any]]:
-    """Yield the plain conditions that an example says something about, and what it says."""
+    """Yield the conditions on call and context that an example has a value for, and the value."""
     for key, value in example.given().items():
         kind = condition(key) if key in CONDITIONS else None
         if kind is not None and issubclass(kind, PlainCondition):

@@ -1,4 +1,4 @@
-"""What no cache can leave out or change: the shipped sets, and the bounds of who is not an admin."""
+"""The integrity check of cached rules: the shipped sets are complete, and only an admin has overrides."""
 
 import hashlib
 import json
@@ -18,11 +18,11 @@ _COMPILED = "compiled.json"
 def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
     """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
 
-    Every rule, template and tool of these sets must be there as it is shipped; no other rule may say that it comes from
-    a shipped set, and none may come before the rules of an admin. So forging the data gains nothing that the
-    user's own files could not say.
+    Every rule, template and tool of these sets must be present and unchanged. No other rule may
+    claim to come from a shipped set, and none may have a priority below 100, which is for admins
+    only. So forged data can do no more than the user's own rule files could.
 
-    Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when anything is otherwise.
+    Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when the check fails.
     """
     known = json.loads(shipped_path(PREFIX).with_name(_COMPILED).read_bytes())
     named = [known["sets"][name] for name in names]
@@ -43,9 +43,9 @@ def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
 
 
 def compiled_sets() -> str:
-    """Return what `compiled.json` next to the shipped sets must hold: what they say, and the SHA-256 of their bytes.
+    """Return the content of `compiled.json`, next to the shipped sets: their rules, and the SHA-256 of their bytes.
 
-    Each rule, template and tool is listed once, and a set gives the places of its own and of those it extends.
+    Each rule, template and tool is listed once; a set has the indices of its own and of those it extends.
     """
     from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import, and only for writing
 

@@ -1,4 +1,7 @@
-"""Where a project's rules are, and the user's files: as `platformdirs` says, in the plain case without loading it."""
+"""The locations of a project's rules and of the user's files.
+
+They are those of `platformdirs`, which is not imported where the result is simple, as that is slow.
+"""
 
 import os
 import sys
@@ -10,11 +13,11 @@ PROJECT_FILE = Path(".permitry") / "rules.toml"
 """Where a project keeps its rules, below its folder."""
 
 _GUARDED = (".cache", ".local/state", "Library/Caches", "Library/Application Support")
-"""Where, below the home folder, `permitry:base` lets no agent write into a folder of ours."""
+"""Where, below the home folder, `permitry:base` prevents agents from writing to the folder `permitry`."""
 
 
 def user_cache() -> Path:
-    """Return the folder of what can be made again: `~/.cache/permitry` on Linux."""
+    """Return the folder of files that can be recreated: `~/.cache/permitry` on Linux."""
     return _usual("XDG_CACHE_HOME", ".cache") or _asked("user_cache_path")
 
 
@@ -24,12 +27,12 @@ def user_config() -> Path:
 
 
 def user_state() -> Path:
-    """Return the folder of what is trusted, and of the record: `~/.local/state/permitry` on Linux."""
+    """Return the folder of the list of trusted projects, and of the record: `~/.local/state/permitry` on Linux."""
     return _usual("XDG_STATE_HOME", ".local/state") or _asked("user_state_path")
 
 
 def is_guarded(folder: Path) -> bool:
-    """Return whether a folder of ours is where `permitry:base` guards it, by each of its names."""
+    """Return whether `permitry:base` protects a folder, both as named and with links followed."""
     home = os.environ.get("HOME", "")
     real = os.path.realpath(home)
     return home.startswith("/") and any(
@@ -39,8 +42,8 @@ def is_guarded(folder: Path) -> bool:
 
 
 def _usual(variable: str, below: str) -> Path | None:
-    """Return the folder where there is nothing to think about: on Linux, with absolute paths or none."""
-    # Whoever has loaded platformdirs already gets its own answer.
+    """Return the folder in the simple case, on Linux with absolute paths; None otherwise."""
+    # If platformdirs is already imported, it is asked itself.
     if sys.platform != "linux" or "platformdirs" in sys.modules or "ANDROID_ROOT" in os.environ:
         return None
     home, named = os.environ.get("HOME", ""), os.environ.get(variable, "")

@@ -62,9 +62,10 @@ class Reached:
 class Compiled:
     """Rule files as plain data, and the files this depends on.
 
-    `named` holds every path that was followed, and the real path it resolved to; several may resolve to one file.
-    `scopes` are what the rules are about, in their order. `is_certain`: no pinned file differed from
-    its pin; otherwise the origins were loaded as unpinned, which are not trusted.
+    `named` holds every path that was followed, and the real path it resolved to; several may
+    resolve to one file. `scopes` are the scopes of the rules, in their order. `is_certain`: no
+    pinned file differed from its pin; otherwise the origins were loaded as unpinned, which are not
+    trusted.
     """
 
     data: Plain
@@ -114,9 +115,9 @@ def compile_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> Compiled:
 
 @contextlib.contextmanager
 def _without_collection() -> Iterator[None]:
-    """Pause the search for reference cycles: what is made meanwhile stays, and is searched in vain.
+    """Pause garbage collection: the objects that are created stay in use, so searching them for cycles finds nothing.
 
-    For many rules that would take a quarter of the time.
+    With many rules it would take a quarter of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -304,12 +305,14 @@ class _Loader:
         self.define(self.tools, draft, origin)
         if problem := tool_name_problem(draft.name):
             self.problems.append(draft.source.problem(draft.path, *problem, key=True))
-            # No declaration can be built from it, not even to check the examples of rules.
+            # No valid declaration can be built from it, so it is not kept to check the examples of
+            # rules either.
             del self.tools[draft.name]
 
     def rule(self, draft: RuleDraft, origin: Origin) -> None:
         if origin.name.startswith(PREFIX):
-            # The tests of permitry check these; here it would mean hundreds of commands at every start.
+            # The tests of permitry check these examples; here it would cost hundreds of commands at
+            # every start.
             draft = _without_examples(draft)
         elif not origin.is_trusted:
             draft = self.bounded(draft)
@@ -335,7 +338,7 @@ class _Loader:
         first = self.ids.get(table.id)
         if first is None or not any(known is first and other.is_trusted for known, other in self.rules):
             return draft
-        # A project must not keep trusted rules from loading by using one of their ids.
+        # A project must not prevent trusted rules from loading by using one of their ids.
         renamed = f"project-{table.id}"
         while renamed in self.ids:
             renamed = f"project-{renamed}"

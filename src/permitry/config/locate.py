@@ -1,7 +1,8 @@
-"""Where every key and value of a TOML text stands, so that an error can point at it.
+"""The position of every key and value in a TOML text, so that an error can point at it.
 
-`tomllib` gives values without places. This scanner gives places without values: it runs over text that `tomllib`
-has already accepted, so it never has to judge syntax, only to find where things begin and end.
+`tomllib` returns values without positions. This scanner returns positions without values: it reads
+text that `tomllib` has already accepted, so it need not check syntax, only find where keys and
+values begin and end.
 """
 
 import bisect
@@ -24,7 +25,7 @@ _SCALAR = re.compile(r"[^,\]}#\n]+")
 
 
 class Span(NamedTuple):
-    """A stretch of text, in 0-based character offsets; `end` is exclusive."""
+    """A range of text, in 0-based character offsets; `end` is exclusive."""
 
     start: int
     end: int
@@ -44,7 +45,7 @@ class Places:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def find(self, path: KeyPath, *, key: bool = False) -> Span:
-        """Return the span of a path's value (or key), or of the nearest thing around it that has one."""
+        """Return the span of the value (or key) of a path, or of the nearest table or list around it that has one."""
         first, second = (self.keys, self.values) if key else (self.values, self.keys)
         while path:
             if span := first.get(path) or second.get(path):
@@ -67,7 +68,7 @@ class Places:
 
 
 def locate(text: str) -> Places:
-    """Return where every key and value of `text` stands. `text` must be TOML that `tomllib` accepts."""
+    """Return the position of every key and value of `text`, which must be TOML that `tomllib` accepts."""
     scanner = _Scanner(Places(text))
     scanner.document()
     return scanner.places
@@ -117,7 +118,8 @@ class _Scanner:
         self.at += 2 if is_array else 1
         path: KeyPath = ()
         for name, _ in parts[:-1]:
-            # A table that only a longer header names has that header for its place.
+            # A table without a header of its own has the position of the longer header that
+            # contains its name.
             self.places.keys.setdefault((*path, name), Span(start, self.at))
             path = self.inside((*path, name))
         path = (*path, parts[-1][0])

@@ -13,7 +13,7 @@ _LARGEST_UNTRUSTED = 256 * 1024
 
 
 def out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
-    """Return message and hint if a project must not make us read this file: outside its folder, or too large."""
+    """Return message and hint if this file must not be read for a project: outside its folder, or too large."""
     if (origin.is_trusted and origin.root is None) or origin.name.startswith(PREFIX):
         return None
     if origin.root is not None and not path.is_relative_to(origin.root.resolve()):

@@ -18,8 +18,8 @@ class Origin:
     The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
 
-    `pinned` holds the SHA-256 of every file that is trusted, by real path. Where one that is read is missing there, or
-    has other bytes, the origin is loaded as an untrusted one.
+    `pinned` holds the SHA-256 of every file that is trusted, by real path. If a file that is read
+    is not among them, or has other bytes, the origin is loaded as untrusted.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Origin:
         return self.pinned.get(path) == hashlib.sha256(content).hexdigest()
 
     def unpinned(self) -> "Origin":
-        """Return the origin as it is when the pinned bytes are not there: not trusted."""
+        """Return the origin without pins and not trusted, for files that differ from their pins."""
         if self.pinned is None:
             return self
         distrust = "the project has changed since it was trusted"

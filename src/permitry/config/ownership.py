@@ -8,7 +8,7 @@ __all__ = ["is_own", "writable_by_others"]
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Return whether a file or folder, which is no link, belongs to this user and nobody else may write it."""
+    """Return whether a file or folder, not a link, belongs to this user and no other user may write to it."""
     return (
         status.st_uid == os.geteuid()
         and not stat.S_ISLNK(status.st_mode)
@@ -20,7 +20,7 @@ def writable_by_others(path: Path) -> str | None:
     """Return why a file could have been put there or written by someone other than root, or None.
 
     Looked at are the file and every folder above it, both as named and with all links followed. Folders further up may
-    be sticky, as `/tmp` is: there nobody can replace what root owns.
+    be sticky, as `/tmp` is: in these, other users cannot replace files of root.
     """
     for start in dict.fromkeys((path.absolute(), path.resolve())):
         for each in (start, *start.parents):

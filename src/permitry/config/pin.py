@@ -1,4 +1,4 @@
-"""A project's rule files, pinned: what trusting them means, and whether they still are what they were."""
+"""Pinned rule files of a project: which bytes are trusted, and whether the files still have these bytes."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ class Pin:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 that stands for all files together: another name or another byte, another digest."""
+        """One SHA-256 over the names and digests of all files."""
         return hashlib.sha256(json.dumps(sorted(self.digests.items())).encode()).hexdigest()
 
     def files(self) -> dict[Path, str]:
@@ -36,9 +36,9 @@ class Pin:
         return {self.root / name: digest for name, digest in self.digests.items()}
 
     def holds(self) -> bool:
-        """Return whether the project's file and all it extends are what they were, and where they were."""
+        """Return whether the project's file, and all files it extends, have the same bytes and real paths as then."""
         files = self.files()
-        # A link that now leads elsewhere shows in the real path, whatever the bytes at its end.
+        # The real path shows a link that now leads elsewhere, even to the same bytes.
         return real_path(self.root / PROJECT_FILE) in files and all(
             real_path(path) == path and file_digest(path) == digest for path, digest in files.items()
         )
@@ -46,10 +46,10 @@ class Pin:
 
 @attrs.frozen
 class PluginPin(Pin):
-    """A trusted plugin folder: the SHA-256 of each of its Python files. One file more or less is a change, too."""
+    """A trusted plugin folder: the SHA-256 of each of its Python files; a file more or less is a change as well."""
 
     def holds(self) -> bool:
-        """Return whether the folder's files are what they were, and no others."""
+        """Return whether the folder has exactly these files, unchanged."""
         from permitry.dispatch.plugin_folder import PluginFolder  # noqa: PLC0415 -- loaded on first use
 
         try:
@@ -60,7 +60,7 @@ class PluginPin(Pin):
 
 @attrs.frozen
 class ProjectFile:
-    """A rule file a project consists of: what it holds, and its SHA-256 unless it is a shipped set."""
+    """One rule file of a project: what it contains, and its SHA-256 unless it is a shipped set."""
 
     name: str
     digest: str | None
@@ -72,21 +72,22 @@ class ProjectFile:
 
 @attrs.frozen
 class Project:
-    """A project as it is now: its real folder and everything its rules are made of."""
+    """A project as it is now: its real folder and all its rule files."""
 
     root: Path
     files: tuple[ProjectFile, ...]
 
     @property
     def pin(self) -> Pin:
-        """What trusting the project remembers."""
+        """The pin that is stored when the user trusts the project."""
         return Pin(self.root, {file.name: file.digest for file in self.files if file.digest is not None})
 
 
 def read_project(root: Path) -> Project:
-    """Return what trusting the project in `root` would mean. It must load by itself, without any other layer.
+    """Return the project in `root`, as trusting it now would pin it. It must load without any other layer.
 
-    Raises: `ConfigError` when there is no project, its rules do not load, or a file of it lies outside.
+    Raises: `ConfigError` if there is no project, its rules do not load, or one of its files is
+    outside `root`.
     """
     from permitry.config.load import load_rules  # noqa: PLC0415 -- slow to import, and only for trusting
 
@@ -100,7 +101,7 @@ def read_project(root: Path) -> Project:
 
 
 def file_digest(path: Path) -> str | None:
-    """Return the SHA-256 of a file's bytes, or None for what is no readable file of at most 256 KiB."""
+    """Return the SHA-256 of a file's bytes, or None if it is not a readable file of at most 256 KiB."""
     content = _content(path)
     return None if content is None else hashlib.sha256(content).hexdigest()
 
@@ -126,7 +127,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
     if content is None:
         raise _changed(named)
     try:
-        # The bytes that are counted here, and shown, are those that are pinned.
+        # The rules are counted in the same bytes that are pinned.
         data = load_toml(content.decode())
         effects = [rule.get("effect") for rule in data.get("rule", ())]
         templates, tools = (len(data.get(key, ())) for key in ("template", "tool"))
@@ -148,5 +149,5 @@ def _changed(named: str) -> ConfigError:
 
 
 def real_path(path: Path) -> Path:
-    """Return `path` with all links followed, existing or not; a circle of links is left as it stands."""
+    """Return `path` with all links followed, existing or not; a cycle of links is left unchanged."""
     return Path(os.path.realpath(path))

@@ -1,7 +1,7 @@
-"""Loaded rules as plain data, which can be written as JSON, and back: what a rule set is made from, cached or not.
+"""Loaded rules as plain data that can be stored as JSON; every rule set is made from it, cached or not.
 
-Whoever reads it back trusts nothing: every value has the type it must have, or `ValueError` is raised. What the
-constructors of rules refuse, they refuse here as well.
+The data is not trusted when it is read: `ValueError` is raised unless every value has the type it
+must have, and the constructors of rules apply their own checks as well.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from permitry.rules.flow import FlowRule
 __all__ = ["Plain", "build_rule_set", "flows_of", "rule_of", "rule_set_of", "tool_of"]
 
 Plain: TypeAlias = Mapping[str, Any]
-"""A table of plain data: texts, numbers, truth values, lists and tables."""
+"""A table of plain data: texts, numbers, booleans, lists and tables."""
 
 _DEFAULT_PRIORITY = {Verdict.BLOCK: 150, Verdict.CONFIRM: 160, Verdict.ALLOW: 250}
 _TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
@@ -32,9 +32,9 @@ _TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
 def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     """Return the rule set that plain data describes; with a `tool`, only the rules that can apply to its calls.
 
-    What such a part decides about a call of the tool is what the whole decides.
+    For calls of the tool, these rules decide the same as the complete set.
 
-    Raises: `ValueError` (`RuleError` is one) for data that describes none.
+    Raises: `ValueError` (of which `RuleError` is a subclass) if the data is not a valid rule set.
     """
     table = _fields(data, _SET)
     names = None if tool is None else readings(tool)
@@ -47,7 +47,7 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
 
 
 def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
-    """Return the rule set of plain data that is valid; `scopes` are what its rules are about.
+    """Return the rule set of plain data that is valid; `scopes` are the scopes of its rules.
 
     Raises: `ValueError` for a template that is listed before one that it extends.
     """
@@ -68,16 +68,16 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
 
 
 def _may_select(data: object, tool: frozenset[str]) -> bool:
-    """Return whether a rule can be about calls of a tool of these names; one that cannot is not even looked at."""
+    """Return whether a rule may select a tool that has these names; other rules are not even validated."""
     names = data.get("tools") if isinstance(data, dict) else None
     if names is None or not _are_some_texts(names):
         return True
-    # A selector of traits depends on more than the name.
+    # A selector for traits depends on more than the name.
     return any(name in tool or name.startswith("@") or NamePattern(name).may_mean(tool) for name in names)
 
 
 def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> ConfiguredRule:
-    """Return the rule of data with an effect; `labels` are those that the rules of the set leave."""
+    """Return the rule that data with an effect describes; `labels` are those that rules of the set put on a session."""
     effect = Verdict(data["effect"])
     own = frozenset() if data["taint"] is None else frozenset({data["taint"]})
     return ConfiguredRule(
@@ -94,18 +94,18 @@ def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> 
 
 
 def flows_of(data: Plain, scope: Scope) -> Iterator[FlowRule]:
-    """Yield what the calls of a rule leave behind: its label, and the count of its budget."""
+    """Yield the side effect of a rule, if it has a label or a budget."""
     if data["taint"] is not None or data["budget"] is not None:
         yield FlowRule(data["id"], scope, data["taint"], counts=data["budget"] is not None, source=data["source"])
 
 
 def tool_of(data: Plain) -> ToolSpec:
-    """Return the declaration of a tool; a trait that a list of traits leaves out is not so."""
-    traits, told = ToolTraits(), data["traits"]
-    if told is not None:
-        given = {trait: trait in told for trait in _TRAITS}
-        # A tool that writes may well destroy, unless it is said to do neither.
-        destroys = "destructive" in told or (None if not given["read_only"] else False)
+    """Return the declaration of a tool; traits missing from a given list of traits are false."""
+    traits, listed = ToolTraits(), data["traits"]
+    if listed is not None:
+        given = {trait: trait in listed for trait in _TRAITS}
+        # Whether a tool destroys is unknown, unless it is listed as destructive or as read-only.
+        destroys = "destructive" in listed or (None if not given["read_only"] else False)
         traits = ToolTraits(**given, destructive=destroys)
     roles = {key: ArgumentRole(role) for key, role in data["roles"].items()}
     return ToolSpec(data["name"], data["description"], traits=traits, roles=roles)
@@ -169,7 +169,7 @@ def _are_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
 
 
 def _are_some_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
-    # An empty list of patterns would be no condition at all, which is wider.
+    # An empty list of patterns is refused: it would be no condition at all, and permit more.
     return _are_texts(value) and bool(value)
 
 
@@ -191,7 +191,7 @@ def _is_budget(value: object) -> bool:
 
 
 def _are_conditions(value: object) -> bool:
-    # One that is not known must not be skipped: a permission without its condition is wider.
+    # An unknown condition is refused, not skipped: a permission without its condition permits more.
     return isinstance(value, dict) and all(
         name in CONDITIONS and _is_of_type(each, condition(name).table) for name, each in value.items()
     )

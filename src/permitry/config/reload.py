@@ -1,4 +1,4 @@
-"""Hot reload: rule files are compiled beside the policy in force, and swapped in when all of them are sound."""
+"""Hot reload: changed rule files are loaded, and replace the policy in force if all of them are valid."""
 
 import contextlib
 import threading
@@ -16,14 +16,15 @@ from permitry.errors import ConfigError, Problem, safe_str
 
 __all__ = ["Loaded", "PolicyReloader", "difference"]
 
-# Within a tick of the file system's clock a file can change and keep its times; this is longer than any tick.
+# In nanoseconds. A file that changes twice within a tick of the file system's clock keeps its
+# times; no tick is longer.
 _TICK = 2_000_000_000
 _MOST_TRIES = 5
 
 
 @attrs.frozen
 class Loaded:
-    """The rules in force and their policy; `problems` is why newer files do not count."""
+    """The rules in force and their policy; `problems` is why newer files were not loaded."""
 
     rules: RuleSet
     policy: AuthorizationPolicy
@@ -33,7 +34,7 @@ class Loaded:
 def difference(before: Loaded, after: Loaded) -> dict[str, object]:
     """Return what a reload did, for the record: ids of rules by file, names of templates and tools, versions, mistakes.
 
-    Nothing of what a rule says is part of it. Where there are `problems`, what was in force still is.
+    The content of rules is not included. If there are `problems`, the rules in force are unchanged.
     """
     old, new = _parts(before.rules), _parts(after.rules)
     problems = () if after.problems is None else after.problems.problems
@@ -48,7 +49,7 @@ def difference(before: Loaded, after: Loaded) -> dict[str, object]:
 
 
 def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
-    """Return what rules say by file and id, without where in the file."""
+    """Return rules, templates and tools by file and id, without their lines."""
     parts: dict[tuple[str, str], object] = {("templates", each.name): each for each in rules.templates.values()}
     parts |= {("tools", each.name): each for each in rules.tools.values()}
     for flow in rules.flows:
@@ -72,20 +73,23 @@ def _by_file(keys: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 @attrs.frozen
 class _Mark:
-    """What a file looked like: what the system says of it, its bytes, and whether a change must show in the former."""
+    """The state of a file: its `stat` values and the digest of its bytes.
+
+    `is_settled`: its times are old enough that any later change shows in `status`.
+    """
 
     status: tuple[int, ...]
     digest: str | None
     is_settled: bool
 
     def is_same(self, other: "_Mark") -> bool:
-        """Return whether both are of the same bytes; what has none of its own must look the same."""
+        """Return whether the bytes are the same; without a digest, whether the `stat` values are."""
         return self.status == other.status if self.digest is None else self.digest == other.digest
 
 
 @attrs.frozen
 class _Look:
-    """What was seen at one poll: what would be in force, made of which origins and bytes, and when that was."""
+    """The result of one poll: the rules that would be in force, their origins and files, and the time."""
 
     loaded: Loaded
     origins: tuple[Origin, ...]
@@ -97,13 +101,15 @@ class _Look:
 class PolicyReloader:
     """The policy of rule files that may change while it is in force. Thread-safe.
 
-    A change counts when two polls in a row, at least `apart` seconds from each other, see the same bytes of every file:
-    a file that is being written does not count yet. The first load takes what is there.
+    A change takes effect when two polls in a row, at least `apart` seconds from each other, find
+    the same bytes in every file, so that a file is not loaded while it is being written. The first
+    load uses the files as they are.
 
-    `origins` is asked again at every poll, so that layers written later are found:
-    `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer does not go away: when its file is gone,
-    or any file has a mistake, the last good policy stays, and `problems` says why. `on_change` gets each new
-    policy and of each new problem, in order; it must not raise.
+    `origins` is called at every poll, so that layers written later are found:
+    `PolicyReloader(lambda: find_layers(workspace))`. Once in force, a layer is not dropped: when
+    its file is gone, or any file has a mistake, the last valid policy stays in force, and
+    `problems` explains why. `on_change` is called with each new policy and each new problem, in
+    order; it must not raise.
 
     Raises: `ConfigError` when the first load fails: then there is no policy, and nothing is allowed.
     """
@@ -124,7 +130,7 @@ class PolicyReloader:
 
     @property
     def loaded(self) -> Loaded:
-        """Rules, policy and problems that belong together: one value, never half of the next."""
+        """Rules, policy and problems that belong together, read as one value."""
         return self._loaded
 
     @property
@@ -134,15 +140,15 @@ class PolicyReloader:
 
     @property
     def problems(self) -> ConfigError | None:
-        """Why the files as they are now do not count, or None when they do."""
+        """Why the files as they are now are not in force, or None if they are."""
         return self._loaded.problems
 
     def poll(self) -> bool:
-        """Look at the files, and return whether anything is new: a policy, or a mistake, which is reported at once."""
+        """Check the files, and return whether there is a new policy, or a new problem, which is reported at once."""
         with self._lock:
             before = self._loaded
             self._loaded = after = self._next(before)
-            # Told under the lock, so that nobody hears of an older policy after a newer one.
+            # Called under the lock, so that an older policy is never reported after a newer one.
             if after is not before:
                 self._on_change(after)
         return after is not before
@@ -151,7 +157,8 @@ class PolicyReloader:
         try:
             with _as_config_error():
                 origins = tuple(self._origins())
-                # While something is broken every poll tries again: the file that is lacking may be one never seen.
+                # While there are problems, every poll tries again: a missing file may be one that
+                # was never read.
                 if before.problems is None and origins == self._known and self._are_unchanged():
                     self._seen = None
                     return before
@@ -166,7 +173,7 @@ class PolicyReloader:
     def _are_unchanged(self) -> bool:
         for path, mark in self._marks.items():
             if not (mark.is_settled and mark.status == _status(path)):
-                # The times say nothing, so the bytes are read; they must be those that were loaded.
+                # The times prove nothing, so the bytes are compared with those that were loaded.
                 now = self._mark(path)
                 if not mark.is_same(now):
                     return False
@@ -174,7 +181,8 @@ class PolicyReloader:
         return True
 
     def _check_complete(self, origins: Iterable[Origin]) -> None:
-        # INVARIANT: law 2. Whoever can delete a rule file, or hide it behind a nearer one, does not lift restrictions.
+        # INVARIANT: law 2. Deleting a rule file, or hiding it behind a nearer one, lifts no
+        # restriction.
         names = {origin.name for origin in origins}
         gone = [origin.name for origin in self._known if origin.name not in names]
         hint = "put it back, or restart to go on without it"
@@ -182,10 +190,11 @@ class PolicyReloader:
             raise ConfigError([Problem(name, 0, 0, 0, "the file is no layer any more", hint) for name in gone])
 
     def _settled(self, look: _Look, before: Loaded) -> Loaded:
-        """Return what is seen now if the poll before saw the same, or it is what is in force; else wait."""
+        """Return the new rules if the previous poll found the same bytes, or these are in force; else `before`."""
         seen = self._seen
         earlier = self._marks if seen is None else {**self._marks, **seen.marks}
-        # INVARIANT: no bytes count that were seen once: what is written in pieces may be sound after each of them.
+        # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be
+        # valid after each part.
         if not all(path in earlier and mark.is_same(earlier[path]) for path, mark in look.marks.items()):
             self._seen = look
             return before
@@ -206,7 +215,8 @@ class PolicyReloader:
             marks = {path: self._mark(path) for path in files}
             rules = load_rules(origins)
             files = named | {_path(name) for name in rules.files}
-            # INVARIANT: the marks are of the bytes that were loaded: no file changed, even to and fro, or was new.
+            # INVARIANT: the marks belong to the bytes that were loaded: no file is new, or changed,
+            # even back again.
             if files <= set(marks) and all(marks[path].status == _status(path) for path in files):
                 return _Look(Loaded(rules, rules.policy()), origins, {path: marks[path] for path in files}, now)
         message, hint = "the rule files change faster than they can be read", "wait until they are written"
@@ -223,7 +233,7 @@ def _path(name: str) -> Path:
 
 
 def _status(path: Path) -> tuple[int, ...]:
-    """Return what tells a file from another, links followed; of its times, one cannot be set by hand."""
+    """Return what identifies a version of a file, with links followed; `st_ctime_ns` cannot be set by users."""
     try:
         status = path.stat()
     except OSError as error:
@@ -233,7 +243,7 @@ def _status(path: Path) -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def _as_config_error() -> Iterator[None]:
-    """Make whatever else goes wrong a problem too: no failure to load may cost the policy in force."""
+    """Raise any other exception as a `ConfigError`: a failure to load must not affect the policy in force."""
     try:
         yield
     except ConfigError:

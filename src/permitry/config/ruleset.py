@@ -1,4 +1,4 @@
-"""What rule files say, once they are loaded."""
+"""The content of rule files, once they are loaded."""
 
 from collections.abc import Iterator, Mapping
 
@@ -18,9 +18,10 @@ __all__ = ["RuleSet"]
 
 @attrs.frozen
 class RuleSet:
-    """What rule files say: rules, templates by name, the files in the order they were opened, and what was left out.
+    """The content of rule files: rules, templates and tools by name, and the files in the order they were opened.
 
-    The rules of a file stand in its order, behind those of the files it extends.
+    The rules of a file are in its order, after those of the files it extends. `notices` list what
+    was left out.
     """
 
     rules: tuple[ConfiguredRule, ...] = ()
@@ -32,7 +33,7 @@ class RuleSet:
 
     @property
     def modes(self) -> frozenset[str]:
-        """The words for modes that the rules name."""
+        """The names of modes in the rules."""
         return frozenset[str]().union(*(scope.modes for scope in self._scopes()))
 
     def _scopes(self) -> Iterator[Scope]:

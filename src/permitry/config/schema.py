@@ -1,4 +1,4 @@
-"""The shape of a rule file. What the JSON Schema says and what the loader accepts come from these models."""
+"""The structure of a rule file. Both the JSON Schema and the loader use these models."""
 
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -74,7 +74,7 @@ _Words = Annotated[
 
 
 def _field(table: Table, description: str | None = None) -> Table:
-    """Return what pydantic makes a key from that may be left out: the type of its value, and more."""
+    """Return type and default of an optional key, in the form that `create_model` takes."""
     base, demands = bare_type(table)
     kind: Table = {Words: _Words, str: _Word}.get(base, base)
     for demand in demands:
@@ -110,7 +110,7 @@ class ExampleTable(_Table):
 
     @property
     def shown(self) -> str | None:
-        """The text by which people know the example."""
+        """The text that identifies the example in messages."""
         given = (self.text, self.command, self.path, self.host, self.tool)
         return next((text for text in given if text), None)
 
@@ -128,7 +128,7 @@ FullExampleTable = create_model(
 
 
 def _as(model: type[BaseModel]) -> GetPydanticSchema:
-    """Return what makes pydantic read a value as a model that type checkers do not know."""
+    """Return an annotation by which pydantic validates a value as a model that type checkers do not know."""
     return GetPydanticSchema(lambda _, handler: handler.generate_schema(model))
 
 
@@ -161,7 +161,7 @@ _Examples = list[
 ]
 
 
-# What an editor can already say while a rule is being written; the loader says it all.
+# The problems that an editor can show while a rule is being written; the loader reports all.
 _ID_SCHEMA = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
 _NAMES_SCHEMA = {
     "type": "array",

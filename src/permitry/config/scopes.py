@@ -1,4 +1,4 @@
-"""From `tools`, `when` and `unless` to what a rule is about, and what is wrong with them."""
+"""From `tools`, `when` and `unless` to the scope of a rule, and their problems."""
 
 from permitry.config.conditions import Refusals, scope_of
 from permitry.config.drafts import RuleDraft
@@ -9,7 +9,7 @@ __all__ = ["read_scope"]
 
 
 def read_scope(draft: RuleDraft) -> tuple[Scope, list[Problem]]:
-    """Return what a rule is about, and a problem for each condition that cannot be read."""
+    """Return the scope of a rule, and a problem for each invalid condition."""
     refusals: Refusals = []
     table = draft.table
     scope = scope_of(table.tools or (), table.when, table.unless, refusals)

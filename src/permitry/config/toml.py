@@ -1,6 +1,6 @@
 """TOML text to tables, within bounds.
 
-`tomllib` keeps every beginning of a dotted key, so a long one would take all memory.
+`tomllib` stores every prefix of a dotted key, so a very long key would use up the memory.
 """
 
 import re
@@ -10,7 +10,8 @@ from typing import Any
 __all__ = ["load_toml"]
 
 _MOST_PARTS = 32
-# Texts and comments; one that is not closed goes on to its end, so that no part of it is looked at twice.
+# Texts and comments; one that is not closed extends to the end, so that no part of it is scanned
+# twice.
 _NO_KEY = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"""|\Z)' r"|'''.*?(?:'''|\Z)" r'|"(?:[^"\\\n]|\\[^\n])*"?' r"|'[^'\n]*'?|#[^\n]*", re.DOTALL
 )
@@ -23,7 +24,7 @@ def load_toml(text: str) -> dict[str, Any]:
     Raises: `tomllib.TOMLDecodeError`, also for a key of more than 32 parts; `RecursionError` and `ValueError` as
     `tomllib` does.
     """
-    # A key is on one line, and few lines have that many dots, in texts or not.
+    # A key is on one line, and few lines have that many dots, so most texts need no scan.
     if any(line.count(".") > _MOST_PARTS for line in text.split("\n")):
         _check_keys(text)
     return tomllib.loads(text)

@@ -1,4 +1,4 @@
-"""From pydantic's errors to problems a human can act on."""
+"""From pydantic's errors to problems with a message and a hint for users."""
 
 from collections.abc import Mapping
 
@@ -60,7 +60,7 @@ def problems_of(source: SourceText, path: KeyPath, error: ValidationError, model
 
 
 def type_problem(source: SourceText, path: KeyPath, wanted: str, value: object) -> Problem:
-    """Return the problem of a value that is not what it must be."""
+    """Return the problem of a value that has the wrong type."""
     words = [part for part in path if isinstance(part, str)]
     name, have = words[-1], _HAVE.get(type(value), "a date or time")
     if isinstance(path[-1], int):
@@ -74,8 +74,8 @@ def _problem(source: SourceText, path: KeyPath, details: ErrorDetails, model: ty
     where: KeyPath = (*path, *details["loc"])
     kind, value = details["type"], details["input"]
     if kind == "permitry":
-        told = details["ctx"]
-        return source.problem(where, told["message"], told["hint"])
+        context = details["ctx"]
+        return source.problem(where, context["message"], context["hint"])
     if kind == "missing":
         name = str(where[-1])
         return source.problem(where[:-1], f"missing key `{name}`", _MISSING.get(name, ""), key=True)

@@ -1,4 +1,4 @@
-"""Which projects and plugin folders the user trusts: a file of pins that only the user can have written."""
+"""The projects and plugin folders that the user trusts: a file of pins that only the user can have written."""
 
 import contextlib
 import errno
@@ -35,8 +35,9 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 class TrustStore:
     """What a user trusts, in a file that only this user can have written. Safe among processes and threads.
 
-    A file that is damaged, a link, of another owner or writable by others trusts nothing: `entries`, `trust` and
-    `revoke` raise `ConfigError` then, and `origin` says so in the notices of what is dropped.
+    If the file is damaged, a link, of another owner or writable by others, nothing is trusted:
+    `entries`, `trust` and `revoke` raise `ConfigError`, and the notices on what is dropped from
+    `origin` explain why.
     """
 
     path: Path = attrs.field(factory=lambda: user_state() / "trust.json")
@@ -44,7 +45,8 @@ class TrustStore:
     def trust(self, project_root: Path) -> Project:
         """Pin the project as it is now, and return what was pinned.
 
-        Raises: `ConfigError` when its rules do not load, or reach outside of it; then nothing is trusted.
+        Raises: `ConfigError` if its rules do not load, or extend a file outside of it; then nothing
+        is trusted.
         """
         project = read_project(project_root)
         self._check_outside(project.root)
@@ -55,7 +57,7 @@ class TrustStore:
     def trust_plugins(self, folder: Path) -> "PluginFolder":
         """Pin the plugin folder as it is now, and return what was pinned.
 
-        Raises: `ConfigError` when it is no plugin folder; then nothing is trusted.
+        Raises: `ConfigError` if it is not a valid plugin folder; then nothing is trusted.
         """
         plugins = _read_plugins(folder)
         self._check_outside(plugins.path)
@@ -64,17 +66,17 @@ class TrustStore:
         return plugins
 
     def plugins(self, folder: Path) -> "PluginFolder":
-        """Return the plugin folder as it is now, which is what was trusted; the bytes in it are those to run.
+        """Return the plugin folder, whose files are those that were trusted; only the bytes in the result may be run.
 
-        Raises: `ConfigError` when it is not, or no longer, what was trusted.
+        Raises: `ConfigError` if it was not trusted, or has changed since.
         """
         plugins = _read_plugins(folder)
         self._check_outside(plugins.path)
         pin = self._read()[PLUGINS].get(plugins.path)
         if pin is None or dict(pin.digests) != plugins.digests:
-            told = "is not trusted, and a plugin is code" if pin is None else "has changed since it was trusted"
+            reason = "is not trusted, and a plugin is code" if pin is None else "has changed since it was trusted"
             hint = f"read its files, then `permitry trust {folder}`"
-            raise ConfigError([Problem(str(folder), 0, 0, 0, f"the plugin folder {told}", hint)])
+            raise ConfigError([Problem(str(folder), 0, 0, 0, f"the plugin folder {reason}", hint)])
         return plugins
 
     def revoke(self, folder: Path) -> bool:
@@ -105,12 +107,13 @@ class TrustStore:
             return attrs.evolve(untrusted, distrust=f"nothing is trusted: `{problem.path}` {problem.message}")
         if pin is None:
             return untrusted
-        # INVARIANT: the loader compares the bytes it parses once more; what changes from here on is not trusted either.
+        # INVARIANT: the loader also compares the bytes that it parses: a file that changes after
+        # this is not trusted.
         pinned = Origin(str(project_file), root=root, pinned=pin.files())
         return pinned if pin.holds() else pinned.unpinned()
 
     def _check_outside(self, root: Path) -> None:
-        # What an agent may write in the project must not be what says that the project is trusted.
+        # The store must not be in the project, where an agent may write.
         if real_path(self.path).is_relative_to(root):
             raise self._refused(f"lies inside the project `{root}`", "put rules of your own into the user's rule file")
 
@@ -120,8 +123,8 @@ class TrustStore:
         except FileNotFoundError:
             return {section: {} for section in SECTIONS}
         except OSError as error:
-            told = "is a link" if error.errno == errno.ELOOP else f"cannot be read: {_reason(error)}"
-            raise self._refused(told) from error
+            reason = "is a link" if error.errno == errno.ELOOP else f"cannot be read: {_reason(error)}"
+            raise self._refused(reason) from error
         try:
             stored = _stored(json.loads(text))
         except (ValueError, RecursionError) as error:
@@ -139,7 +142,7 @@ class TrustStore:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[Pins]:
-        """Yield the entries to be changed, while nobody else changes them."""
+        """Yield the entries to be changed, while other threads and processes are locked out."""
         lock = self._lock()
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

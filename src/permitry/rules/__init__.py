@@ -1,4 +1,4 @@
-"""The rules: one strategy a file, none of which knows another."""
+"""The rules: one strategy per file, and none depends on another."""
 
 from permitry.core.rule import AuthorizationRule
 from permitry.rules.ignore_list import ToolIgnoreListRule
@@ -18,4 +18,4 @@ BUILT_IN_RULES: tuple[AuthorizationRule, ...] = (
     YoloModeRule(),
     ToolIgnoreListRule(),
 )
-"""The six rules every default policy holds, in the order of their priorities."""
+"""The six rules of every default policy, in the order of their priorities."""

@@ -15,16 +15,17 @@ from permitry.rules.conditions.tools import ToolSelector
 __all__ = ["ConfiguredRule"]
 
 _NOTHING = SideEffects()
-# One of another class may count in its own way.
+# A budget of another class may depend on more than the question.
 _BUDGETS = (Budget, NoneType)
 
 
 @attrs.frozen
 class ConfiguredRule:
-    """A rule from a file: what it is about, what it leads to, and how much of it is free.
+    """A rule from a file: its scope, its effect, and its budget, if it has one.
 
-    A restriction with a budget applies once that is spent; a permission, while it is not. `labels` are those that it
-    leaves or asks for, and that flows of the same rule files put on a session.
+    A restriction with a budget applies once that is spent; a permission, while it is not. `labels`
+    are those that the rule sets or asks for, and that some `FlowRule` of the same rule files puts
+    on the session.
     """
 
     id: str
@@ -39,24 +40,24 @@ class ConfiguredRule:
 
     @property
     def relies_on(self) -> SideEffects:
-        """What some flow of the policy has to keep, so that the rule means what its file says."""
+        """The labels and the budget that some `FlowRule` of the policy must record, or the rule would not work."""
         if self.budget is None and not self.labels:
             return _NOTHING
         return SideEffects(self.labels, frozenset() if self.budget is None else frozenset({self.budget.rule_id}))
 
     def priority(self) -> int:
-        """Return the priority of the file, or the default of the effect."""
+        """Return the priority that the file gives, or the default of the effect."""
         return self.priority_number
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How narrow the rule is: which of several restrictions of one priority is named."""
+        """How narrow the rule is; of several restrictions of one priority, the decision names the narrowest."""
         return self.scope.specificity
 
     def matches(self, question: Question) -> bool | Unsure:
         """Return whether the rule applies to the call.
 
-        Raises: `UnevaluableError` when the call gives a condition no answer.
+        Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
         if self.effect is Verdict.ALLOW:
             return self.scope.permits(question) and not self._is_spent(question)
@@ -64,18 +65,18 @@ class ConfiguredRule:
         return answer if answer is False or self.budget is None or self._is_spent(question) else False
 
     def selectors(self) -> tuple[ToolSelector, ...] | None:
-        """Return the selectors of the only tools it is about; None for any tool."""
+        """Return the selectors of the tools it is about; empty for every tool, None if they are not known."""
         selectors = self.scope.selectors
         is_known = type(self.scope) is Scope and all(type(each) is ToolSelector for each in selectors)
         return selectors if is_known else None
 
     @property
     def is_pure(self) -> bool:
-        """Whether it answers by its question alone, history and time included."""
+        """Whether the result depends on the question alone, which includes history and time."""
         return self.scope.is_pure and type(self.budget) in _BUDGETS
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
-        """Return sets of facts, one of each of which is met before the rule can match."""
+        """Return sets of facts. The rule cannot match unless one fact of each set is present."""
         return self.scope.needs(is_permission=self.effect is Verdict.ALLOW) if self.is_pure else ()
 
     def covers(self, question: Question) -> frozenset[int]:
@@ -84,7 +85,7 @@ class ConfiguredRule:
         return frozenset() if covered and self._is_spent(question) else covered
 
     def near_miss(self, question: Question) -> str | None:
-        """Return what kept the rule from matching, when the tool was the right one."""
+        """Return what kept the rule from matching; None if it does not select the tool."""
         over_approximate = self.effect is not Verdict.ALLOW
         if not self.scope.selects(question, over_approximate=over_approximate):
             return None

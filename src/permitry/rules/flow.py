@@ -1,4 +1,4 @@
-"""What calls leave behind: labels on the session, and calls on a budget."""
+"""The side effects of calls: labels on the session, and calls counted for a budget."""
 
 import attrs
 
@@ -10,10 +10,10 @@ __all__ = ["FlowRule"]
 
 @attrs.frozen
 class FlowRule:
-    """Marks the session when a call that is in scope has started to run.
+    """Labels the session, or counts the call for a budget, when a call that is in scope has started to run.
 
-    `label` is the label it gets, if any; `counts` says that the call goes on the budget of the rule `id`. `source`
-    is `file:line`.
+    `label` is the label that the session gets, if any. `counts`: the call counts for the budget of
+    the rule `id`. `source` is `file:line`.
     """
 
     id: str
@@ -23,8 +23,8 @@ class FlowRule:
     source: str | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
 
     def matches(self, question: Question) -> bool | Unsure:
-        """Return whether the call leaves a mark; over-approximated, as for a restriction.
+        """Return whether the call is in scope; over-approximated, as for a restriction.
 
-        Raises: `UnevaluableError` when the call gives a condition no answer.
+        Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
         return self.scope.restricts(question)

@@ -11,7 +11,7 @@ __all__ = ["ToolIgnoreListRule"]
 
 @attrs.frozen
 class ToolIgnoreListRule(BuiltInRule):
-    """Lets the tools run for which the user said "do not ask again".
+    """Allows the tools for which the user chose "do not ask again".
 
     Phase: permission, priority 310. The list holds names as rules see them, `mcp:server/tool` for server tools.
     """

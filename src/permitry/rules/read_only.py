@@ -13,11 +13,12 @@ __all__ = ["ReadOnlyToolRule"]
 
 @attrs.frozen
 class ReadOnlyToolRule(BuiltInRule):
-    """Lets every call run that is known to be read-only.
+    """Allows every call that is known to be read-only.
 
-    Phase: permission, priority 200. The tool's traits say so; without a spec, a short list of names does. A command is
-    read-only when everything it runs only reads; of other commands it covers the parts that do. It does not apply to a
-    tool that goes where an argument says: the author of the address can send out with it what was read before.
+    Phase: permission, priority 200. This is known from the tool's traits or, without a spec, from a
+    short list of names. A command is read-only when everything it runs only reads; of other
+    commands the rule covers the parts that do. It does not apply to a tool that connects to an
+    address from its arguments: the address itself can send out what was read before.
     """
 
     id: ClassVar[str] = "read-only"
@@ -33,7 +34,7 @@ class ReadOnlyToolRule(BuiltInRule):
         return question.is_read_only and not (question.tool is not None and question.tool.follows_urls)
 
     def covers(self, question: Question) -> frozenset[int]:
-        """Return the indices of the parts of a command that only read; what another tool reads, it may pass on."""
+        """Return the indices of the parts of a command that only read; another tool may pass on what it reads."""
         if question.tool is None or not question.tool.is_shell:
             return frozenset()
         return frozenset(i for i, action in enumerate(question.actions.certain) if _only_reads(action))

@@ -11,7 +11,7 @@ __all__ = ["TemplateAllowedToolsRule"]
 
 @attrs.frozen
 class TemplateAllowedToolsRule(BuiltInRule):
-    """Lets the tools of the active template run.
+    """Allows the tools of the active template.
 
     Phase: permission, priority 210. A template without tools allows nothing.
     """

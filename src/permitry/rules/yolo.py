@@ -11,7 +11,7 @@ __all__ = ["YoloModeRule"]
 
 @attrs.frozen
 class YoloModeRule(BuiltInRule):
-    """Lets every call run that no restriction holds back, while YOLO mode is on.
+    """Allows every call to which no restriction applies, while YOLO mode is on.
 
     Phase: permission, priority 300. Plan mode and every other restriction come before it.
     """

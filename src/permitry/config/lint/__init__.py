@@ -1,4 +1,4 @@
-"""What is odd about rules that load: one check a file, each a generator of findings."""
+"""Checks for likely mistakes in rules that load: one check per file, each a generator of findings."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -52,12 +52,13 @@ def lint(
     tools: Collection[str] | None = None,
     watch: Callable[[Sequence[Check]], Iterable[Check]] = iter,
 ) -> tuple[Finding, ...]:
-    """Return what is odd about `rules`, in the order of their files and lines.
+    """Return the findings about `rules`, in the order of their files and lines.
 
-    `drafts` are the tables the rules were made from: without them no example and no template is looked at. `tools` are
-    the names of all tools there are, or a mapping of the names to the JSON Schemas of their arguments, empty where one
-    is not known; None when the tools are not known. Shipped sets that other files extend are taken as they are. `watch`
-    yields the checks it is given, and may show how many are done.
+    `drafts` are the tables that the rules were made from; without them, examples and templates are
+    not checked. `tools` are the names of all tools, or a mapping from the names to the JSON Schemas
+    of their arguments, where an unknown schema is empty; None if the tools are not known. There are
+    no findings about shipped sets that other files extend. `watch` yields the checks that it is
+    given, and may show the progress.
     """
     listed = None if tools is None else frozenset(tools)
     given = tools if isinstance(tools, Mapping) else {}

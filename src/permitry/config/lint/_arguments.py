@@ -12,7 +12,7 @@ _LOWER, _UPPER, _STRICT = ("ge", "gt"), ("le", "lt"), ("gt", "lt")
 
 
 def contradiction(condition: ArgumentCondition) -> str | None:
-    """Return why no value passes the test, or None where nothing is against one."""
+    """Return why no value can pass the test, or None if no contradiction is found."""
     for check in condition.test.checks:
         candidates = {"eq": lambda value: (value,), "in": tuple}.get(check.name)
         # Only the values that one operator lists can pass, so they are tried against all of them.

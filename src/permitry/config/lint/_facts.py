@@ -1,8 +1,9 @@
-"""The keys by which rules find each other: what a scope needs, and what a scope or a command is known for.
+"""The keys of `_index`: the needs of a scope, and the facts of another scope or a command to find it by.
 
-There are two kinds. What surely *contains* a scope begins with the same words, folders or letters. What may *meet* a
-command names its program without its folder and in any case, and has a word of it anywhere. Rules that meet a call are
-found as for decisions, by `permitry.core.finder`.
+There are two kinds. Scopes that may *contain* another scope are found by the words, folders or
+letters that both begin with. Patterns that may *match* a command are found by the name of the
+program, without directory and case, and one word. Rules that may match a call are found as for
+decisions, by `permitry.core.finder`.
 """
 
 import itertools
@@ -39,7 +40,7 @@ _ANY_TOOL: Key = ("tool-any",)
 
 
 def containing_needs(scope: Scope) -> Iterator[Need]:
-    """Yield what any scope within this one has."""
+    """Yield the needs of a scope that are met by the `scope_facts` of any scope within it."""
     when = scope.when
     if when.commands:
         yield from command_needs(scope)
@@ -52,19 +53,19 @@ def containing_needs(scope: Scope) -> Iterator[Need]:
 
 
 def _is_compared(condition: Condition) -> bool:
-    """Return whether it may hold within another one; all others, only within an equal one."""
+    """Return whether the condition may imply one that is not equal to it."""
     kind = type(condition)
     return issubclass(kind, PlainCondition) and kind.implies is not PlainCondition.implies
 
 
 def command_needs(scope: Scope) -> Iterator[Need]:
-    """Yield what any command has that one of the patterns of the scope surely fits."""
+    """Yield the needs of a scope that are met by the `command_facts` of any command that certainly matches."""
     yield Need(tuple(key for pattern in scope.when.commands for key in _heads(pattern)))
     yield from word_needs(scope)
 
 
 def scope_facts(scope: Scope) -> Iterator[Key]:
-    """Yield what a scope that contains this one may need."""
+    """Yield the facts of a scope; they meet the `containing_needs` of any scope that contains it."""
     when = scope.when
     yield from (("plain", each) for each in when.plain)
     if when.commands:
@@ -77,14 +78,14 @@ def scope_facts(scope: Scope) -> Iterator[Key]:
 
 
 def command_facts(samples: Iterable[Sequence[Word]]) -> Iterator[Key]:
-    """Yield what patterns need that surely fit one of the commands."""
+    """Yield the facts of commands; they meet the `command_needs` of patterns that certainly match one of them."""
     for words in samples:
         yield from _beginnings("command", [word.text for word in words])
         yield from word_facts(words)
 
 
 def _heads(pattern: ArgvPattern) -> list[Key]:
-    """Return the words that whatever fits the pattern begins with, for each of their alternatives."""
+    """Return the words with which every matching command begins, one key for each combination of alternatives."""
     heads: list[Key] = [("command",)]
     for token in pattern.tokens:
         texts = _literals(token)
@@ -95,7 +96,7 @@ def _heads(pattern: ArgvPattern) -> list[Key]:
 
 
 def _literals(token: Token) -> list[str]:
-    """Return the alternatives of a word, none where one of them has a wildcard."""
+    """Return the alternatives of a word; empty if one of them has a wildcard."""
     is_plain = all(pattern.is_exact and pattern.text.isprintable() for pattern in token.alternatives)
     return [pattern.text for pattern in token.alternatives] if is_plain else []
 
@@ -105,7 +106,7 @@ def _folder_key(text: str) -> Key:
 
 
 def _literal_head(text: str, roots: Roots) -> list[str]:
-    """Return the names from the top that whatever fits a pattern of paths begins with."""
+    """Return the names, from the root, with which every path that matches the pattern begins."""
     anchor, _, below = text.partition("/")
     base = {"": "", "~": roots.home[0]}.get(anchor, roots.workspace[0])
     names = f"{base}/{below if anchor in ('', '~') else text}".split("/")
@@ -128,13 +129,16 @@ def _beginnings(kind: str, parts: Sequence[str]) -> Iterator[Key]:
 
 
 def tool_needs(scope: Scope, forms: Callable[[str], Iterable[str]] = lambda text: (text,)) -> Iterator[Need]:
-    """Yield what any tool has that the scope selects; `forms` are the patterns of one."""
+    """Yield a need that is met by the `name_facts` of any tool that the scope selects.
+
+    `forms` returns the patterns that a selector denotes.
+    """
     patterns = (form for selector in scope.selectors for form in forms(selector.text))
     yield Need((_ANY_TOOL,) if selects_any(scope.selectors) else tuple(map(_name_key, patterns)))
 
 
 def name_facts(name: str) -> Iterator[Key]:
-    """Yield what globs need that fit a name, or cover a glob."""
+    """Yield the facts of a name or glob; they meet the `tool_needs` of any glob that matches or covers it."""
     sample = name.replace("?", ONE).replace("*", "")
     yield from (("tool", name), _ANY_TOOL)
     yield from (("tool-head", sample[:end]) for end in range(1, len(sample) + 1))
@@ -158,21 +162,21 @@ def _selector_facts(selectors: Sequence[ToolSelector]) -> Iterator[Key]:
 
 
 TRAITS: tuple[Key, ...] = tuple(("tool", text) for text in TRAIT_SELECTORS)
-"""What selectors of traits need, which depend on more than a name."""
+"""The keys of selectors for traits, which depend on more than a name."""
 
 
 # Words of a command -----------------------------------------------------------------------------------------------
 
 
 def word_needs(scope: Scope) -> Iterator[Need]:
-    """Yield what any command has that one of the patterns of the scope may fit."""
+    """Yield the needs of a scope that are met by the `word_facts` of any command that may match."""
     for at in (0, -1):
         keys = tuple(key for pattern in scope.when.commands for key in _word_keys(pattern, at))
         yield Need(keys, tuple(key[:end] for key in keys for end in (1, 2)))
 
 
 def word_facts(words: Sequence[Word]) -> Iterator[Key]:
-    """Yield what patterns need that may fit a command."""
+    """Yield the facts of a command; they meet the `word_needs` of any pattern that may match it."""
     if not words:
         return
     first, *rest = words
@@ -190,9 +194,9 @@ def _is_fixed(word: Word) -> bool:
 
 
 def _word_keys(pattern: ArgvPattern, at: int) -> Iterator[Key]:
-    """Yield the program with one word that cannot be left out, the first or the last.
+    """Yield keys of the program with one literal word that every match has, the first or the last.
 
-    An option can: there are other ways to write it.
+    Options are not used, as there are other ways to write them.
     """
     first, *rest = pattern.tokens
     needed = [texts for token in rest if (texts := _literals(token)) and not any(t.startswith("-") for t in texts)]

@@ -1,7 +1,8 @@
-"""Rules filed under what they need, so that each is compared only with the few it can have to do with.
+"""An index of rules, so that each is compared only with the few that can be related to it.
 
-A *need* of a rule is a set of keys; whatever it has to do with has one of them among its *facts*. What the keys are,
-`_facts` says; that nothing is lost by them, the tests say, where every rule is compared with every other.
+A *need* of a rule is a set of keys: everything related to the rule has one of them among its
+*facts*. The keys are defined in `_facts`. The tests prove that no relation is lost, by comparing
+every rule with every other.
 """
 
 import heapq
@@ -19,14 +20,14 @@ Key: TypeAlias = tuple[object, ...]
 
 
 class Need(NamedTuple):
-    """Keys of which one must be among the facts; `wide` are those of facts that are less exactly known."""
+    """Keys of which one must be among the facts; `wide` are keys to find facts that are less exactly known."""
 
     keys: tuple[Key, ...]
     wide: tuple[Key, ...] = ()
 
 
 class Index:
-    """Rules in their order, each filed under the need that is shared with the fewest others."""
+    """Rules in their order, each stored under the need that it shares with the fewest others."""
 
     __slots__ = ("_filed", "rules")
 
@@ -39,7 +40,7 @@ class Index:
                 self._filed.setdefault(key, []).append(number)
 
     def near(self, facts: AbstractSet[Key]) -> Iterator[ConfiguredRule]:
-        """Yield the rules that have to do with such facts, and perhaps some more, in their order and as needed."""
+        """Yield all rules that can be related to such facts, and perhaps some more, in their order."""
         found = [self._filed[key] for key in self._filed.keys() & facts]
         for number, _ in itertools.groupby(heapq.merge(*found)):
             yield self.rules[number]

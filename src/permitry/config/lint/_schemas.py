@@ -8,21 +8,21 @@ __all__ = ["Schema", "has_argument", "says_arguments", "top_names"]
 Schema: TypeAlias = Mapping[str, Any]
 
 _DEEPEST = 32
-# Each alternative may have arguments of its own; of what is below the others nothing is sure.
+# Each of these may have arguments of its own; with the keys of `_UNSURE`, any argument is possible.
 _BRANCHES = ("allOf", "anyOf", "oneOf")
 _UNSURE = ("patternProperties", "if", "then", "else", "dependentSchemas", "not")
 
 
 def says_arguments(schema: Schema) -> bool:
-    """Return whether the schema says which arguments there are."""
+    """Return whether the schema defines which arguments there are."""
     return "properties" in schema or "$ref" in schema or any(key in schema for key in _BRANCHES)
 
 
 def has_argument(schema: Schema, path: Sequence[str]) -> bool:
-    """Return whether a call may have an argument at `path`, the names of nested objects from the outside in.
+    """Return whether a call may have an argument at `path`, the names of nested objects from the outermost in.
 
-    A schema that does not mention `additionalProperties` has the properties that it lists and no others: that is how
-    tools are declared. Where the schema leaves it open, the answer is yes.
+    A schema without `additionalProperties` is taken to allow only the properties that it lists, as
+    is usual for tools. If the schema does not define it, the result is True.
     """
     return _has(schema, schema, tuple(path), _DEEPEST)
 
@@ -43,7 +43,7 @@ def _has_itself(node: Schema, root: Schema, path: tuple[str, ...], left: int) ->
         return True
     properties = _properties(node)
     if properties is None:
-        # Where alternatives say what there is, the rest need not say it again.
+        # If alternatives define the properties, the rest of the schema need not repeat them.
         return not any(key in node for key in _BRANCHES) and _may_be_object(node)
     if path[0] in properties:
         return _has(properties[path[0]], root, path[1:], left - 1)
@@ -51,7 +51,7 @@ def _has_itself(node: Schema, root: Schema, path: tuple[str, ...], left: int) ->
 
 
 def _alternatives(node: Schema, root: Schema, left: int) -> Iterator[Schema]:
-    """Yield the schema and all it is made of; a reference that leads nowhere as it is."""
+    """Yield the schema and all schemas it is composed of; a reference that cannot be resolved is left in."""
     target = _target(node, root) if left else None
     if target is not None:
         yield from _alternatives(target, root, left - 1)
@@ -62,12 +62,12 @@ def _alternatives(node: Schema, root: Schema, left: int) -> Iterator[Schema]:
     for key in _BRANCHES:
         branches = node.get(key)
         for branch in branches if left and isinstance(branches, list | tuple) else ():
-            # What is not an object, such as `true`, says nothing.
+            # A schema that is not an object, such as `true`, allows everything.
             yield from _alternatives(branch if isinstance(branch, Mapping) else {}, root, left - 1)
 
 
 def _target(node: Schema, root: Schema) -> Schema | None:
-    """Return what a reference within the schema leads to."""
+    """Return the target of a reference within the schema, or None."""
     reference = node.get("$ref")
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None

@@ -1,7 +1,8 @@
-"""Whether what one rule is about is surely part of what another is about.
+"""Whether the scope of one rule certainly contains the scope of another.
 
-Patterns are compared by samples: what stands for a pattern in every length its wildcards may have. A sample is made of
-characters that no rule writes, so that only a wildcard of the other pattern fits it.
+Patterns are compared by samples: texts that match a pattern, with its wildcards filled in various
+lengths. The filling consists of characters that occur in no rule, so that only a wildcard of the
+other pattern matches them.
 """
 
 import functools
@@ -41,7 +42,7 @@ ROOTS = Roots(("/\ue002",), ("/\ue003",))
 
 
 def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
-    """Return whether every call in the scope `inner` is surely in the scope `outer`."""
+    """Return whether every call in the scope `inner` is certainly in the scope `outer`."""
     return (
         outer.unless in (None, inner.unless)
         and selects_all(outer.selectors, inner.selectors, specs)
@@ -53,7 +54,7 @@ def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
 
 
 def selects_all(outer: Iterable[ToolSelector], inner: tuple[ToolSelector, ...], specs: Specs) -> bool:
-    """Return whether what `inner` selects (nothing: every tool) is surely selected by `outer`."""
+    """Return whether `outer` certainly selects all that `inner` selects; if empty, either selects every tool."""
     wide = tuple(outer)
     return selects_any(wide) or (
         bool(inner) and all(any(_selects(selector, each, specs) for selector in wide) for each in inner)
@@ -61,7 +62,7 @@ def selects_all(outer: Iterable[ToolSelector], inner: tuple[ToolSelector, ...], 
 
 
 def selects_any(selectors: Iterable[ToolSelector]) -> bool:
-    """Return whether every tool there is is selected."""
+    """Return whether every tool is selected."""
     texts = {selector.text for selector in selectors}
     return not texts or "*" in texts or {"@reads", "@writes"} <= texts
 
@@ -77,7 +78,7 @@ def _selects(outer: ToolSelector, inner: ToolSelector, specs: Specs) -> bool:
 
 
 def selects_tool(selector: ToolSelector, name: str, specs: Specs) -> bool:
-    """Return whether every call of the tool `name` is surely selected; of a shell it depends on the command."""
+    """Return whether every call of the tool `name` is certainly selected; False if it depends on the command."""
     spec = specs.get(name)
     if spec is None or (spec.is_shell and selector.text not in ("@shell", name)):
         return False
@@ -93,7 +94,7 @@ def covers_pattern(outer: Pattern, inner: str) -> bool:
 
 
 def _holds_within(outer: Conditions, inner: Conditions) -> bool:
-    """Return whether `outer` surely holds wherever `inner` does."""
+    """Return whether `outer` certainly holds whenever `inner` does."""
     if not all(any(_implies(mine, theirs) for mine in inner.plain) for theirs in outer.plain):
         return False
     if outer.accesses and not (inner.accesses and inner.accesses <= outer.accesses):
@@ -103,7 +104,7 @@ def _holds_within(outer: Conditions, inner: Conditions) -> bool:
         (outer.paths, inner.paths, _covers_path),
         (outer.hosts, inner.hosts, _covers_host),
     )
-    # What a condition on commands means depends on those on paths and hosts beside it, so they are compared as one.
+    # Conditions on commands, paths and hosts affect each other, so they are compared together.
     return not outer.are_about_actions or all(
         bool(wide) is bool(narrow) and all(any(covers(each, other) for each in wide) for other in narrow)
         for wide, narrow, covers in kinds
@@ -143,7 +144,7 @@ def _texts(token: Token, number: int, fill: str, more: tuple[str, ...]) -> tuple
 def _covers_path(outer: PathPattern, inner: PathPattern) -> bool:
     if outer == inner:
         return True
-    # What stands in a set is not known here.
+    # Sets such as `[ab]` are not compared.
     return "[" not in inner.text and all(outer.holds(place, ROOTS) for place in _places(inner.text))
 
 

@@ -1,4 +1,4 @@
-"""What every check looks at, and what it yields."""
+"""The input of every check, and the findings that it yields."""
 
 import bisect
 import functools
@@ -32,10 +32,10 @@ BUILT_IN_TOOLS = frozenset({"present_plan"})
 
 @attrs.frozen
 class Finding:
-    """Something odd: the kebab-case id of the check, the rule, its `file:line`, why it is odd, and what to do.
+    """A likely mistake: the kebab-case id of the check, the rule, its `file:line`, the reason and a suggestion.
 
-    `rule_id` is None where it is about a template. An error is a rule that cannot do what it says; what a warning is
-    about may be meant.
+    `rule_id` is None if it is about a template. With an error, the rule cannot work as written;
+    with a warning, it may be intended.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Finding:
 
 @attrs.frozen
 class Subject:
-    """The rules that are looked at, the tables they were made from, and what is known of all tools.
+    """The rules that are checked, the tables they were made from, and what is known of all tools.
 
     `listed` are the names of all tools, None when they are not known; `schemas` the JSON Schemas of their arguments.
     """
@@ -60,60 +60,60 @@ class Subject:
 
     @functools.cached_property
     def specs(self) -> Mapping[str, ToolSpec]:
-        """What is known about tools, by name; what the files declare comes before what names are known for."""
+        """Declarations of tools by name: those of the files, then those of well-known names."""
         return {**WELL_KNOWN, **self.rules.tools}
 
     @functools.cached_property
     def fetching(self) -> tuple[str, ...]:
-        """The names of the tools that are known to go wherever an address in their arguments says."""
+        """The names of the tools that are known to connect to an address from their arguments."""
         return tuple(spec.name for spec in self.specs.values() if spec.follows_urls)
 
     @functools.cached_property
     def permissions(self) -> tuple[ConfiguredRule, ...]:
-        """The rules that allow, in the order in which they are asked."""
+        """The rules that allow, in the order of evaluation."""
         return tuple(rule for rule in self._in_order if rule.effect is Verdict.ALLOW)
 
     @functools.cached_property
     def restrictions(self) -> tuple[ConfiguredRule, ...]:
-        """The rules that confirm or block whatever is permitted, in the order in which they are asked."""
+        """The rules that confirm or block whatever is permitted, in the order of evaluation."""
         return tuple(rule for rule in self._in_order if phase_of(rule.priority()) is Phase.RESTRICTION)
 
     @functools.cached_property
     def questions(self) -> tuple[ConfiguredRule, ...]:
-        """The rules that ask among the permissions, in the order in which they are asked."""
+        """The `confirm` rules among the permissions, in the order of evaluation."""
         in_order = (rule for rule in self._in_order if rule.effect is Verdict.CONFIRM)
         return tuple(rule for rule in in_order if phase_of(rule.priority()) is Phase.PERMISSION)
 
     @functools.cached_property
     def blocks(self) -> tuple[ConfiguredRule, ...]:
-        """The rules that block, in the order in which they are asked."""
+        """The rules that block, in the order of evaluation."""
         return tuple(rule for rule in self.restrictions if rule.effect is Verdict.BLOCK)
 
     @functools.cached_property
     def order(self) -> Mapping[str, int]:
-        """The place of each rule, by its id, in the order in which rules are asked."""
+        """The index of each rule in the order of evaluation, by its id."""
         return {rule.id: number for number, rule in enumerate(self._in_order)}
 
     @functools.cached_property
     def scopes(self) -> Mapping[str, Scope]:
-        """What all rules are about, by their ids; also of those that only leave a label."""
+        """The scopes of all rules by their ids, also of those that only set a label."""
         flows = {flow.id: flow.scope for flow in self.rules.flows}
         return {rule.id: rule.scope for rule in self.rules.rules} | flows
 
     @functools.cached_property
     def compared(self) -> Sequence[str]:
-        """The names of known tools that a misspelt one may mean; those that are declared, unless they are many."""
+        """The names of tools that a misspelt one may mean; without the declared ones if they are many."""
         declared = () if len(self.rules.tools) > _MOST_COMPARED else self.rules.tools
         return sorted({*BUILT_IN_TOOLS, *WELL_KNOWN, *declared})
 
     @functools.cached_property
     def names(self) -> Sequence[str] | None:
-        """The names of all tools in their order, those that are declared included; None when they are not known."""
+        """The sorted names of all tools, including those that are declared; None if they are not known."""
         return None if self.listed is None else sorted({*self.listed, *self.rules.tools, *BUILT_IN_TOOLS})
 
     @functools.cached_property
     def facts(self) -> Mapping[str, frozenset[Key]]:
-        """What rules may need that contain a rule, by its id."""
+        """The facts of each rule, by its id, to find rules that contain it."""
         return {rule.id: frozenset(scope_facts(rule.scope)) for rule in self.rules.rules}
 
     @functools.cached_property
@@ -133,16 +133,16 @@ class Subject:
 
     @functools.cached_property
     def marking(self) -> frozenset[str]:
-        """The ids of the rules that leave a label when a call runs."""
+        """The ids of the rules that set a label when a call runs."""
         return frozenset(flow.id for flow in self.rules.flows if flow.label is not None)
 
     @functools.cached_property
     def selected(self) -> Callable[[ToolSelector], tuple[str, ...]]:
-        """A function that returns the known tools that a selector may mean; one of which nothing is known is any."""
+        """A function that returns the tools that a selector may select; an undeclared tool may have any trait."""
         return functools.cache(self._selected)
 
     def fitting(self, pattern: Pattern) -> Iterator[str]:
-        """Yield the names of known tools that fit a pattern; those that begin as it does are in a row."""
+        """Yield the names of tools that match a pattern, found by its beginning in the sorted names."""
         names = self.names or ()
         head = pattern.text.replace("?", "*").partition("*")[0]
         near = itertools.islice(names, bisect.bisect_left(names, head), None)
@@ -177,7 +177,7 @@ def finding_in(rule: ConfiguredRule, kind: str, reason: str, suggestion: str) ->
 
 
 def is_unconditional(rule: ConfiguredRule) -> bool:
-    """Return whether the rule holds for its tools always."""
+    """Return whether the rule has no conditions, so that it always applies to its tools."""
     return rule.scope.when == Conditions() and rule.scope.unless is None and rule.budget is None
 
 

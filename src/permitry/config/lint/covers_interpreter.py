@@ -18,13 +18,13 @@ __all__ = ["findings"]
 _KIND = "covers-interpreter"
 _PROBE = "permitry-probe"
 _RUNS = ("runs a program text", "runs what it is given", "runs commands", "starts other programs", "fetches and runs")
-# What the workspace holds they run by design; these take code from their arguments as well.
+# Programs that run code of the workspace by design, and also take code from their arguments.
 _ARGUMENTS_ARE_CODE = frozenset({"go", "make"})
 _CODE_OPTIONS = ("-c", "-e", "-m", "-r")
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the permissions for commands whose further arguments are programs, or code, that nobody looks at."""
+    """Yield the permissions for commands whose further arguments are programs, or code, that no rule checks."""
     for rule in subject.permissions:
         for pattern in rule.scope.when.commands:
             shown = _shown(pattern, rule.scope)
@@ -45,16 +45,16 @@ def _shells(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
 
 
 def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
-    """Return a command line with free code in it that the rule permits, or None."""
+    """Return a command line with arbitrary code that the rule permits, or None."""
     if pattern.text.split() == ["*"]:
         return "every program"
     for words in itertools.chain.from_iterable(map(_probes, _programs(pattern))):
         if pattern.holds(words) and not _is_excepted(words, scope):
-            return f"`{_told(words)}`"
+            return f"`{_as_text(words)}`"
     return None
 
 
-def _told(words: tuple[Word, ...]) -> str:
+def _as_text(words: tuple[Word, ...]) -> str:
     texts = (word.text.replace(_PROBE, "...") for word in words)
     return " ".join(text for text, _ in itertools.groupby(texts))
 
@@ -65,14 +65,14 @@ def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
 
 @functools.lru_cache(maxsize=1_024)
 def _probes(name: str) -> tuple[tuple[Word, ...], ...]:
-    """Return command lines of a program that run what is written at the place of the probe."""
+    """Return command lines of a program that run the text `_PROBE` in them as code."""
     forms = [tuple(map(Word, (name, *form))) for form in _forms(program_of([Word(name)]))]
     takes_code = _takes_code(program_of([Word(name)]))
     return tuple(words for words in forms if takes_code or unfolded(words))
 
 
 def _forms(name: str) -> Iterator[tuple[str, ...]]:
-    # Of all options the best known one is shown.
+    # The best known option comes first, so that it is the one shown.
     yield from (
         (option, _PROBE) for option in sorted(LISTED_OPTIONS.get(name, ()), key=lambda option: (option != "-c", option))
     )

@@ -1,4 +1,4 @@
-"""The tables that loaded rules were made from: their examples, and where templates stand."""
+"""The tables that loaded rules were made from, for examples and the positions of templates."""
 
 import tomllib
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Drafts:
 
 
 def drafts_of(rules: RuleSet) -> Drafts:
-    """Return the tables in the files of `rules`, which were loaded from them; they are read once more."""
+    """Return the tables of the files that `rules` were loaded from; the files are read again."""
     in_rules: dict[str, RuleDraft] = {}
     in_templates: dict[str, TemplateDraft] = {}
     for name in rules.files:

@@ -27,7 +27,7 @@ _Why = Iterator[tuple[str, str]]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the rules that no call meets or that always come too late, and the templates that list nothing."""
+    """Yield the rules that match no call or are always overruled, and the templates without effect."""
     for rule in subject.rules.rules:
         for reason, suggestion in (*_in_itself(rule), *_by_tools(rule, subject), *_blocked(rule, subject)):
             yield finding_in(rule, _KIND, reason, suggestion)
@@ -41,7 +41,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _asked_templates(subject: Subject) -> set[str]:
-    """Return the templates that a rule asks for; a template is active as well while one that extends it is."""
+    """Return the templates that a rule asks for; these have an effect even if they list no tools."""
     tables = (draft.table for draft in subject.drafts.rules.values())
     groups = (group for table in tables for group in (table.when, table.unless) if group is not None)
     return {name for group in groups for name in group.get("template", ())}
@@ -57,7 +57,10 @@ def _in_itself(rule: ConfiguredRule) -> _Why:
 
 
 def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
-    """Return whether `unless` is sure wherever `when` may hold; a restriction fires in doubt, and nothing lifts it."""
+    """Return whether `unless` certainly holds if `when` may hold and has the same conditions.
+
+    Otherwise a restriction may apply where both are in doubt.
+    """
     is_sure = not unless.are_about_actions and all(map(_is_answered, unless.plain))
     return rule.effect is Verdict.ALLOW or is_sure
 
@@ -84,8 +87,8 @@ def _by_tools(rule: ConfiguredRule, subject: Subject) -> _Why:
     if {"plan"} in modes and selects_all(_WRITES, selectors, subject.specs):
         yield "in plan mode the built-in rule `plan-mode` blocks tools that write", "name another mode, or other tools"
     if when.hosts and not when.commands and selects_all(_SHELL, selectors, subject.specs):
-        told = "a permission for hosts covers no command, and its tools take nothing else"
-        yield told, 'name the commands too, as in `when.command = ["curl *"]`'
+        reason = "a permission for hosts covers no command, and its tools take nothing else"
+        yield reason, 'name the commands too, as in `when.command = ["curl *"]`'
 
 
 def _meets(selectors: Iterable[ToolSelector], condition: ServerCondition) -> bool:
@@ -93,7 +96,7 @@ def _meets(selectors: Iterable[ToolSelector], condition: ServerCondition) -> boo
 
 
 def _may_be_at(text: str, condition: ServerCondition) -> bool:
-    """Return whether a tool that fits may belong to a server of the condition."""
+    """Return whether a tool that matches `text` may belong to a server of the condition."""
     name, _, _ = text.removeprefix("mcp:").partition("/")
     if text.startswith("mcp:"):
         return not Pattern(name).is_exact or any(pattern.matches(name) for pattern in condition.servers)
@@ -113,7 +116,7 @@ def _blocked(rule: ConfiguredRule, subject: Subject) -> _Why:
 
 
 def _near(rule: ConfiguredRule, subject: Subject) -> Iterator[ConfiguredRule]:
-    """Yield the blocks that may be about all that the rule is about, in their order."""
+    """Yield the blocks whose scope may contain that of the rule, in their order."""
     always = subject.plain_blocks.near(subject.facts[rule.id])
     samples = [words for pattern in rule.scope.when.commands[:1] for words in command_samples(pattern)[:1]]
     of_commands = subject.command_blocks.near({fact for words in samples for fact in word_facts(words)})

@@ -10,7 +10,7 @@ _KIND = "no-anchor"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the permissions for paths and hosts that begin nowhere, and from which nothing is excepted."""
+    """Yield the permissions for paths and hosts without a fixed part, to which there is no exception."""
     for rule in subject.permissions:
         when, unless = rule.scope.when, rule.scope.unless
         for path in when.paths if unless is None or not unless.paths else ():

@@ -14,10 +14,11 @@ _KIND = "other-types-pass"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the exceptions of permissions, and the restrictions, that `type` keeps from values of other types.
+    """Yield the exceptions of permissions, and the restrictions, that do not apply to other types because of `type`.
 
-    Without `type` such a value has no answer, and what has no answer is restricted. A restriction on a type alone may
-    be meant; next to other operators, `type` only takes away.
+    Without `type` the test of such a value is undefined, and then the restriction applies. A
+    restriction on a type alone may be intended; next to other operators, `type` only makes it
+    weaker.
     """
     for rule in subject.permissions:
         for condition, table in _typed(rule.scope.unless):
@@ -43,14 +44,14 @@ def _finding(rule: ConfiguredRule, part: str, condition: ArgumentCondition, tabl
 
 
 def _typed(conditions: Conditions | None) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:
-    """Yield the conditions on arguments with each table of theirs that asks for a type."""
+    """Yield the conditions on arguments, each with every table in it that has the operator `type`."""
     for condition in () if conditions is None else conditions.plain:
         if isinstance(condition, ArgumentCondition):
             yield from ((condition, table) for table in _tables(condition.test) if _kind(table) is not None)
 
 
 def _tables(test: ArgumentTest) -> Iterator[ArgumentTest]:
-    """Yield a test, and those of elements in it."""
+    """Yield a test, and the nested tests of elements."""
     yield test
     for check in test.checks:
         if isinstance(check.operand, ArgumentTest):
@@ -66,14 +67,14 @@ def _asks_more(table: ArgumentTest) -> bool:
 
 
 def _judges(condition: object, path: tuple[str, ...]) -> bool:
-    """Return whether a condition of `when` already has no answer, or no, for a value of a type not meant."""
+    """Return whether a condition of `when` is already false or undefined for a value of another type."""
     if not isinstance(condition, ArgumentCondition) or condition.path != path:
         return False
     return any(check.name != "exists" for check in condition.test.checks)
 
 
 def _restricted_kinds(subject: Subject) -> Mapping[tuple[str, tuple[str, ...]], set[str]]:
-    """Return of each argument of each tool the types that restrictions look at."""
+    """Return, for each argument of each tool, the types that restrictions ask for."""
     kinds: dict[tuple[str, tuple[str, ...]], set[str]] = collections.defaultdict(set)
     for rule in subject.restrictions:
         for part, conditions in (("", rule.scope.when), ("not ", rule.scope.unless)):

@@ -20,7 +20,7 @@ _READS = (ToolSelector("@reads"),)
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the rules without which every call would be decided as it is with them."""
+    """Yield the rules without which every call would be decided in the same way."""
     for group in (subject.permissions, subject.restrictions):
         index = Index((rule for rule in group if rule.budget is None), containing_needs)
         for rule in group:
@@ -51,17 +51,17 @@ def _fetches(rule: ConfiguredRule, subject: Subject) -> bool:
 
 def _repeated(rule: ConfiguredRule, index: Index, subject: Subject) -> Iterator[Finding]:
     for other in index.near(subject.facts[rule.id]):
-        if other is rule or not _stands_for(other, rule, subject):
+        if other is rule or not _replaces(other, rule, subject):
             continue
-        # Of two that say the same, the later one is too many.
-        if subject.order[other.id] > subject.order[rule.id] and _stands_for(rule, other, subject):
+        # Of two equivalent rules, the later one is redundant.
+        if subject.order[other.id] > subject.order[rule.id] and _replaces(rule, other, subject):
             continue
         reason = f"`{other.id}` ({other.source}) already says the same about everything it is about"
         yield finding_in(rule, _KIND, reason, f"take `{rule.id}` out, or narrow `{other.id}`")
         return
 
 
-def _stands_for(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -> bool:
+def _replaces(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -> bool:
     has_own_words = rule.effect is not Verdict.ALLOW and rule.message not in (None, other.message)
     return (
         other.effect is rule.effect
@@ -73,6 +73,6 @@ def _stands_for(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -
 
 
 def _is_reached(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -> bool:
-    """Return whether a permission is asked wherever `rule` is: no question between the two ends the search."""
+    """Return whether `other` is evaluated whenever `rule` is: no `confirm` rule between them ends the search."""
     is_early = other.priority() <= rule.priority()
     return rule.effect is not Verdict.ALLOW or is_early or not subject.questions

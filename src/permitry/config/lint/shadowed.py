@@ -34,7 +34,7 @@ def shadow_of(rule: ConfiguredRule, subject: Subject) -> ConfiguredRule | None:
 
 
 def _before(rule: ConfiguredRule, subject: Subject) -> Iterator[ConfiguredRule]:
-    """Yield the rules without conditions that outdo `rule` where they are about the same tools."""
+    """Yield the rules without conditions that overrule `rule` if they select the same tools."""
     facts = subject.facts[rule.id]
     if rule.effect is Verdict.ALLOW:
         place = subject.order[rule.id]

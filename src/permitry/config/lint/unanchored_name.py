@@ -11,7 +11,7 @@ _SUGGESTION = "write the names, or a glob with a fixed beginning"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the globs in permissions and templates that find a word anywhere in the name of a tool."""
+    """Yield the globs in permissions and templates that match a word anywhere in the name of a tool."""
     for rule in subject.permissions:
         for selector in rule.scope.selectors:
             if _floats(selector.text):

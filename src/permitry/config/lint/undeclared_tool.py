@@ -11,7 +11,7 @@ __all__ = ["findings"]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the tools of rules about commands, paths and hosts of which nobody says what their arguments are."""
+    """Yield the tools of rules about commands, paths and hosts whose arguments are not declared."""
     for rule in subject.rules.rules:
         if not any(conditions.are_about_actions for conditions in all_conditions(rule)):
             continue
@@ -20,17 +20,17 @@ def findings(subject: Subject) -> Iterator[Finding]:
             if name.startswith("@") or not Pattern(name).is_exact or name in subject.specs:
                 continue
             never = rule.effect is Verdict.ALLOW and rule.scope.when.are_about_actions
-            told = "the rule never allows it" if never else "the rule can only guess"
+            effect = "the rule never allows it" if never else "the rule can only guess"
             yield finding_in(
                 rule,
                 "undeclared-tool",
-                f"nothing says what the arguments of `{name}` are, so {told}",
+                f"nothing says what the arguments of `{name}` are, so {effect}",
                 f'declare the tool: `[tool."{name}"]`, with its arguments, as in `roles.{_role(rule)}`',
             )
 
 
 def _role(rule: ConfiguredRule) -> str:
-    """Return the role of an argument that the rule is about, as it may be written."""
+    """Return a declaration of a role that the rule needs, as it may be written."""
     given = list(all_conditions(rule))
     if any(conditions.commands for conditions in given):
         return 'command = "command"'

@@ -17,7 +17,7 @@ _KIND = "unknown-argument"
 _SHORTEST = 4
 _EVERY_TOOL = ToolSelector("*")
 
-# Of each word for tools, and each argument in the order of the rules: how many rules name it.
+# For each selector, and each argument in the order of the rules: how many rules name it.
 _Uses: TypeAlias = Mapping[str, Mapping[str, int]]
 
 
@@ -45,9 +45,10 @@ def _conditions(scope: Scope) -> Iterator[ArgumentCondition]:
 
 
 def _lacking(condition: ArgumentCondition, scope: Scope, subject: Subject) -> list[ToolSelector]:
-    """Return the words for tools none of which has the argument.
+    """Return the selectors of which no tool has the argument.
 
-    A condition that asks whether the argument `exists` may be about some of the tools only.
+    A condition with `exists` is only reported if this is so for all selectors, as it may be about
+    some of the tools.
     """
     selectors = scope.selectors or (_EVERY_TOOL,)
     lacking = [selector for selector in selectors if _all_lack(selector, condition.path, subject)]
@@ -57,7 +58,7 @@ def _lacking(condition: ArgumentCondition, scope: Scope, subject: Subject) -> li
 
 def _all_lack(selector: ToolSelector, path: Sequence[str], subject: Subject) -> bool:
     schemas = [subject.schemas.get(name) for name in subject.selected(selector)]
-    # The first that may have it settles it.
+    # The search ends at the first tool that may have the argument.
     return bool(schemas) and all(schema is not None and not has_argument(schema, path) for schema in schemas)
 
 
@@ -103,7 +104,7 @@ def _role_names(key: str) -> Iterator[str]:
 
 
 def _is_slip(name: str, other: str) -> bool:
-    """Return whether one is the other but for case, hyphens, one letter too many, or two that changed places.
+    """Return whether the names differ only in case, hyphens, one additional letter, or two swapped letters.
 
     Names that differ in a letter or a digit, such as `from_x` and `from_y`, are often two arguments.
     """

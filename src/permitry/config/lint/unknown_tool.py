@@ -14,15 +14,15 @@ _NEAR = 0.8
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the names that no tool has. Without a list of all tools, those that look like a misspelt one."""
+    """Yield the names that no tool has; without a list of all tools, those that look misspelt."""
     for rule in subject.rules.rules:
         texts = (selector.text for selector in rule.scope.selectors if not selector.text.startswith("@"))
         for reason, suggestion in _unknown(texts, subject):
             yield finding_in(rule, _KIND, reason, suggestion)
     for draft in subject.drafts.templates.values():
         for reason, suggestion in _unknown(draft.table.allow_tools, subject):
-            told = f"the template `{draft.name}`: {reason}"
-            yield Finding(_KIND, None, draft.source.source(draft.path), told, suggestion)
+            message = f"the template `{draft.name}`: {reason}"
+            yield Finding(_KIND, None, draft.source.source(draft.path), message, suggestion)
 
 
 def _unknown(texts: Iterable[str], subject: Subject) -> Iterator[tuple[str, str]]:
@@ -34,8 +34,8 @@ def _misspelt(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
     if text in BUILT_IN_TOOLS or text in subject.specs or not Pattern(text).is_exact or text.startswith("mcp:"):
         return
     for near in difflib.get_close_matches(text, subject.compared, n=1, cutoff=_NEAR):
-        told = f"write `{near}`; if `{text}` is a tool of yours, say so with `[tool.{_key(text)}]`"
-        yield f"`{text}` is no tool that is known, and looks like `{near}`", told
+        hint = f"write `{near}`; if `{text}` is a tool of yours, say so with `[tool.{_key(text)}]`"
+        yield f"`{text}` is no tool that is known, and looks like `{near}`", hint
 
 
 def _missing(text: str, subject: Subject) -> Iterator[tuple[str, str]]:

@@ -21,12 +21,13 @@ from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Restrictions", "findings"]
 
-# Of the tools a rule may mean the most harmless: what is held back even there never happens.
+# The most harmless tools that a rule may select: a call that is restricted even there is always
+# restricted.
 _USUAL = {"command": "run_shell", "path": "read_file", "host": "web_fetch"}
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the `match` examples of permissions for calls that a restriction holds back."""
+    """Yield the `match` examples of permissions for calls that a restriction confirms or blocks."""
     restrictions = Restrictions(subject)
     for rule in subject.permissions:
         draft = subject.drafts.rules.get(rule.id)
@@ -48,7 +49,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 class Restrictions:
-    """Restrictions by the facts they need of a call, as for decisions; those without, by their tools."""
+    """An index of restrictions by the facts they need, as for decisions; those without needs, by their tools."""
 
     def __init__(self, subject: Subject) -> None:
         self.rules = subject.restrictions
@@ -73,7 +74,7 @@ def _holds_back(rule: ConfiguredRule, question: Question) -> bool:
     try:
         return rule.matches(question) is True
     except UnevaluableError:
-        # An example leaves out what it is not about; that is no answer.
+        # An example may leave out values that other rules need; these then do not count.
         return False
 
 
@@ -90,7 +91,7 @@ def _question(example: ExampleTable, rule: ConfiguredRule, subject: Subject) -> 
 
 
 def _usual(arguments: Mapping[str, str], rule: ConfiguredRule) -> str:
-    """Return a tool that the rule means."""
+    """Return a tool that the rule selects."""
     texts = [selector.text for selector in rule.scope.selectors]
     named = (text for text in texts if not text.startswith("@") and Pattern(text).is_exact)
     usual = next((name for kind, name in _USUAL.items() if kind in arguments), "example")

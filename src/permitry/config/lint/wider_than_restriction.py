@@ -18,10 +18,11 @@ __all__ = ["findings"]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the permissions from which a restriction beside them takes back a few spellings.
+    """Yield the permissions from which a restriction in the same file takes back only some spellings.
 
-    Only rules of one file are compared: a floor that a file extends is meant to hold under whatever it permits. Paths
-    are left out: a path has one real name, which a restriction finds whatever the spelling.
+    Rules of different files are not compared: mandatory rules that a file extends are meant to
+    restrict whatever it permits. Paths are not compared: a path has one real name, which a
+    restriction finds whatever the spelling.
     """
     of_commands = Index(filter(_is_of_commands, subject.permissions), command_needs)
     of_tools = Index(filter(_is_of_tools, subject.permissions), tool_needs)
@@ -48,7 +49,7 @@ def _is_glob(selector: ToolSelector) -> bool:
 
 
 def _names(rule: ConfiguredRule) -> Iterator[Key]:
-    """Yield what permissions need whose globs cover a name of a restriction."""
+    """Yield the facts by which permissions are found whose globs cover a name in a restriction."""
     selectors = () if rule.scope.when.are_about_actions else rule.scope.selectors
     return itertools.chain.from_iterable(name_facts(selector.text) for selector in selectors)
 
@@ -77,7 +78,7 @@ def _commands(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> 
 
 @functools.lru_cache(maxsize=16_384)
 def _takes_some(narrow: ArgvPattern, wide: ArgvPattern) -> bool:
-    """Return whether `narrow` is about some of the commands that fit `wide`, and not about all of them."""
+    """Return whether `narrow` matches some of the commands that match `wide`, but not all of them."""
     meets = any(map(wide.holds, command_samples(narrow)))
     return meets and not all(map(narrow.may_hold, command_samples(wide)))
 

@@ -1,1 +1,1 @@
-"""The conditions of `when` and `unless`: one file each, none of which knows another."""
+"""The conditions of `when` and `unless`: one file each, and none depends on another."""

@@ -1,4 +1,4 @@
-"""The words of a command pattern: how they are read, and what one of them matches."""
+"""The words of a command pattern: how a pattern is parsed, and what one word of it matches."""
 
 import functools
 import itertools
@@ -23,7 +23,8 @@ _BLANK = " \t"
 _OPERATORS = "|&;<>\n\r"
 _EXPANSIONS = "$`"
 
-# Words are text and hold no half of a surrogate pair, so these can stand for wildcards that are meant literally.
+# A word is valid text without lone surrogates, so these can represent wildcards that are meant
+# literally.
 _STAR, _MARK = "\ud800", "\ud801"
 _LITERAL = str.maketrans({"*": _STAR, "?": _MARK})
 _WRITTEN = str.maketrans({_STAR: "*", _MARK: "?"})
@@ -31,7 +32,7 @@ _WRITTEN = str.maketrans({_STAR: "*", _MARK: "?"})
 
 @attrs.frozen
 class Token:
-    """One word of a pattern: the alternatives it may be, or, with none, any number of words."""
+    """One word of a pattern, with its alternatives; without alternatives it matches any number of words."""
 
     alternatives: tuple[Pattern, ...] = ()
 
@@ -46,29 +47,29 @@ class Token:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The alternatives as text, in which what is meant literally looks like a wildcard."""
+        """The alternatives as text; literal `*` and `?` look like wildcards in it."""
         return tuple(pattern.text.translate(_WRITTEN) for pattern in self.alternatives)
 
     @property
     def texts(self) -> tuple[str, ...] | None:
-        """The words it may be, None where that are more than are written out."""
+        """The only words it matches; None if an alternative has a wildcard."""
         if self.is_any or not all(pattern.is_exact for pattern in self.alternatives):
             return None
         return self.patterns
 
     @property
     def names(self) -> frozenset[str] | None:
-        """The names, without directories, of the programs it may be; None where more than are written out."""
+        """The names, without directories, of the only programs it matches; None if an alternative has a wildcard."""
         return None if self.texts is None else frozenset(map(program_name, self.texts))
 
     @property
     def is_one(self) -> bool:
-        """Whether any one word fits."""
+        """Whether it matches any single word."""
         return self == ONE
 
     @functools.cached_property
     def clusters(self) -> tuple[frozenset[str], ...]:
-        """The flags of each alternative that is a cluster such as `-rf`."""
+        """The letters of each alternative that is a cluster of flags such as `-rf`."""
         return tuple(filter(None, map(_flags_in, self.alternatives)))
 
     @functools.cached_property
@@ -85,15 +86,18 @@ class Token:
         return text in self._exact or (bool(self._globs) and any(glob.matches(text) for glob in self._globs))
 
     def may_match(self, word: Word) -> bool:
-        """Return whether a word may become this one; for a word with wildcards its ends are compared."""
+        """Return whether a word may match once the shell has expanded it.
+
+        If it has wildcards, only the text before the first and after the last one is compared.
+        """
         if not (word.is_glob or word.is_home):
             return self.matches(word.text)
         head, tail = _ends_of(word)
         return any(_may_meet(pattern.text.translate(_WRITTEN), head, tail) for pattern in self.alternatives)
 
     def may_name(self, word: Word) -> bool:
-        """Return whether a word may name this program: with or without its folder, in any case."""
-        # The name alone is compared on both sides: `/bin/rm`, `./rm` and `RM` may all be `rm`.
+        """Return whether a word may name this program, with or without a directory, ignoring case."""
+        # Only the names of the programs are compared: `/bin/rm`, `./rm` and `RM` may all be `rm`.
         if self.may_match(word):
             return True
         name = program_name(word.text)
@@ -109,19 +113,19 @@ ONE = Token((Pattern("*"),))
 
 
 def _flags_in(pattern: Pattern) -> frozenset[str]:
-    """Return the flags of a short cluster; empty for everything else, words such as `-exec` included."""
+    """Return the letters of a short cluster of flags; empty for everything else, such as `-exec`."""
     flags = pattern.text[1:]
     is_cluster = pattern.is_exact and pattern.text.startswith("-") and flags.isalnum()
     return frozenset(flags) if is_cluster and len(set(flags)) == len(flags) <= MAX_CLUSTER else frozenset()
 
 
 def _ends_of(word: Word) -> tuple[str, str]:
-    """Return what a word with wildcards surely begins and ends with."""
+    """Return the text that a word with wildcards certainly begins and ends with."""
     text = word.text
     head = "" if word.is_home else _before_wildcard(text)
     if word.is_home and not word.is_glob:
         return head, "".join(text.partition("/")[1:])
-    # A bracket may close anywhere, so nothing behind an opening one is sure.
+    # The closing bracket may be anywhere, so nothing after an opening one is certain.
     return head, "" if "[" in text else _before_wildcard(text[::-1])[::-1]
 
 
@@ -130,7 +134,7 @@ def _before_wildcard(text: str) -> str:
 
 
 def _may_meet(pattern: str, head: str, tail: str) -> bool:
-    """Return whether a text may fit `pattern` and also begin with `head` and end with `tail`."""
+    """Return whether some text may match `pattern` and also begin with `head` and end with `tail`."""
     start, end = _before_wildcard(pattern), _before_wildcard(pattern[::-1])[::-1]
     begins = start.startswith(head) or head.startswith(start)
     return begins and (end.endswith(tail) or tail.endswith(end))
@@ -158,7 +162,7 @@ def read_tokens(text: str) -> tuple[Token, ...]:
     if tokens[0].is_any:
         raise RuleError(f"`{text}`: the program stands first; write `*` for any program")
     tokens[-1] = ANY if tokens[-1] == ONE else tokens[-1]
-    # Two wildcards for any number say no more than one.
+    # Two adjacent `**` match the same as one.
     return tuple(token for at, token in enumerate(tokens) if not (token.is_any and tokens[at - 1].is_any))
 
 
@@ -214,7 +218,7 @@ class _Reader:
         return texts
 
     def _piece(self) -> str:
-        """Return the next character or quoted part; wildcards stay, and those meant literally are translated."""
+        """Return the next character or quoted part; wildcards that are meant literally are replaced."""
         char = self.text[self.at]
         if char in "'\"":
             return self._quoted(char)

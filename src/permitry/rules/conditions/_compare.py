@@ -1,4 +1,4 @@
-"""Three-valued comparing of JSON values: true, false, or a text that says why neither can be said."""
+"""Three-valued comparison of JSON values: true, false, or a text that explains why it is undefined."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array", type(None): "null"}
-"""By type: a frozen value holds no other types, and objects."""
+"""JSON types by Python type; a frozen value of any other type is an object."""
 
 Truth: TypeAlias = bool | str
-"""True, false, or why it cannot be said."""
+"""True, false, or a text that explains why it is undefined."""
 
 
 # Three-valued logic -----------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def negated(truth: Truth) -> Truth:
     return truth if isinstance(truth, str) else not truth
 
 
-# What holds -------------------------------------------------------------------------------------------------------
+# Comparisons ------------------------------------------------------------------------------------------------------
 
 
 def kind_of(value: JsonValue) -> str:
@@ -63,7 +63,7 @@ def kind_of(value: JsonValue) -> str:
 
 
 def class_of(value: JsonValue) -> str:
-    """Return the JSON type as comparing sees it: integers are numbers, and true is none."""
+    """Return the JSON type for comparisons: an integer is a number, and `true` is not."""
     return argument_class(value) if isinstance(value, bool | int | float | str) else kind_of(value)
 
 

@@ -1,6 +1,8 @@
-"""The conditions of one `when` or `unless`, and how they are asked of one part of a call.
+"""The conditions of one `when` or `unless`, and how they are compared with one part of a call.
 
-A permission asks `fit`, which is sure and exact; a restriction asks `may_fit`, and to be certain `must_fit`.
+A part is one action of the call, with the program it belongs to. A permission uses `fit`, which is
+exact and true only when certain. A restriction uses `may_fit`, which over-approximates, and
+`must_fit` to decide whether it is certain.
 """
 
 import functools
@@ -25,10 +27,10 @@ __all__ = ["Condition", "Conditions", "Part"]
 _MOST_SHOWN = 1
 _UNNAMED = Word("", is_open=True)
 _FEW = 3
-"""Fewer patterns are all tried: looking up which may fit takes longer."""
+"""With fewer patterns than this, all are tried, which is faster than looking up those that may fit."""
 
 AnyPattern: TypeAlias = ArgvPattern | PathPattern | HostPattern
-# A pattern of another class may mean more than its text says.
+# The `needs` of other classes are not used: a subclass may match more.
 _PATTERNS = (ArgvPattern, PathPattern, HostPattern)
 
 
@@ -36,9 +38,10 @@ _PATTERNS = (ArgvPattern, PathPattern, HostPattern)
 class Conditions:
     """The conditions of one `when` or `unless`; all that are given must hold.
 
-    `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions: of each, one pattern
-    must fit. `accesses` narrows `paths` to what happens to them; empty for anything. `names_programs`: the rule also
-    names the programs it is about, so it knows what they do with a path.
+    `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions:
+    of each, one pattern must fit. `accesses` limits `paths` to these ways of access; if empty, to
+    none in particular. `names_programs`: the rule also names the programs it is about, so its
+    author knows what they do with a path.
     """
 
     plain: tuple[Condition, ...] = ()
@@ -50,16 +53,16 @@ class Conditions:
 
     @property
     def are_about_actions(self) -> bool:
-        """Whether something of it is about actions."""
+        """Whether some of the conditions are about actions."""
         return bool(self.commands or self.paths or self.hosts)
 
     @functools.cached_property
     def does(self) -> str:
-        """What an action does that meets conditions of one kind, for a human."""
+        """What an action that meets the conditions does, as a phrase such as "read `~/.ssh/**`"."""
         return self._doing((*self.commands, *self.paths, *self.hosts))
 
     def does_to(self, part: Part, question: Question) -> str:
-        """Return what a part does that may meet the conditions, for a human."""
+        """Return the same phrase as `does`, with only those patterns that may fit the part."""
         return self._doing(tuple(self._fitting(part, question)))
 
     def _doing(self, patterns: Sequence[AnyPattern]) -> str:
@@ -69,20 +72,24 @@ class Conditions:
         return " or ".join(f"{verb} {_listed(some)}" for verb, some in meant if some)
 
     def are_about(self, what: str) -> bool:
-        """Return whether an unknown action could be one they look at; `what` is empty when it could be anything."""
+        """Return whether the conditions may apply to an action that could not be read.
+
+        `what` is what is known of it: "path", "host", or empty if it could be anything.
+        """
         return not what or (what == "path" and bool(self.paths)) or (what == "host" and bool(self.hosts))
 
     @property
     def are_pure(self) -> bool:
-        """Whether all of them answer by the question alone."""
+        """Whether the results depend on the question alone."""
         return type(self) is Conditions and all(map(_is_pure, self.plain))
 
     def needs(self, *, is_permission: bool) -> Iterator[frozenset[Fact]]:
-        """Yield sets of facts, one of each of which is met before the conditions can hold or fail."""
+        """Yield sets of facts. The conditions cannot hold, or fail, unless one fact of each set is present."""
         for condition in self.plain:
             if _is_pure(condition) and (facts := getattr(condition, "needs", None)):
                 yield facts
-        # What a permission covers of a command is known by the command; a restriction asks each kind apart.
+        # A permission with patterns for commands is found by these alone; a restriction by each
+        # kind of pattern.
         for patterns in (
             (self.commands,) if is_permission and self.commands else (self.commands, self.paths, self.hosts)
         ):
@@ -99,9 +106,10 @@ class Conditions:
                 yield fact
 
     def narrowed(self, facts: Facts) -> "Conditions | None":
-        """Return the conditions on actions with those patterns alone that may fit what is known of a call.
+        """Return the conditions on actions, reduced to the patterns that may fit what is known of a call.
 
-        None if there are none. All patterns of paths are kept: these are narrowed for each path.
+        None if no pattern may fit. With patterns of paths, all are kept: `paths_near` reduces these
+        for each path.
         """
         found = self._finder.find(facts, is_of_known=True)
         if len(found) == len(self._patterns) or self.paths:
@@ -121,14 +129,14 @@ class Conditions:
         return bool(self._finder.find(facts))
 
     def paths_near(self, place: Place, facts: Facts) -> Sequence[PathPattern]:
-        """Return the patterns of paths that may fit one place."""
+        """Return the patterns of paths that may fit a place, found by an index."""
         if len(self.paths) < _FEW:
             return self.paths
         found = self._finder_of_paths.find_paths(lambda anchor, _: facts.paths_at(place, anchor))
         return [self.paths[number] for number in sorted(found)]
 
     def commands_near(self, run: Run) -> Sequence[ArgvPattern]:
-        """Return the patterns of commands that may fit a program, by its name."""
+        """Return the patterns of commands that may fit a program, found by its name."""
         first = run.words[0] if run.words else _UNNAMED
         if first.is_open or first.is_glob or first.is_home or len(self.commands) < _FEW:
             return self.commands
@@ -137,7 +145,7 @@ class Conditions:
 
     @functools.cached_property
     def _by_program(self) -> Mapping[str, Sequence[ArgvPattern]]:
-        """The patterns of commands by the name of the program, in order; under the empty name those for any."""
+        """The patterns of commands by the name of the program, in order; the empty key has those for any program."""
         programs = [(each, each.programs if type(each) is ArgvPattern else None) for each in self.commands]
         names = frozenset[str]().union(*(some for _, some in programs if some is not None), ("",))
         return {name: tuple(each for each, some in programs if some is None or name in some) for name in names}
@@ -162,19 +170,19 @@ class Conditions:
 
     @functools.cached_property
     def guessed(self) -> "Conditions":
-        """The conditions as they are compared with a guessed part: any text could be some command."""
+        """The conditions for a guessed part: without patterns for any command, as any text could be some command."""
         commands = tuple(pattern for pattern in self.commands if not pattern.is_any)
         return self if len(commands) == len(self.commands) else attrs.evolve(self, commands=commands)
 
     @functools.cached_property
     def of_any_access(self) -> "Conditions":
-        """The conditions without accesses: an undeclared tool may access a path in any way."""
+        """The conditions without `accesses`, for an undeclared tool, which may access a path in any way."""
         return attrs.evolve(self, accesses=frozenset()) if self.accesses else self
 
     def plain_hold(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether every plain condition holds; one that does not hold outweighs one that fails.
+        """Return whether every plain condition holds. False if one does not hold, even if another one raises.
 
-        Raises: what the first of those that fail raises; `UnevaluableError` where the call gives no answer.
+        Raises: otherwise, the first exception that a condition raised, such as `UnevaluableError`.
         """
         trouble: Exception | None = None
         for condition in self.plain:
@@ -188,7 +196,7 @@ class Conditions:
         return True
 
     def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
-        """Yield what is the case instead of each plain condition that does not hold."""
+        """Yield, for each plain condition that does not hold, what is true instead, as in `mode = default`."""
         for condition in self.plain:
             try:
                 if not condition.holds(question, over_approximate=over_approximate):
@@ -197,12 +205,13 @@ class Conditions:
                 yield str(error)
 
     def fit(self, part: Part, actions: Actions) -> bool:
-        """Return whether the conditions on actions surely hold for one part of a call."""
+        """Return whether the conditions on actions certainly hold for one part of a call."""
         match part.subject:
             case Run() as run:
                 return self._fits_run(run, actions)
             case Touch() as touch:
-                # A redirection is an action of its own: a condition on commands alone says nothing about its file.
+                # A redirection is an action of its own: a condition on commands alone does not
+                # cover its file.
                 fits = self._fits_path(touch, actions) if self.paths else part.run is not None
                 return fits and not self.hosts and self._fits_program(part)
             case Connect() as connect:
@@ -219,8 +228,8 @@ class Conditions:
         """Yield the patterns that may fit a part."""
         match part.subject:
             case Run() as run:
-                # What a wrapper runs is an action of its own, and any text could be some command: only a pattern that
-                # names a program is about these.
+                # Only patterns that name a program apply to a wrapper or a guess: what a wrapper
+                # runs is listed as an action of its own, and any text could be some command.
                 is_named = run.is_wrapper or run.is_guess
                 for pattern in self.commands_near(run):
                     if not (is_named and pattern.is_any) and (
@@ -239,19 +248,20 @@ class Conditions:
                 return
 
     def may_name(self, place: Place, question: Question) -> bool:
-        """Return whether a pattern may fit the place itself, and not only something below it."""
+        """Return whether a pattern may fit the place itself, not only something below it."""
         near = self.paths_near(place, question.facts)
         return any(pattern.may_name(place, question.actions.roots) for pattern in near)
 
     def _done_by_shell(self, part: Part, subject: Touch | Connect) -> Iterator[ArgvPattern]:
-        """Yield the patterns for any command if the part is what the shell does itself."""
+        """Yield the patterns for any command, if the shell itself performs the action, as for a redirection."""
         if self.commands and self._is_done_by_shell(part, subject):
             yield from (pattern for pattern in self.commands if pattern.is_any)
 
     def _is_done_by_shell(self, part: Part, subject: Touch | Connect) -> bool:
-        """Return whether a condition on any command is about what the shell does itself: it writes, or connects.
+        """Return whether the shell itself writes or connects here, and a pattern for any command applies to that.
 
-        `echo` may be an exception of such a condition; what `echo x > f` writes is none of it.
+        Such a rule may except `echo`; the exception does not include the file that `echo x > f`
+        writes.
         """
         if isinstance(subject, Touch):
             does = bool(subject.words) and subject.access is not Access.READ
@@ -260,7 +270,7 @@ class Conditions:
         return does and part.run is None and any(pattern.is_any for pattern in self.commands)
 
     def must_fit(self, part: Part, question: Question) -> bool:
-        """Return whether one of the conditions on actions holds for a part that may fit, without a guess."""
+        """Return whether one of the conditions on actions certainly holds, given a part that `may_fit`."""
         if part.is_guess:
             return False
         match part.subject:
@@ -268,19 +278,23 @@ class Conditions:
                 return any(pattern.must_hold(run.words, run.bare) for pattern in self.commands_near(run))
             case Touch() as touch:
                 near, roots = self.paths_near(touch.place, question.facts), question.actions.roots
-                fits = self._is_surely_meant(touch) and any(each.must_hold(touch.place, roots) for each in near)
+                fits = self._is_certainly_meant(touch) and any(each.must_hold(touch.place, roots) for each in near)
                 return fits or self._is_done_by_shell(part, touch)
             case _:
                 return True
 
-    def _is_surely_meant(self, touch: Touch) -> bool:
-        """Return whether the conditions are about all that may happen to a path of which one access is meant."""
+    def _is_certainly_meant(self, touch: Touch) -> bool:
+        """Return whether the conditions apply to a path whatever its access turns out to be.
+
+        One possible access is already known to be among `accesses`.
+        """
         return not self.accesses or self.names_programs or touch.instead <= self.accesses
 
     def _fits_run(self, run: Run, actions: Actions) -> bool:
         if not any(pattern.holds(run.words) for pattern in self.commands):
             return False
-        # What the program's operands name must be known, before a condition on it can hold.
+        # Conditions on paths and hosts can hold only if all paths and hosts that the program uses
+        # are known.
         is_known = run.operands.is_listed or not (self.paths or self.hosts)
         return (
             is_known
@@ -289,11 +303,11 @@ class Conditions:
         )
 
     def _fits_program(self, part: Part) -> bool:
-        """Return whether a condition on commands, if there is one, holds for the program the part belongs to."""
+        """Return whether the condition on commands, if there is one, holds for the program that acts on the part."""
         return not self.commands or (bool(part.words) and any(each.holds(part.words) for each in self.commands))
 
     def is_meant(self, touch: Touch) -> bool:
-        """Return whether what happens to a path is what the conditions are about."""
+        """Return whether the access to a path is one that the conditions are about."""
         return not self.accesses or touch.access in self.accesses
 
     def _fits_path(self, touch: Touch, actions: Actions) -> bool:
@@ -309,6 +323,6 @@ def _is_pure(condition: Condition) -> bool:
 
 
 def _listed(patterns: Sequence[AnyPattern]) -> str:
-    """Return a few patterns for a human."""
+    """Return the first pattern as text, with dots if there are more."""
     shown = ", ".join(f"`{pattern.text}`" for pattern in patterns[:_MOST_SHOWN])
     return f"{shown}, ..." if len(patterns) > _MOST_SHOWN else shown

@@ -1,6 +1,8 @@
 """How a restriction matches its conditions against the actions of a call: with certainty, by a guess, or not.
 
-Conditions of one *kind* are those on commands, on paths or on hosts.
+The three *kinds* of conditions are those on commands, on paths and on hosts. A part is one action
+of the call, with the program it belongs to. `Unsure` is the answer of a restriction that may apply;
+the call is then confirmed.
 """
 
 import itertools
@@ -15,14 +17,15 @@ from permitry.rules.conditions._conditions import Conditions
 __all__ = ["BY_NAME", "may_be_anything", "met", "met_at_once"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
-# How likely it is that an unsure rule does apply, ascending; 0 where the name itself is not known.
+# How likely it is that an unsure rule does apply, ascending; 0 if not even the name of the path or
+# host is known.
 _BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
 def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
     """Return whether an action meets the conditions of one kind, or `Unsure` if it only may.
 
-    `lifts` says of which parts `unless` lifts the restriction; these do not count.
+    `lifts` returns whether `unless` lifts the restriction from a part; such parts do not count.
     """
     narrowed = kind.narrowed(question.facts)
     answer = narrowed is not None and _met_by_known(narrowed, question, lifts)
@@ -39,13 +42,13 @@ def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> 
 
 
 def _known(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
-    """Yield the certain and possible parts of a call that conditions of one kind may be about."""
+    """Yield the certain and possible parts of a call that conditions of one kind may be about, with these."""
     for part in _of_kind(kind, question.parts):
         yield kind, part
 
 
 def _guessed(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
-    """Yield the same for guessed parts, each with the conditions as they are compared with it."""
+    """Yield the same for guessed parts, each with the conditions that `_about` returns for it."""
     for part in _of_kind(kind.guessed, question.guesses):
         yield _about(kind, part), part
 
@@ -60,7 +63,7 @@ def _about(kind: Conditions, part: Part) -> Conditions:
 
 
 def _of_kind(kind: Conditions, parts: Parts) -> tuple[Part, ...]:
-    """Return the parts that conditions of one kind may be about; those on any command are about all of them."""
+    """Return the parts that conditions of one kind may be about; a pattern for any command may be about all parts."""
     if kind.paths:
         return parts.touches
     if kind.hosts:
@@ -69,7 +72,7 @@ def _of_kind(kind: Conditions, parts: Parts) -> tuple[Part, ...]:
 
 
 def _met_by_known(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
-    # In this order because few parts fit, and exceptions cost more to evaluate.
+    # `lifts` is evaluated last because it is slow, and few parts fit.
     fitting = [pair for pair in _fitting(_known(kind, question), question) if not lifts(pair[1])]
     if any(kind.must_fit(part, question) for _, part in fitting):
         return True
@@ -88,7 +91,7 @@ def _met_by_known(kind: Conditions, question: Question, lifts: Callable[[Part], 
 
 
 def _fitting(pairs: Iterable[tuple[Conditions, Part]], question: Question) -> Iterator[tuple[Conditions, Part]]:
-    """Yield the parts that may fit; whether a path does is found once for all parts that name it."""
+    """Yield the parts that may fit. A path is compared once, even if several parts name it."""
     known: dict[tuple[int, int], bool] = {}
     for about, part in pairs:
         touch = part.subject
@@ -104,7 +107,7 @@ def _fitting(pairs: Iterable[tuple[Conditions, Part]], question: Question) -> It
 
 
 def _likeness(kind: Conditions, part: Part, question: Question) -> int:
-    """Return how likely a part is what the conditions are about: it has the name, or is a directory tree above it."""
+    """Return how likely the conditions apply to a part: `BY_NAME`, or less for a tree above the path they name."""
     match part.subject:
         case Touch() as touch if touch.place.is_tree and kind.paths:
             return BY_NAME if kind.may_name(touch.place, question) else _BY_FOLDER
@@ -113,7 +116,7 @@ def _likeness(kind: Conditions, part: Part, question: Question) -> int:
 
 
 def _has_exactly_the_access(kind: Conditions, part: Part) -> bool:
-    """Return whether conditions on paths are about exactly the access that is made, and no other is possible."""
+    """Return whether the conditions are about one access only, and it is the only one that is possible here."""
     touch = part.subject
     return isinstance(touch, Touch) and kind.accesses == {touch.access} and not touch.instead
 
@@ -121,7 +124,8 @@ def _has_exactly_the_access(kind: Conditions, part: Part) -> bool:
 def met_at_once(kinds: Sequence[Conditions], question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
     """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
 
-    Otherwise `Unsure`: one program has the name in the rule, and another touches the path or host in the rule.
+    Otherwise `Unsure`: one program matches the pattern for commands, and another touches the path
+    or host.
     """
     sure = [
         [part for _, part in _fitting(_known(kind, question), question) if kind.must_fit(part, question)]
@@ -136,7 +140,7 @@ def met_at_once(kinds: Sequence[Conditions], question: Question, lifts: Callable
 
 
 def _belongs(part: Part, run: Part) -> bool:
-    """Return whether a program touches this; what an argument of the call itself names counts for every program."""
+    """Return whether a program touches a part; a part that belongs to no program counts for every one."""
     return not part.words or part.words == run.words
 
 
@@ -159,7 +163,7 @@ def _not_known(text: str) -> str:
 
 
 def may_be_anything(kind: Conditions, part: Part) -> str | None:
-    """Return why a part could be any path or host, and so one that the conditions are about; None if it could not."""
+    """Return why a part could be any path or host, and so also one in the conditions; None if it could not."""
     match part.subject:
         case Connect(host=None) as connect if kind.hosts:
             return f"`{connect.text}` is not a valid address"

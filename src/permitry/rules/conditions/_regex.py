@@ -23,7 +23,8 @@ def _compile(regex: "Regex") -> _Program:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_MEMORY
-    # A line break must not hide what follows it from a restriction; a star of a glob passes it as well.
+    # A line break must not hide what follows it from a restriction; a glob's star matches it as
+    # well.
     options.dot_nl = True
     options.never_capture = True
     if len(regex.text) > MAX_PATTERN:
@@ -31,14 +32,16 @@ def _compile(regex: "Regex") -> _Program:
     try:
         program: _Program = re2.compile(regex.text, options)
     except re2.error as error:
-        told = error.args[0]
-        raise RuleError(f"not a pattern RE2 takes: {told.decode() if isinstance(told, bytes) else told}") from error
+        reason = error.args[0]
+        raise RuleError(
+            f"not a pattern RE2 takes: {reason.decode() if isinstance(reason, bytes) else reason}"
+        ) from error
     return program
 
 
 @attrs.frozen
 class Regex:
-    """A pattern in RE2's syntax that the whole text must fit; a dot is any character, line breaks included.
+    """A pattern in RE2's syntax that the whole text must match; a dot matches any character, also a line break.
 
     Raises: `RuleError` for a pattern that is invalid, over 1,000 characters, or too large when compiled.
     """
@@ -47,7 +50,7 @@ class Regex:
     _program: _Program = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_compile, takes_self=True))
 
     def matches(self, text: str) -> bool:
-        """Return whether the whole of `text` fits."""
+        """Return whether the whole of `text` matches."""
         return self._program.fullmatch(text) is not None
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """One component of a path pattern: `*`, `?` and `[sets]`, matched by splitting at the stars.
 
-The cost is at most the product of both lengths. No component ever matches a `/`: there is none in a name.
+The cost is at most the product of the lengths of name and pattern. No component matches a `/`:
+names have none.
 """
 
 import re
@@ -23,10 +24,10 @@ _MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is take
 
 @attrs.frozen
 class Segment:
-    """A pattern of one component; a star stands between every two pieces.
+    """A pattern of one component: `pieces` of fixed length, with a star between every two of them.
 
-    `hides_dots`: it fits no name that begins with a dot. `is_wide`: it stands for so many names (`*.py`) that only one
-    that is written out counts, as a walk over a folder does not count for a pattern that may be anywhere.
+    `hides_dots`: it fits no name that begins with a dot. `is_wide`: it may be so many names that it
+    is compared only with patterns that are one literal name (`guess` of a text such as `[*].py`).
     """
 
     pieces: tuple[Piece, ...]
@@ -35,39 +36,46 @@ class Segment:
 
     @classmethod
     def parse(cls, text: str) -> "Segment":
-        """Return the pattern a rule writes.
+        """Return the pattern that `text` in a rule file denotes.
 
         Raises:
-            RuleError: a set is not closed, runs backwards, or is a class such as `[:alpha:]`.
+            RuleError: a set is not closed, has a range in descending order, or is a class such as `[:alpha:]`.
         """
         return cls(_pieces(text))
 
     @classmethod
     def guess(cls, text: str) -> "Segment":
-        """Return a pattern that covers whatever a shell may make of `text`.
+        """Return a pattern that fits every name to which a shell may expand `text`.
 
-        A set is any one character; what is not a plain set, and the sign `[*]`, are any text.
+        A simple set becomes `?`; other brackets, such as `[*]`, and all text between them become
+        `*`.
         """
         head, opening, rest = (text if text.startswith("[*]") else _SET.sub("?", text)).partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
         pieces = _pieces(f"{head}*{tail}" if opening else head)
-        # A shell's wildcard at the beginning of a name fits no dot, a set not even where it holds one.
+        # A shell's leading wildcard matches no dot, not even a set that contains one.
         is_wide = text.startswith("[*]")
         return cls(pieces, hides_dots=text[:1] in ("*", "?", "[") and not is_wide, is_wide=is_wide)
 
     @property
     def literal(self) -> str | None:
-        """The one name that fits, None if there may be more."""
+        """The only name that fits, or None if more than one may fit."""
         first = self.pieces[0]
         return first if len(self.pieces) == 1 and isinstance(first, str) else None
 
     @property
     def globs(self) -> frozenset[str]:
-        """Globs of which one fits each name that fits, with stars alone: as written, and for folded names."""
+        """Globs with no wildcard but `*`, for names as written and for folded names.
+
+        One of them fits each name that this pattern fits.
+        """
         return frozenset("*".join(_text_of(piece) for piece in each.pieces) for each in (self, self.folded))
 
     def writes_out(self, name: str, signs: frozenset[str]) -> bool:
-        """Return whether each of the signs in a name is in a set at its place, as the star of `x*` in `x[*]`."""
+        """Return whether the pattern has a set with that character for each of `signs` in a name.
+
+        For example, `x[*]` has one for the star of `x*`.
+        """
         units = self.pieces[0]
         if len(self.pieces) > 1 or len(units) != len(name):
             return False
@@ -79,7 +87,7 @@ class Segment:
 
     @cached_property
     def folded(self) -> "Segment":
-        """The pattern for folded names."""
+        """The pattern for folded names: without differences of case, composition and invisible characters."""
         return Segment(tuple(_folded(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
 
     def matches(self, name: str) -> bool:
@@ -87,7 +95,7 @@ class Segment:
         return has_pieces(name, self.pieces)
 
     def may_match(self, other: "Segment") -> bool:
-        """Return whether one name may fit both, compared without case, composition and invisible characters."""
+        """Return whether some name may fit both patterns, as written or folded."""
         if other.hides_dots and tuple(self.pieces[0][:1]) == (".",):
             return False
         if other.is_wide and self.literal is None:
@@ -98,9 +106,10 @@ class Segment:
 
 
 def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, Any], bool]) -> bool:
-    """Return whether both sides can stand for the same: None is any run, anything else one that must meet one.
+    """Return whether two sequences can match: None matches any number of elements, anything else exactly one.
 
-    Two rows of the table of all pairs are kept, so the cost is the product of both lengths.
+    `meet` compares two elements. The time is the product of both lengths, as two rows of the table
+    are kept.
     """
     row = list(accumulate(right, lambda so_far, there: so_far and there is None, initial=True))
     for here in left:
@@ -116,7 +125,7 @@ def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, 
 
 
 def _text_of(piece: Piece) -> str:
-    """Return a piece with a star for each place that is not one character."""
+    """Return a piece as text, with a star for each unit that is not a single character."""
     return "".join(unit if isinstance(unit, str) else "*" for unit in piece)
 
 
@@ -151,7 +160,7 @@ def _joined(units: list[Unit]) -> Piece:
 
 
 def _read_set(text: str, at: int) -> tuple[Unit, int]:
-    """Return the set whose `[` stands before `at`, and where it ends."""
+    """Return the set that was opened by the `[` before `at`, and where it ends."""
     is_negated = text[at : at + 1] in ("!", "^")
     start = at + is_negated
     end = text.find("]", start + 1)
@@ -186,5 +195,5 @@ def _units(segment: Segment) -> Sequence[Unit | None]:
 def _meet(left: Unit, right: Unit) -> bool:
     if isinstance(left, str):
         return is_one(right, left)
-    # Two sets: some character may be in both, and one question too many costs little.
+    # Two sets may share a character; assuming so costs at most an unnecessary question.
     return not isinstance(right, str) or right in left

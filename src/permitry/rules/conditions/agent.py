@@ -33,15 +33,15 @@ class AgentCondition(PlainCondition):
 
     @property
     def is_pure(self) -> bool:
-        """Whether it answers by the question alone: a pattern of another class may not."""
+        """Whether the result depends on the question alone; a pattern of another class may use more."""
         return all(type(each) is Pattern for each in self.agents)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the name is always known
-        """Return whether the calling agent is meant."""
+        """Return whether the calling agent fits."""
         return any(agent.matches(question.context.agent) for agent in self.agents)
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         return f"agent = {question.context.agent}"
 
     @classmethod

@@ -1,10 +1,11 @@
 """The condition `when.args.<path>`: what an argument of the call must be.
 
-Three-valued: a test is true, false, or, as a text that says why, cannot be answered. Several operators in one table
-must all hold, and one that is false settles it whatever the others would say.
+Three-valued: a test is true, false, or undefined, which is a text that explains why. Several
+operators in one table must all hold, and if one is false the result is false, whatever the others
+are.
 
-A value of another type than the rule expects is no answer, never a plain "no": a restriction that looks for `"prod"`
-must not be lifted by sending `["prod"]`.
+For a value of another type than the rule expects the test is undefined, not false: a restriction
+that looks for `"prod"` must not be lifted by sending `["prod"]`.
 """
 
 import datetime as dt
@@ -68,8 +69,8 @@ class _Check:
 
     def __str__(self) -> str:
         operand = self.operand
-        told = f"({operand})" if isinstance(operand, ArgumentTest | Regex) else json.dumps(operand, ensure_ascii=False)
-        return f"{self.name} {told}"
+        shown = f"({operand})" if isinstance(operand, ArgumentTest | Regex) else json.dumps(operand, ensure_ascii=False)
+        return f"{self.name} {shown}"
 
 
 @attrs.frozen
@@ -79,7 +80,7 @@ class ArgumentTest:
     checks: tuple[_Check, ...]
 
     def truth(self, value: _Found) -> Truth:
-        """Return whether all checks hold, or why that cannot be said; a check that is false settles it."""
+        """Return whether all checks hold, or why that is undefined; if one is false, the result is false."""
         return all_of(check.truth(value) for check in self.checks)
 
     def __str__(self) -> str:
@@ -88,7 +89,7 @@ class ArgumentTest:
 
 @attrs.frozen
 class ArgumentCondition(PlainCondition):
-    """A test of the argument at `path`, the names of nested objects from the outside in."""
+    """A test of the argument at `path`, which lists the names of nested objects from the outermost to the argument."""
 
     key: ClassVar[str] = "args"
     table: ClassVar[Table] = dict
@@ -114,19 +115,22 @@ class ArgumentCondition(PlainCondition):
 
     @classmethod
     def read(cls, place: Place, part: object, /) -> "ArgumentCondition":
-        """Return the test of the argument at a place."""
+        """Return the test of the argument whose names are `place`."""
         return argument_condition(tuple(map(str, place)), part)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a test has one answer, or none
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
         """Return whether the argument of the call passes the test.
 
-        Raises: `UnevaluableError` when it is missing, or of a type the test is not about.
+        Raises: `UnevaluableError` when it is missing, or of a type that the test does not accept.
         """
         return self.passes(question.call.arguments)
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """The facts of which one is met unless the argument is of the wrong class; none if that cannot be listed."""
+        """Facts of which one is present unless the test is false, or the argument missing or of another type.
+
+        Empty if they cannot be listed.
+        """
         for check in self.test.checks if type(self.test) is ArgumentTest else ():
             values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
             if values and all(isinstance(value, bool | int | float | str) for value in values):
@@ -134,10 +138,10 @@ class ArgumentCondition(PlainCondition):
         return frozenset()
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         found = _found(question.call.arguments, self.path)
-        told = "missing" if isinstance(found, _Absent) else canonical_json(found)
-        return f"{_dotted(self.path)} = {told if len(told) <= _BRIEF else f'{told[:_BRIEF]}...'}"
+        shown = "missing" if isinstance(found, _Absent) else canonical_json(found)
+        return f"{_dotted(self.path)} = {shown if len(shown) <= _BRIEF else f'{shown[:_BRIEF]}...'}"
 
     def passes(self, arguments: Mapping[str, JsonValue]) -> bool:
         """Return whether the argument passes the test.
@@ -153,7 +157,7 @@ class ArgumentCondition(PlainCondition):
         return self._answer(self.test.truth(_found(arguments, self.path)))
 
     def _answer(self, truth: Truth) -> bool | str:
-        """Return a truth, or what to say where there is none."""
+        """Return a truth; if it is undefined, the explanation with the name of the argument."""
         return f"`{_dotted(self.path)}` {truth}" if isinstance(truth, str) else truth
 
     def __str__(self) -> str:
@@ -193,7 +197,7 @@ def _found(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
     return value
 
 
-# What holds of a value as a whole or of its elements --------------------------------------------------------------
+# Operators on a value as a whole or on its elements ---------------------------------------------------------------
 
 
 def _length(value: JsonValue, test: ArgumentTest) -> Truth:
@@ -249,14 +253,14 @@ def _check(name: object, operand: object, depth: int, known: tuple[str, ...]) ->
 
 
 def _nearest(word: str, known: tuple[str, ...]) -> str:
-    # `lte` is as near to `lt` as to `le`.
+    # `lte` is as similar to `lt` as to `le`.
     word = word.replace("te", "e") if word in ("lte", "gte") else word[:40]
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
 
 
 def _value(raw: object, depth: int) -> JsonValue:
-    """Return `raw` as a value to compare with; objects are not, since their parts have paths of their own."""
+    """Return `raw` as a value to compare with; objects are not accepted, as their parts have paths of their own."""
     if isinstance(raw, dt.date | dt.time):
         raise RuleError(f'JSON has no dates, so arguments are texts; quote it: "{raw.isoformat()}"')
     if isinstance(raw, float) and not math.isfinite(raw):
@@ -291,7 +295,7 @@ def _order_operand(raw: object, depth: int) -> JsonValue:
 
 
 def _texts(raw: object, depth: int) -> tuple[str, ...]:
-    """Return one text, or a list of texts, as a tuple none of which is empty."""
+    """Return one text, or a list of texts, as a tuple without empty texts."""
     values = _values(raw if isinstance(raw, list | tuple) else [raw], depth)
     texts = tuple(value for value in values if isinstance(value, str))
     if len(texts) < len(values):

@@ -16,10 +16,10 @@ __all__ = ["Budget"]
 
 @attrs.frozen
 class Budget:
-    """So many calls, or so many distinct targets, in a sliding window of `seconds` (None: the whole session).
+    """At most `most` calls, or distinct targets, in a sliding window of `seconds` (None: the whole session).
 
-    Counted are the calls that ran and that the rule `rule_id` meant; `by` says whose: of the whole session, of the
-    calling agent, or of the tool that is called.
+    Counted are the calls that ran and to which the rule `rule_id` applied; `by` is whose calls
+    these are: those of the whole session, of the calling agent, or of the tool that is called.
     """
 
     rule_id: str
@@ -29,7 +29,7 @@ class Budget:
     by: Literal["session", "agent", "tool"] = "session"
 
     def is_spent(self, question: Question) -> bool:
-        """Return whether one more call, or a target that is new, would go over the budget.
+        """Return whether one more call, or the new targets of this one, would exceed the budget.
 
         Raises: `UnevaluableError` for a window in time when the context has no clock; for targets that are not certain;
         and when the session has forgotten too much to tell.
@@ -61,7 +61,7 @@ class Budget:
 
 
 def _are_countable(actions: Actions) -> bool:
-    """Return whether every target is known by its name: not so for patterns, whole trees, and unlisted operands."""
+    """Return whether every target is known by name; not so for patterns, whole trees and unlisted operands."""
     runs = all(run.operands.is_listed for run in actions.runs())
     places = all(touch.place.is_certain and not touch.place.is_tree for touch in actions.touches())
     return actions.unknown is None and runs and places and all(each.host for each in actions.connects())

@@ -23,7 +23,7 @@ def _digest_problem(word: str) -> Problem | None:
 
 @attrs.frozen
 class DigestCondition(PlainCondition):
-    """Holds for the very calls whose digests are listed (SHA-256 over kind, server, name and arguments, in hex)."""
+    """Holds for exactly the calls whose digests are listed (SHA-256 over kind, server, name and arguments, in hex)."""
 
     key: ClassVar[str] = "digest"
     table: ClassVar[Table] = Annotated[Words, _digest_problem]
@@ -38,5 +38,5 @@ class DigestCondition(PlainCondition):
         return question.call.digest in self.digests
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         return f"digest = {question.call.digest[:12]}..."

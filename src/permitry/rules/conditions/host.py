@@ -1,4 +1,4 @@
-"""The condition `host`: what a rule says about the addresses a call connects to."""
+"""The condition `host`: patterns for the addresses that a call connects to."""
 
 import ipaddress
 import re
@@ -16,7 +16,7 @@ from permitry.rules.conditions.written import WrittenPattern
 __all__ = ["HostPattern", "is_private"]
 
 PRIVATE = "private"
-"""The word that stands for every host of the machine, its network and its cloud's metadata."""
+"""The word that matches every host of the machine, its network and its cloud's metadata."""
 
 _PRIVATE_NETWORKS = tuple(
     map(
@@ -45,7 +45,7 @@ class HostPattern(WrittenPattern):
     """One word of a rule's `host`: `[scheme://]host[:port]`, as `text` has it.
 
     `host` is normalised like the host of a `Connect`. It may begin with `*.` (at least one more label), be `*` (any
-    host) or `private`. What `scheme` and `port` mean when they are None depends on who asks: see the methods.
+    host) or `private`. The meaning of a `scheme` or `port` of None differs between the methods.
     """
 
     key: ClassVar[str] = "host"
@@ -58,9 +58,9 @@ class HostPattern(WrittenPattern):
 
     @classmethod
     def parse(cls, text: str, normalise: Callable[[str], str | None]) -> "HostPattern":
-        """Return the pattern that is written as `text`; `normalise` returns a bare host in its one form, or None.
+        """Return the pattern that is written as `text`; `normalise` returns the canonical form of a host, or None.
 
-        Raises: `RuleError` for what is no pattern.
+        Raises: `RuleError` if `text` is not a valid pattern.
         """
         if not text or text != "".join(text.split()):
             raise RuleError(f"the host pattern `{text}` is empty or has a blank in it; write `example.com`")
@@ -79,21 +79,28 @@ class HostPattern(WrittenPattern):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """The host, or what hosts end in; none for a word that stands for many."""
+        """Facts of which one is present if a host can match: the host, or its ending.
+
+        Empty for a word that matches many hosts.
+        """
         if self.host in ("*", PRIVATE):
             return frozenset()
         return frozenset((Fact(Kind.HOST, (), self.host.removeprefix("*")),))
 
     def holds(self, connect: Connect) -> bool:
-        """Return whether a permission covers the connection: an absent scheme is https, an absent port its default."""
+        """Return whether a permission covers the connection.
+
+        A pattern without a scheme means https, and one without a port the default port of the
+        scheme.
+        """
         scheme = self.scheme or "https"
         port = DEFAULT_PORTS.get(scheme) if self.port is None else self.port
         return connect.is_certain and (scheme, port) == (connect.scheme, connect.port) and self._is_at(connect.host)
 
     def may_hold(self, connect: Connect) -> bool:
-        """Return whether a restriction binds the connection: what is absent, here or there, may be anything.
+        """Return whether a restriction applies to the connection: a missing scheme or port may be any.
 
-        A connection without a host is not bound; who asks must decide what that means.
+        False for a connection without a host; the caller must decide what that means.
         """
         has_scheme = self.scheme is None or connect.scheme is None or self.scheme == connect.scheme
         has_port = self.port is None or connect.port is None or self.port == connect.port
@@ -144,7 +151,7 @@ def _host(text: str, host: str, normalise: Callable[[str], str | None]) -> str:
 
 
 def is_private(host: str) -> bool:
-    """Return whether a host, in its one form, is the machine itself, of its network, or of its cloud's metadata."""
+    """Return whether a host, in canonical form, belongs to the machine, its network, or its cloud's metadata."""
     address = _address(host)
     if address is None:
         return host in _PRIVATE_NAMES or host.endswith(_PRIVATE_ENDINGS)
@@ -160,7 +167,10 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _inner(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return the IPv4 address that an IPv6 address carries (`::` and `::1` do, below 1.0.0.0), or else the address."""
+    """Return the IPv4 address that is embedded in an IPv6 address, or else the address.
+
+    `::` and `::1` have one as well, below 1.0.0.0.
+    """
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in _TRANSLATED or address in _COMPATIBLE:

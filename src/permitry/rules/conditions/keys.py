@@ -11,7 +11,7 @@ CONDITIONS = (
     "mode", "agent", "template", "server", "label", "digest", "tool_digest", "repeat", "repaired", "args",
     "command", "path", "access", "host",
 )  # fmt: skip
-"""All conditions, in the order in which they are asked and listed. A new one is a file, and its name here."""
+"""All conditions, in the order in which they are evaluated and listed. A new one needs a file, and its name here."""
 
 
 @functools.cache

@@ -25,7 +25,7 @@ def label_problem(word: str) -> Problem | None:
 
 @attrs.frozen
 class LabelCondition(PlainCondition):
-    """Holds while the session carries one of the labels that earlier calls left on it."""
+    """Holds while the session has one of the labels that earlier calls put on it."""
 
     key: ClassVar[str] = "label"
     table: ClassVar[Table] = Annotated[Words, label_problem]
@@ -37,11 +37,11 @@ class LabelCondition(PlainCondition):
     labels: tuple[str, ...] = attrs.field(converter=words)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the labels are always known
-        """Return whether the session carries one of the labels."""
+        """Return whether the session has one of the labels."""
         return not question.context.labels.isdisjoint(self.labels)
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         return f"labels = {', '.join(sorted(question.context.labels)) or 'none'}"
 
     def implies(self, other: object) -> bool:

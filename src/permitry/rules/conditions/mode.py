@@ -24,7 +24,7 @@ def mode_problem(word: str) -> Problem | None:
 class ModeCondition(PlainCondition):
     """Holds in one of the named modes.
 
-    A permission looks at the mode by its name; a restriction at every mode that is true of the session.
+    A permission compares the name of the mode; a restriction every mode that the session is in.
     """
 
     key: ClassVar[str] = "mode"
@@ -36,13 +36,13 @@ class ModeCondition(PlainCondition):
     modes: tuple[str, ...] = attrs.field(converter=words)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether one of the modes is in force."""
+        """Return whether one of the modes is on."""
         context = question.context
         in_force = context.modes if over_approximate else {context.mode}
         return not in_force.isdisjoint(self.modes)
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         return f"mode = {question.context.mode}"
 
     def implies(self, other: object) -> bool:

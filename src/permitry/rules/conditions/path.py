@@ -1,4 +1,4 @@
-"""The condition `path`: patterns of places, exact for a permission, over-approximate for a restriction."""
+"""The condition `path`: patterns of paths, exact for a permission, over-approximate for a restriction."""
 
 import functools
 import itertools
@@ -29,8 +29,9 @@ _Parts: TypeAlias = tuple[Segment | None, ...]
 class PathPattern(WrittenPattern):
     """A pattern of paths: `x` and `./x` below the workspace, `/x` absolute, `~/x` below the home folder.
 
-    `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them. Stars match names
-    that begin with a dot, letters are compared byte by byte, and nothing floats: `.env` is the one of the workspace.
+    `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them.
+    Stars match names that begin with a dot, and letters are compared byte by byte. A pattern always
+    starts at its root: `.env` is only the file at the top of the workspace.
 
     Raises:
         RuleError: the text is not such a pattern, or could never match.
@@ -47,21 +48,22 @@ class PathPattern(WrittenPattern):
     def __attrs_post_init__(self) -> None:
         anchor, parts = _parse(self.text)
         literal = [part.folded.literal or "" for part in parts if part is not None]
-        # The longest plain component: a name without it cannot fit, and looking for it costs little.
+        # The longest literal component: a name without it cannot fit, and the check is cheap.
         object.__setattr__(self, "_needle", max(literal, key=len, default=""))
         object.__setattr__(self, "_anchor", anchor)
         object.__setattr__(self, "_parts", parts)
 
     @property
     def literals(self) -> int:
-        """How many of its components are written out."""
+        """How many of its components are literal."""
         return sum(part is not None and part.literal is not None for part in self._parts)
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """The leading components that are written out, else one of the others, or how many there are.
+        """Facts of which one is present if a path can match: its leading literal components.
 
-        The group is the anchor and None: whatever happens to the path.
+        If there are none: a literal component or part of one elsewhere, or the number of
+        components. The second part of the group is None: any access.
         """
         head = itertools.takewhile(lambda part: part is not None and part.literal is not None, self._parts)
         names = tuple(part.folded.literal for part in head if part is not None)
@@ -69,7 +71,7 @@ class PathPattern(WrittenPattern):
         if names:
             return frozenset((Fact(Kind.PATH, group, names),))
         if self._spine:
-            # A walk may end at any name that `*` stands for.
+            # A walk may end at any name that `*` matches.
             return frozenset()
         if self._needle:
             return frozenset((Fact(Kind.NAME, group, self._needle),))
@@ -79,10 +81,10 @@ class PathPattern(WrittenPattern):
         return frozenset() if None in self._parts else frozenset((Fact(Kind.DEPTH, group, len(self._parts)),))
 
     def holds(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place surely lies within the pattern: what a permission needs.
+        """Return whether the place certainly matches the pattern, for a permission.
 
-        `x/**` is what lies below `x`; for a place that is a tree it is the tree of `x` itself as well, and only a
-        pattern that ends in `**` covers a tree.
+        `x/**` matches what lies below `x`. A place that is a whole directory tree matches only a
+        pattern that ends in `**`; the tree of `x` itself matches `x/**`.
         """
         if not place.is_certain or not place.real or not self._stays(place, roots):
             return False
@@ -93,15 +95,16 @@ class PathPattern(WrittenPattern):
         return all(any(_fits(parts, name, base) for base in self._bases(roots)) for name in place.real)
 
     def may_hold(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place may lie within the pattern: what a restriction needs.
+        """Return whether the place may match the pattern, for a restriction.
 
-        Any name will do, without regard to case and composition; a glob fires when it may become a name that fits,
-        and a tree when it surely holds what the pattern names. Without a workspace a relative pattern may be anywhere.
+        Any name of the place counts, without regard to case and composition; a glob, if it may
+        expand to a name that fits; a tree, if it contains what the pattern names. Without a
+        workspace a relative pattern may be anywhere.
         """
         return self.may_name(place, roots) or (place.is_tree and self._may_be_below(place, roots))
 
     def may_name(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place itself may lie within the pattern, and not only what is below it."""
+        """Return whether the place itself may match the pattern, not only something below it."""
         if not (_has_wildcards(place) or self._needle in place.folded):
             return False
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
@@ -112,10 +115,11 @@ class PathPattern(WrittenPattern):
         return any(self._is_below(base, name) for name in _names(place) for base in bases)
 
     def must_hold(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place itself lies within the pattern by a name that is known.
+        """Return whether the place itself matches the pattern by a known name, which makes a restriction certain.
 
-        That much a restriction is sure of. A wildcard of the shell fits only a star or `**` of the pattern, or the same
-        sign in a set: `/[*]` is what `rm /*` writes. What a walk meets below a folder is a guess.
+        A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a
+        set: `/[*]` fits the word `/*` of `rm /*`. Something below a folder that is walked is only a
+        guess.
         """
         if place.is_open or self._needle not in place.folded:
             return False
@@ -138,13 +142,17 @@ class PathPattern(WrittenPattern):
                 assert_never(self._anchor)
 
     def _stays(self, place: Place, roots: Roots) -> bool:
-        # What leaves the workspace by `..` and comes back by a link is not what the author of the rule had in mind.
+        # A path that leaves the workspace by `..` and comes back by a link is not what the author
+        # of the rule meant.
         if self._anchor is not Anchor.WORKSPACE or place.text.startswith(("/", "~")):
             return True
         return all(any(_below(name, root) is not None for root in roots.workspace) for name in place.lexical)
 
     def _is_below(self, base: _Parts, name: _Parts) -> bool:
-        """Return whether walking a folder meets the literal part of the pattern; any folder may meet `**/x`."""
+        """Return whether a walk through a folder reaches the literal part of the pattern.
+
+        Any folder may contain a match of `**/x`.
+        """
         spine = self._spine
         top = name[: name.index(None)] if None in name else name
         if None in base:
@@ -209,7 +217,7 @@ def _has_braces(text: str) -> bool:
 
 
 def _below(name: str, root: str) -> str | None:
-    """Return the name relative to a root, None if it lies elsewhere."""
+    """Return the name relative to a root, or None if it is not below it."""
     if root in (name, "/"):
         return name[len(root) :]
     return name[len(root) + 1 :] if name.startswith(root + "/") else None
@@ -230,7 +238,7 @@ def _literal(name: str) -> _Parts:
 
 
 def _letters(globs: frozenset[str]) -> int:
-    """Return how many characters are written out in the shortest of some globs."""
+    """Return the number of literal characters of the glob that has the fewest."""
     return min((len(text.replace("*", "")) for text in globs), default=0)
 
 
@@ -239,7 +247,7 @@ def _has_wildcards(place: Place) -> bool:
 
 
 def _must_meet(ours: Segment, theirs: Segment) -> bool:
-    """Return whether whatever the shell makes of a component fits: where it has a wildcard, ours has a star."""
+    """Return whether every expansion of a component fits: where it has a wildcard, the pattern has a star."""
     text = theirs.literal or ""
     if ours.pieces == _STAR.pieces or _WILDCARDS.isdisjoint(text) or ours.writes_out(text, _WILDCARDS):
         return ours.may_match(theirs)
@@ -248,7 +256,7 @@ def _must_meet(ours: Segment, theirs: Segment) -> bool:
 
 
 def _names(place: Place) -> Iterator[_Parts]:
-    """Yield every name of the place, once as written and once as the glob it may be."""
+    """Yield every name of the place as written and, if it has wildcards, as a glob."""
     for name in place.names:
         yield _literal(name)
         if _has_wildcards(place):

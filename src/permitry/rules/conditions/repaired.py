@@ -22,10 +22,10 @@ class RepairedCondition(PlainCondition):
 
     is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the call always says so
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
         """Return whether the call was repaired, or was not, as the rule wants it."""
         return question.call.repaired is self.is_repaired
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         return f"repaired = {str(question.call.repaired).lower()}"

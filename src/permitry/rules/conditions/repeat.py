@@ -14,7 +14,7 @@ __all__ = ["RepeatCondition"]
 
 @attrs.frozen
 class RepeatCondition(PlainCondition):
-    """Holds when the very same call (by digest) would now run for at least the `times`-th time in the session."""
+    """Holds when the same call (by digest) would now run for at least the `times`-th time in the session."""
 
     key: ClassVar[str] = "repeat"
     table: ClassVar[Table] = Annotated[int, range(2, 1_000_001)]
@@ -25,14 +25,14 @@ class RepeatCondition(PlainCondition):
     times: int
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
-        """Return whether the call repeats itself often enough.
+        """Return whether the call was repeated at least `times` times.
 
-        Raises: `UnevaluableError` when the session has forgotten too much to tell.
+        Raises: `UnevaluableError` when the history no longer goes back far enough.
         """
         return _count(question.call, question.context) >= self.times
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         return f"repeat = {_count(question.call, question.context)}"
 
 

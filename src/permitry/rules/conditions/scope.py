@@ -1,9 +1,13 @@
 """The scope of a rule: the tools it selects, and its conditions in `when` and `unless`.
 
-A condition is evaluated in one of two ways. *Must* (`over_approximate=False`) is for `when` of a permission and
-`unless` of a restriction; *may* (`over_approximate=True`) is for `when` of a restriction and `unless` of a permission.
-Where the truth is not known, the first is False and the second is True or `Unsure`. A condition that cannot be
-evaluated at all raises, and law 2 says what follows.
+A condition is evaluated in one of two ways. *Must* (`over_approximate=False`) is for `when` of a
+permission and `unless` of a restriction; *may* (`over_approximate=True`) is for `when` of a
+restriction and `unless` of a permission. Where the truth is not known, the first is False and the
+second is True or `Unsure`. A condition that cannot be evaluated at all raises an exception; then a
+restriction counts as matched, and a permission as not matched.
+
+*Plain* conditions are about the call and its context; all others are about its actions: commands,
+paths and hosts.
 """
 
 import functools
@@ -73,7 +77,7 @@ class Scope:
         return tuple(self.when.needs(is_permission=is_permission))
 
     def selects(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether the tool of the call is, or with `over_approximate` may be, one that a selector names."""
+        """Return whether a selector selects the call, or with `over_approximate` may select it."""
         for each in self.selectors:
             if each.selects(question, over_approximate=over_approximate):
                 return True
@@ -82,8 +86,8 @@ class Scope:
     def permits(self, question: Question, *, is_alone: bool = True) -> bool:
         """Return whether a permission with this scope permits the whole call.
 
-        Unless it `is_alone`, actions of a shell command that only read need not be covered: other permissions may
-        cover them.
+        With `is_alone=False`, actions of a shell command that only read need not be covered: other
+        permissions may cover them.
         """
         if not self.when.are_about_actions:
             return self._must_apply(question)
@@ -113,10 +117,10 @@ class Scope:
         return covered
 
     def restricts(self, question: Question) -> bool | Unsure:
-        """Return whether a restriction with this scope applies, for any tool that the name of the call may mean.
+        """Return whether a restriction with this scope applies, to any tool that the name in the call may mean.
 
-        Raises: what a condition raised that cannot be evaluated, such as `UnevaluableError`, where the answer would be
-        True.
+        Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`,
+        if the result would otherwise be True.
         """
         answer = self._restricts(question)
         for other in question.otherwise if question.likely else ():
@@ -175,13 +179,14 @@ class Scope:
         return not self._is_excepted(question)
 
     def _is_excepted(self, question: Question) -> bool:
-        """Return whether `unless` may take the permission back from the whole call."""
+        """Return whether `unless` may except the whole call from the permission."""
         unless = self.unless
         if unless is None or (unless.plain and not unless.plain_hold(question, over_approximate=True)):
             return False
         if not unless.are_about_actions:
             return True
-        # If `when` is about actions as well, `_excepts` decides for each one; otherwise any action of the call counts.
+        # If `when` is about actions as well, `_excepts` decides for each one; otherwise one action
+        # that fits is enough.
         if self.when.are_about_actions:
             return False
         actions = question.actions
@@ -194,12 +199,13 @@ class Scope:
         )
 
     def _excepts(self, part: Part, question: Question) -> bool:
-        """Return whether `unless` may take the permission back from one action of the call."""
+        """Return whether `unless` may except one action of the call from the permission."""
         unless = self.unless
         if unless is None or not unless.are_about_actions or not unless.plain_hold(question, over_approximate=True):
             return False
         run = part.subject
-        # The program may also touch what it does not name, and the exception may be about that.
+        # The program may also touch paths and hosts that are not listed, and the exception may be
+        # about these.
         if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
             return True
         return any(unless.may_fit(each, question) for each in parts_of((part.subject,)))
@@ -227,9 +233,9 @@ class Scope:
             return False
 
     def _fires(self, question: Question, *, is_lifted: bool) -> bool | Unsure:
-        """Return whether each kind of condition on actions is met by some action that `unless` does not lift.
+        """Return whether each kind of condition on actions is met by some action that `unless` does not except.
 
-        `is_lifted`: the plain conditions of `unless` hold.
+        `is_lifted`: the plain conditions of `unless` hold, so it may except actions.
         """
         lifts: Callable[[Part], bool] = _lifts_nothing
         if is_lifted and self.unless is not None:

@@ -21,7 +21,7 @@ def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
 class ServerCondition(PlainCondition):
     """Holds when the tool belongs to an MCP server whose name fits one of the patterns.
 
-    Over-approximating, it looks at every server that the name of the tool may name.
+    With `over_approximate`, every server that the name of the tool may refer to counts.
     """
 
     key: ClassVar[str] = "server"
@@ -49,6 +49,6 @@ class ServerCondition(PlainCondition):
         return any(pattern.may_mean(found) for pattern in self.servers)
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         server = question.call.server
         return "no server" if server is None else f"server = {server}"

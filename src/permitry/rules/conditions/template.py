@@ -27,17 +27,17 @@ class TemplateCondition(PlainCondition):
     templates: tuple[str, ...] = attrs.field(converter=words)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the template is always known
-        """Return whether one of the templates is in force."""
+        """Return whether one of the templates is active."""
         template = question.context.active_template
         return template is not None and not template.names().isdisjoint(self.templates)
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         template = question.context.active_template
         return "no active template" if template is None else f"template = {template.name}"
 
     def implies(self, other: object) -> bool:
-        """Return whether the other has all of these templates."""
+        """Return whether `other` has all of these templates."""
         return isinstance(other, TemplateCondition) and set(self.templates) <= set(other.templates)
 
     @classmethod

@@ -24,7 +24,7 @@ def _digest_problem(word: str) -> Problem | None:
 
 @attrs.frozen
 class ToolDigestCondition(PlainCondition):
-    """Holds for tools that declare themselves in one of the listed ways; a digest may be cut to its beginning."""
+    """Holds for tools whose declaration has one of the listed digests; a digest may be shortened to its beginning."""
 
     key: ClassVar[str] = "tool_digest"
     table: ClassVar[Table] = Annotated[Words, _digest_problem]
@@ -36,16 +36,17 @@ class ToolDigestCondition(PlainCondition):
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a digest is known or is not
         """Return whether the digest of the tool's own declaration begins with one of those listed.
 
-        Raises: `UnevaluableError` when no registry declares the tool; a rule file does not declare the tool itself.
+        Raises: `UnevaluableError` when no registry declares the tool; a declaration in a rule file
+        does not count.
         """
         return _digest(question).startswith(self.digests)
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead."""
+        """Return what is true instead, as shown in near misses."""
         return f"tool_digest = {_digest(question)[:16]}..."
 
     def implies(self, other: object) -> bool:
-        """Return whether each of these digests begins as one of the other does."""
+        """Return whether each of these digests begins with one of `other`."""
         if not isinstance(other, ToolDigestCondition):
             return False
         return all(digest.startswith(other.digests) for digest in self.digests)

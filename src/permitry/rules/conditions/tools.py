@@ -9,7 +9,7 @@ from permitry.errors import RuleError
 __all__ = ["TRAIT_SELECTORS", "ToolSelector"]
 
 TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
-"""The selectors that look at what a tool is rather than at its name."""
+"""The selectors for traits of a tool instead of its name."""
 
 _OF_COMMANDS = frozenset({"@network", "@reads", "@writes"})
 
@@ -23,10 +23,11 @@ def _known_selector(_: object, __: object, value: str) -> None:
 class ToolSelector:
     """One word of a rule's `tools`: a name, a glob, `mcp:server/tool`, or a trait selector.
 
-    `@reads` selects calls known to change nothing, `@writes` all others; `@shell` tools that take a command; `@network`
-    tools that reach the world outside, `@agent` those that start agents: there, a tool of which it is not known is
-    selected by a restriction and not by a permission. A permission selects by the very name, a restriction by every
-    reading of it.
+    `@reads` selects calls known to change nothing, `@writes` all others; `@shell` tools that take a
+    command; `@network` tools that reach the world outside; `@agent` tools that start agents. If
+    that is not known of a tool, `@network` and `@agent` select it for a restriction and not for a
+    permission. For a permission, names must be equal; for a restriction, every name that the name
+    in the call may mean counts.
     """
 
     text: str = attrs.field(validator=_known_selector)
@@ -42,7 +43,7 @@ class ToolSelector:
         return None if self.text.startswith("@") else self._pattern
 
     def selects(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether the call's tool is meant."""
+        """Return whether it selects the call, or with `over_approximate` may select it."""
         match self.text:
             case "@reads":
                 return question.is_read_only or (over_approximate and _may_read(question))
@@ -61,11 +62,11 @@ class ToolSelector:
 
 
 def _may_read(question: Question) -> bool:
-    # INVARIANT: law 4. A command that is damaged must not escape a restriction on readers.
+    # INVARIANT: law 4. A restriction on `@reads` also applies to a command that cannot be read.
     return question.tool is not None and question.tool.is_shell and question.actions.unknown is not None
 
 
-def _trait(value: bool | None, *, over_approximate: bool) -> bool:  # noqa: FBT001 -- it is the value that is judged
+def _trait(value: bool | None, *, over_approximate: bool) -> bool:  # noqa: FBT001 -- it is the value that is examined
     return over_approximate if value is None else value
 
 

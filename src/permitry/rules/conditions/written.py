@@ -1,4 +1,4 @@
-"""What every condition says of itself: files, editors, lint and explanations know it by its class."""
+"""The base classes of conditions: what the loader, editors, lint and explanations need to know of each."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
@@ -20,20 +20,20 @@ __all__ = [
 ]
 
 Place: TypeAlias = tuple[str | int, ...]
-"""Where something is below the key of a condition."""
+"""The path of a value below the key of a condition, such as `("to", 0)` in `when.args`."""
 
 Problem: TypeAlias = tuple[str, str]
-"""A message, and a hint how to mend it."""
+"""A message, and a hint how to solve the problem."""
 
 Table: TypeAlias = Any
-"""The type of what is written under a key: `Words`, `int`, `bool` or `dict`.
+"""The type of the value of a key: `Words`, `int`, `bool` or `dict`.
 
-Metadata of `Annotated` says what a word or number must be besides: a `range`, an enumeration, or a
+It may be `Annotated` with a further constraint on a word or number: a `range`, an enumeration, or a
 function that returns the `Problem` of a word, or None.
 """
 
 Value: TypeAlias = Any
-"""What is written under a key: of the type that the condition has as its `table`."""
+"""The value of a key, of the type that the condition has as its `table`."""
 
 Words: TypeAlias = tuple[str, ...]
 """The type of a word or a list of words."""
@@ -45,7 +45,7 @@ def bare_type(table: Table) -> tuple[Table, tuple[Value, ...]]:
 
 
 class Written:
-    """What a rule file may say in `when` and `unless` under one key.
+    """One key that a rule file may have in `when` and `unless`.
 
     `description` is for editors. `has_wildcards`: the words are patterns.
     """
@@ -59,12 +59,12 @@ class Written:
 
     @classmethod
     def parts(cls, value: Value, /) -> Iterable[tuple[Place, Value]]:
-        """Return what is read on its own in the value of the key, and where it is."""
+        """Return the parts of the value of the key that are each read as a condition, and where they are."""
         return [((), value)]
 
     @classmethod
     def read(cls, _place: Place, part: Value, /) -> Self:
-        """Return what one part of the value says.
+        """Return the condition that one part of the value denotes.
 
         Raises: `RuleError`.
         """
@@ -77,25 +77,26 @@ class Condition(Protocol):
     __slots__ = ()
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether it holds.
+        """Return whether the condition holds; in doubt, `over_approximate`.
 
-        Raises: `UnevaluableError` when the call gives no answer.
+        Raises: `UnevaluableError` when it cannot be evaluated for the call.
 
-        A condition may also have `is_pure`, True or a property that its own class says, and `needs`: facts of which one
-        is met before it can hold or fail.
+        A condition may also have `is_pure` (True, or a property, defined in its own class and not
+        inherited): it depends on the question alone; and `needs`: it cannot hold or fail unless one
+        of these facts is present.
         """
         ...
 
     def fact(self, question: Question) -> str:
-        """Return what is the case instead, as in `mode = default`."""
+        """Return what is true if the condition does not hold, as in `mode = default`."""
         ...
 
 
 class PlainCondition(Written, Condition):
     """A condition on the call and its context that a rule file may have.
 
-    `is_answered`: every call has an answer, the same in whichever way it is asked. `example` is the
-    type of its value in an example, None if an example says nothing about it.
+    `is_answered`: it can be evaluated for every call, and `over_approximate` makes no difference.
+    `example` is the type of its value in an example, None if an example cannot have the key.
     """
 
     __slots__ = ()
@@ -104,17 +105,17 @@ class PlainCondition(Written, Condition):
     example: ClassVar[Table] = None
 
     def implies(self, other: object) -> bool:
-        """Return whether `other` surely holds wherever this condition does."""
+        """Return whether `other` certainly holds whenever this condition does."""
         return self == other
 
     @classmethod
     def context(cls, _value: Value, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
-        """Return the fields of a context that an example with this value is decided in."""
+        """Return the fields of the context in which an example with this value is decided."""
         return {}
 
 
 class WrittenPattern(Written):
-    """A pattern of actions: each word under its key is one, and one of them must match."""
+    """A pattern of actions: each word of the key is a pattern, and one of them must match."""
 
     __slots__ = ()
 
@@ -123,5 +124,5 @@ class WrittenPattern(Written):
 
     @classmethod
     def parts(cls, value: Words, /) -> Iterable[tuple[Place, Value]]:
-        """Return each word, and its number."""
+        """Return each word, and its 0-based index."""
         return (((number,), word) for number, word in enumerate(value))
