@@ -43,7 +43,7 @@ _RUN_NOTHING = frozenset(
 _MAKE_LINKS = frozenset({"cp", "ln", "mv"})
 _OF_A_USER = re.compile(r"~[\w+-]")
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|\?)")
-# The text without its plain expansions: it has quotes, pipes, lists, redirections to files, and nothing else.
+# Outside of plain expansions: quotes, pipes, lists and redirections to files, and no sign of anything else.
 _SIMPLE = re.compile(r"[\w \t\n./,:@%+=~*?{}\"'|&;<>-]*")
 
 
