@@ -52,9 +52,9 @@ def _anything() -> Changes:
 class ShellReading:
     """The actions of a command.
 
-    `certain` are certain. `possible` must run as far as the lenient reader can see, and `guessed` may run; both are
-    only for restrictions. `doubt` is why the command may do more than read, None if it only reads. `changes` returns
-    the changes it makes to the disk that change where paths lead.
+    `certain` are those of the strict reader; what it refuses is an `Unknown` among them. `possible` must run as far as
+    the lenient reader can see, and `guessed` may run; both are only for restrictions. `doubt` is why the command may do
+    more than read, None if it only reads. `changes` returns its changes to the disk that change where paths lead.
     """
 
     certain: tuple[Action, ...]
