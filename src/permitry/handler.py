@@ -34,10 +34,10 @@ __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 @attrs.define
 class ToolHandler(Questions):
-    """The facade in front of the tool registry: no call runs but through here.
+    """The facade in front of the tool registry: the only way to run a call.
 
-    Everything it is made of can be given; the defaults are the six built-in rules, an empty registry, no human to
-    ask, and a record in memory. Thread-safe.
+    Every part can be replaced; the defaults are the six built-in rules, an empty registry, a channel without a human,
+    and a record in memory. Thread-safe.
     """
 
     registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
@@ -53,22 +53,22 @@ class ToolHandler(Questions):
 
     @property
     def active_template(self) -> Template | None:
-        """The template whose tools need no confirmation now."""
+        """The active template: the tools it names need no confirmation. None if no template is active."""
         return self.session.active_template
 
     def set_active_template(self, template: Template | None) -> None:
-        """Make `template` the active one, or none."""
+        """Make `template` the active one; with None, no template is active."""
         self.session.active_template = template
 
     def decide(self, call: ToolCall) -> Decision:
         """Return the decision for `call` in the session as it is now. Pure: nothing is recorded or asked.
 
-        A tool that is not registered, or not enabled in this context, is blocked, unless nothing at all is registered;
-        so is a call whose arguments its tool cannot take.
+        Unless no tool at all is registered, a call is also blocked if its tool is not registered or not enabled in this
+        context, or cannot take its arguments.
         """
         call, context = self.registry.resolved(call), AuthContext.from_state(self.session)
         decision = self.policy.decide(call, context, self.registry.get(call.tool))
-        # A registry without any tool belongs to a host that dispatches by itself; `begin` runs nothing for it.
+        # A registry without any tool belongs to a host that runs its tools itself; `begin` runs nothing for it.
         return checked(self.registry, call, context, decision) if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
@@ -86,7 +86,7 @@ class ToolHandler(Questions):
         return self.registry.specs(AuthContext.from_state(self.session), self.policy)
 
     def should_confirm(self, tool_name: str) -> bool:
-        """Return whether the tool may not run unasked: True for CONFIRM and for BLOCK."""
+        """Return whether the tool may not run without confirmation: True for CONFIRM and for BLOCK."""
         return self._decide_name(tool_name).verdict is not Verdict.ALLOW
 
     def is_tool_blocked(self, tool_name: str) -> bool:
@@ -99,10 +99,10 @@ class ToolHandler(Questions):
         return self.factory.create(call, self.decide(call), self.registry.get(call.tool))
 
     def process_confirmation(self, response: ToolConfirmationResponse, tool_name: str) -> bool:
-        """Return whether the answer lets a tool run, for a host that dispatches by itself.
+        """Return whether the answer lets a tool run, for a host that runs its tools itself.
 
-        An approval with `skip_future` puts the tool on the ignore list; a rejection never remembers anything, and
-        its text for the model is appended to `session.messages`.
+        An approval with `skip_future` puts the tool on the ignore list. A rejection is never remembered; its text for
+        the model is appended to `session.messages`.
         """
         name = self.registry.resolved(ToolCall(tool_name)).tool
         if response.is_remembered:
@@ -116,7 +116,7 @@ class ToolHandler(Questions):
     def handle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Decide, ask if need be, run if permitted, and return what the model is shown.
 
-        `scope` is the state of the caller, for call-time tools, or only takes the events of the run.
+        `scope` is the state of the caller for call-time tools, or only a listener for the events of the run.
         """
         outcome = self.begin(call)
         return self.run(self.ask(outcome) if isinstance(outcome, Pending) else outcome, scope)
@@ -129,12 +129,12 @@ class ToolHandler(Questions):
     def begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         """Decide and record; the same call id with the same call gives the same outcome, without a second decision.
 
-        A call without an id gets one, and is a call of its own each time. One whose outcome is not kept any more (see
-        `HandledCalls`) is blocked, and never decided or run again.
+        A call without an id gets a new one each time, so it is always decided. A call with an id whose outcome is no
+        longer kept (see `HandledCalls`) is blocked, and never decided or run again.
         """
         is_given = call.call_id is not None
         if not is_given:
-            # Not a number: a model could use the same one for a call of its own.
+            # Not a sequence number: a model could use the same id for one of its calls.
             call = call.with_id(f"call-{self.ledger.new_id()}")
         call = self.registry.resolved(call)
         with self._lock, self.session.lock:
@@ -182,11 +182,11 @@ class ToolHandler(Questions):
 
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         context = AuthContext.from_state(self.session)
-        # Looked up once: what is decided on, recorded, asked about and authorized is one tool, whatever a reload does.
+        # Looked up once: what is decided on, recorded, asked about and authorized is one tool, even after a reload.
         spec = self.registry.get(call.tool)
         decision = available(self.registry, call, context, self.policy.decide(call, context, spec))
         if decision.verdict is not Verdict.BLOCK and (found := self.registry.misfit(call)) is not None:
-            # The words of the tool itself: the model can mend the call, and no human need be asked.
+            # The error message of the tool: the model can correct the call, so no human has to be asked.
             cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
             return self._refused(call, misfit(call, found, decision), cause)
         details = decision_fields(decision)
@@ -227,11 +227,11 @@ class ToolHandler(Questions):
         if observer is None or observer.recorder is not self.recorder:
             observer = self._run_record = RunRecord(self.recorder)
         try:
-            created = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the one minting place
+            created = self.registry._authorize(call, spec, context, observer, self.session)  # noqa: SLF001 -- the only place that authorizes
         except UnknownToolError:
-            # The tool was exchanged between the decision and the authorization.
+            # The tool was replaced between the decision and the authorization.
             return self._refused(call, changed_tool(call, decision), Cause.POLICY)
-        # Noted when it may run, not when it does: of calls that are begun side by side each counts for the next.
+        # Side effects apply when a call may run, not when it runs: of calls begun together, each counts for the next.
         self.session.note(call, self.policy.side_effects(call, context, spec))
         return Ready(call, decision, created)
 

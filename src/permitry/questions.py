@@ -1,4 +1,4 @@
-"""The questions of one session: a human is asked about calls, each answer is bound to its call and settled once."""
+"""The questions of one session: a human is asked about calls; each answer is bound to its call and counts once."""
 
 import contextlib
 import threading
@@ -45,24 +45,24 @@ class Questions(TurnDiffs):
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     def ask(self, pending: Pending) -> Ready | Blocked:
-        """Put the question to the channel, wait, and resolve it; a channel that fails is no answer.
+        """Ask on the channel, wait for the answer, and resolve the question; if the channel fails, the call is blocked.
 
-        Neither is an interrupt (Ctrl-C, a cancelled task), which goes on: nothing ran, and the question stays open.
+        An interrupt (Ctrl-C, a cancelled task) is raised to the caller: nothing ran, and the question stays open.
         """
         return without_suspending(self._ask(pending, self._reply))
 
     async def aask(self, pending: Pending) -> Ready | Blocked:
-        """Do what `ask` does; an async channel is awaited, another one asked in a thread."""
+        """Do what `ask` does; an async channel is awaited, any other channel is called in a thread."""
         return await self._ask(pending, self._areply)
 
     def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
         """Answer an open question, once, and return what follows.
 
-        Edited arguments are decided again, and so is the call itself: a restriction that has come into force since
-        the question was asked still blocks. An answer is about the tool that was there when the question was asked:
-        where its declaration has changed since, the call is blocked, and the model is asked to make it again.
+        The call is decided again, with edited arguments if there are any: a restriction that applies only since the
+        question was asked still blocks. An answer is about the tool that was registered when the question was asked:
+        if its declaration has changed since, the call is blocked, and the model is asked to make it again.
 
-        Raises: `LedgerError` when the id is unknown, already answered, or late; `TypeError` for anything that is no
+        Raises: `LedgerError` when the id is unknown, already answered, or late; `TypeError` for anything that is not a
         response.
         """
         if not isinstance(response, ToolConfirmationResponse):
@@ -73,7 +73,7 @@ class Questions(TurnDiffs):
             except LateAnswerError as error:
                 self._close(error.pending, "the answer came too late")
                 raise
-            # Whatever interrupts the settling, the question has been answered, and not with a run.
+            # If an interrupt comes before the outcome is known, the question counts as unanswered: the call is blocked.
             self._keep(self._unanswered_block(question.call, question.decision), question.call)
             outcome = self._settled(question, response)
             self._keep(outcome, question.call, outcome.call)
@@ -122,7 +122,7 @@ class Questions(TurnDiffs):
         return Pending(question.pending_id, call, decision, request)
 
     def _opened(self, call: ToolCall, decision: Decision, tool_digest: str | None) -> PendingConfirmation:
-        """Open a question; where there is no room, those past their deadline are closed."""
+        """Open a question; if the ledger is full, questions past their deadline are closed first."""
         try:
             return self.ledger.open(call, decision, tool_digest)
         except FullLedgerError:
@@ -164,7 +164,7 @@ class Questions(TurnDiffs):
         return self._approved(question, response)
 
     def _approved(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
-        """Return what follows from an approval, which is recorded."""
+        """Return what follows from an approval, which has been recorded."""
         raise NotImplementedError
 
     def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
@@ -174,7 +174,7 @@ class Questions(TurnDiffs):
             except LateAnswerError as late:
                 question = late.pending
             except LedgerError:
-                # Answered elsewhere in the meantime; that answer counts, and this one does not.
+                # Another answer came first; it counts, and this one does not.
                 return self._unanswered_block(pending.call, pending.decision)
             return self._close(question, error)
 
@@ -202,7 +202,7 @@ class Questions(TurnDiffs):
             self.handled.keep(call, outcome, is_open=isinstance(outcome, Pending))
 
     def _record(self, event: str, call: ToolCall, details: Mapping[str, object]) -> bool:
-        """Return whether the event is on record; without a record nothing may run."""
+        """Record the event, and return whether that worked; a call that is not recorded must not run."""
         try:
             self.recorder.record(event, call, **details)
         except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded

@@ -1,7 +1,7 @@
-"""What one decision asks of the disk: where links lead, what is a folder, and which links are below a folder.
+"""What one decision looks up on the disk: where links lead, what is a folder, and which links are below a folder.
 
-Every answer is kept for as long as the decision takes, and there is a limit to what is asked: a repository of links to
-links, or a folder of a million files, costs milliseconds. Beyond the limit nothing is certain.
+Every answer is kept until the decision is made, and there is a limit on look-ups: a repository of links to links, or a
+folder of a million files, costs milliseconds. Beyond the limit no answer is certain.
 """
 
 import enum
@@ -26,7 +26,7 @@ _Link: TypeAlias = tuple[str | None, bool]
 
 
 class Links(enum.IntEnum):
-    """Which links are below a folder: none, only such as stay below it wherever it is moved, or others as well."""
+    """Which links are below a folder: none, only links to targets below it wherever it is moved, or others as well."""
 
     NONE = 0
     INSIDE = 1
@@ -35,7 +35,10 @@ class Links(enum.IntEnum):
 
 @attrs.define(eq=False)
 class Disk:
-    """Answers from the disk, for one decision; `is_there` False is for what must mean the same on every machine."""
+    """Look-ups on the disk for one decision.
+
+    With `is_there` False, nothing is looked up: for results that must be the same on every machine.
+    """
 
     is_there: bool = True
     looks: int = MOST_LOOKS
@@ -43,21 +46,21 @@ class Disk:
     _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
     places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
-    """The places that were read in this decision, by all they depend on: a word is often read in several ways."""
+    """The places that were resolved in this decision, by everything they depend on: the same word comes up often."""
 
     def spend(self, looks: int = 1) -> bool:
-        """Take from what may still be asked; returns whether that was enough."""
+        """Use up some of the look-ups that are left, and return whether there were enough."""
         self.looks -= looks
         return self.looks >= 0
 
     @property
     def can_look(self) -> bool:
-        """Whether something may still be asked."""
+        """Whether any look-ups are left."""
         return self.looks >= 0
 
     def link_at(self, name: str) -> _Link:
-        """Return the target of a link, None if it is none, and whether this is known."""
-        # The links of /proc are about the process that asks, and here that is us.
+        """Return the target of a link, None if the name is not a link, and whether this is certain."""
+        # Links in /proc depend on the process that reads them, and here that is not the one that will follow them.
         if not self.is_there or name.startswith("/proc/") or name == "/proc":
             return None, True
         self.looks -= 1
@@ -69,7 +72,7 @@ class Disk:
         return found
 
     def is_folder(self, name: str) -> bool:
-        """Return whether a folder of this name certainly exists; a link to a folder is none."""
+        """Return whether a folder of this name certainly exists; a link to a folder does not count."""
         if not self.is_there or not self.spend():
             return False
         try:
@@ -116,8 +119,8 @@ class Disk:
 def _kind(target: str, depth: int) -> Links:
     """Return what kind a link is that is `depth` folders below the top one.
 
-    Inside are relative links that climb no higher than the top one, and only at the beginning: behind another link,
-    `..` leads elsewhere.
+    `INSIDE` are relative links that do not lead above the top folder, and have `..` only at the beginning: after
+    another link, `..` leads elsewhere.
     """
     names = [name for name in target.split("/") if name not in ("", ".")]
     climbs = next((at for at, name in enumerate(names) if name != ".."), len(names))

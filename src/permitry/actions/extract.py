@@ -1,4 +1,4 @@
-"""From a call to its actions: what its arguments are, and what that means."""
+"""From a call to its actions: what it reads, writes, runs and connects to, by the roles of its arguments."""
 
 import functools
 import os
@@ -38,20 +38,21 @@ _MOST_ACTIONS = 2_000
 
 @attrs.frozen
 class ReadActions:
-    """Tells what calls would do; `home` is the folder `~` stands for, None where there is none.
+    """Reads from a call what it would do; `home` is the folder that `~` means, None if there is none.
 
-    `has_disk` False is for what must mean the same on every machine and at any time: no link is looked for.
+    With `has_disk` False, no link is looked up on the disk: for results that must be the same on every machine.
     """
 
     home: str | None = None
     has_disk: bool = True
 
     def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
-        """Return the actions of `call` in `context`; looks at the file system where it names paths."""
+        """Return the actions of `call` in `context`; for paths, the file system is looked at."""
         disk = Disk(self.has_disk)
         roots = roots_of(context.workspace, self.home, view=View(disk))
-        # The last of its names is the real one: a `cd` from there goes as the kernel goes. Without a workspace relative
-        # paths most likely start where this process stands; that is enough to restrict, and too little to permit.
+        # The last name of the workspace is the one with links resolved, so that a `cd` from it leads where the kernel
+        # says. Without a workspace, relative paths most likely start at the current folder of this process; that is
+        # enough for a restriction, but not for a permission.
         bases = roots.workspace[-1:] or _current_folder()
         folder = Folder(bases, self.home, is_certain=bool(roots.workspace), disk=disk)
         if spec is None or spec.roles is None:
@@ -77,8 +78,8 @@ class _Extraction:
         return self.folder
 
     def actions(self, roots: Roots) -> Actions:
-        """Return everything the arguments say."""
-        # Where a command runs must be known before what it does.
+        """Return all actions of the call."""
+        # The folder in which a command runs must be known before the command is read.
         for key, role in sorted(self.roles.items(), key=lambda item: item[1] is not ArgumentRole.FOLDER):
             self.argument(key, role)
         if self.spec.traits.spawns_agent is True and not any(isinstance(each, Delegate) for each in self.certain):
@@ -102,7 +103,7 @@ class _Extraction:
             self.unknown("", f"the argument `{key}` is missing", role)
 
     def may_lack(self, key: str) -> bool:
-        """Return whether a call may leave the argument out: its key says so, or the schema; and a list may be empty."""
+        """Return whether the argument may be missing: its key or the schema says so, or the list it is in is empty."""
         names = key.split("|")
         if all(name.endswith("?") for name in names):
             return True
@@ -112,12 +113,12 @@ class _Extraction:
         return isinstance(known, Mapping) and key in known and isinstance(required, tuple) and key not in required
 
     def value(self, origin: str, value: "JsonValue | _Misshapen", role: ArgumentRole) -> None:
-        """Take in one argument of a role."""
+        """Add the actions of one argument that has this role."""
         if role is ArgumentRole.TEXT:
             return
         if isinstance(value, _Misshapen):
-            told = "is missing" if value.value is None else "has another shape than is declared"
-            self.unknown(origin, f"the argument `{origin}` {told}", role)
+            problem = "is missing" if value.value is None else "has another shape than is declared"
+            self.unknown(origin, f"the argument `{origin}` {problem}", role)
             for text in _texts(value.value):
                 self.guessed += _guess(text, self.folder)
             return
@@ -133,7 +134,7 @@ class _Extraction:
                 self.guessed += _guess(text, self.folder)
 
     def command(self, origin: str, value: JsonValue, role: ArgumentRole) -> None:
-        from permitry.actions.shell.reading import read_argv, read_command  # noqa: PLC0415 -- most calls are no command
+        from permitry.actions.shell.reading import read_argv, read_command  # noqa: PLC0415 -- most calls have no command
 
         if isinstance(value, tuple) and value and all(isinstance(word, str) for word in value):
             reading = read_argv([str(word) for word in value], self.folder, has_moved=self.has_moved)
@@ -151,7 +152,7 @@ class _Extraction:
         self.doubts += filter(None, (reading.doubt,))
 
     def typed(self, origin: str, value: JsonValue) -> None:
-        """Take in what is typed into a program that runs; nothing typed is nothing done."""
+        """Add the actions of text that is typed into a running program; empty text has none."""
         if value == "":
             return
         self.unknown(origin, f"nobody reads what a running program makes of `{origin}`")
@@ -159,7 +160,7 @@ class _Extraction:
             self.loosely(text)
 
     def loosely(self, text: str) -> None:
-        """Take in a text that is run as a command."""
+        """Add the actions that a text may have if it is run as a command; none of them is certain."""
         possible, guessed = _loosely(text, self.folder)
         self.possible += possible
         self.guessed += guessed
@@ -177,7 +178,7 @@ class _Extraction:
                 self.doubts.append("it starts an agent")
             case ArgumentRole.FOLDER:
                 self.move(text)
-            case (  # pragma: no cover -- seen before
+            case (  # pragma: no cover -- handled in `value`
                 ArgumentRole.COMMAND | ArgumentRole.ARGV | ArgumentRole.INPUT | ArgumentRole.TEXT
             ):
                 return
@@ -185,7 +186,7 @@ class _Extraction:
                 assert_never(role)
 
     def patch(self, text: str) -> None:
-        from permitry.actions.shell.reading import patched  # noqa: PLC0415 -- most calls are no patch
+        from permitry.actions.shell.reading import patched  # noqa: PLC0415 -- most calls have no patch
 
         touches, doubt = patched(text, self.folder)
         self.certain += touches
@@ -200,13 +201,13 @@ class _Extraction:
         self.certain.append(connect)
         self.possible += other_readings(text, origin)
         if connect.host is None:
-            # `file:///etc/passwd` is a path, and what else has no host may be one.
+            # `file:///etc/passwd` is a path, and any other text without a host may be one.
             (self.possible if text[:5].lower() == "file:" else self.guessed).extend(_guess(text, self.folder))
         self.doubts.append(f"it connects to `{text}`")
 
     def path(self, origin: str, text: str, role: ArgumentRole) -> None:
         access, is_tree = _ACCESS[role], role is ArgumentRole.READ_TREE
-        # Some tools write through a link, and some put a new file in its place.
+        # Some tools write through a link, and others replace the link by a new file.
         touch = self.folder.place_of(
             Word(text), access, is_tree=is_tree, is_entry=access is Access.WRITE, origin=origin
         )
@@ -215,14 +216,14 @@ class _Extraction:
             self.doubts.append(f"it may {access.value} `{text}`")
 
     def move(self, text: str) -> None:
-        """Take in a folder the rest of the call happens in; of several, any may be meant."""
+        """Set the folder in which the rest of the call happens; with several such arguments, it may be any of them."""
         moved = self.start.moved((Word(text),)) if text else self.start
         is_first = self.folder is self.start
         self.has_moved = self.has_moved or set(moved.bases) != set(self.start.bases)
         self.folder = moved if is_first else self.folder.joined(moved)
 
     def unexplained(self) -> None:
-        """Take in what stands beside a command: an argument that nobody explains may change what it does."""
+        """Add an unknown action for each argument without a role next to a command: it may change what that does."""
         explained = _explained(tuple(self.roles))
         for name, value in self.call.arguments.items():
             if name not in explained and value not in (None, "", (), False) and value != {}:
@@ -235,7 +236,7 @@ class _Extraction:
 
 def _current_folder() -> tuple[str, ...]:
     try:
-        return (os.getcwd(),)  # noqa: PTH109 -- text, as the rest
+        return (os.getcwd(),)  # noqa: PTH109 -- paths are text in this module
     except OSError:
         return ()
 
@@ -245,7 +246,7 @@ def _current_folder() -> tuple[str, ...]:
 
 @attrs.frozen
 class _Misshapen:
-    """An argument that is not of the shape its role says: whatever it is, it must not pass unseen."""
+    """An argument that does not have the shape that its role requires; it becomes an unknown action."""
 
     value: JsonValue
 
@@ -255,14 +256,14 @@ _Found: TypeAlias = "tuple[str, JsonValue | _Misshapen]"
 
 @functools.lru_cache(maxsize=512)
 def _explained(keys: tuple[str, ...]) -> frozenset[str]:
-    """Return the names of arguments that are explained by the keys of `roles`, or need no explanation."""
+    """Return the names of arguments that have a role, or are harmless without one; `keys` are those of `roles`."""
     explained = {name.rstrip("?").split("[")[0].split(".")[0] for key in keys for name in key.split("|")}
     return HARMLESS_ARGUMENTS | explained
 
 
 @functools.lru_cache(maxsize=512)
 def _steps(key: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
-    """Return of each name in a key of `roles` the argument, the steps inside of it, and whether it may be left out."""
+    """Return for each name in a key of `roles` the argument, the path inside it, and whether it may be left out."""
     names = key.split("|")
     paths = (name.removesuffix("?").replace("[]", ".[]").split(".") for name in names)
     return tuple((first, tuple(steps), name.endswith("?")) for name, (first, *steps) in zip(names, paths, strict=True))
@@ -271,7 +272,7 @@ def _steps(key: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
 def _values(arguments: Mapping[str, JsonValue], key: str) -> list[_Found]:
     """Return the arguments a key of `roles` means, each with its name; null counts as left out.
 
-    Of several names all that are there count: which one a tool prefers is its own affair.
+    If the key lists several names, all arguments that are given count: which one the tool uses is not known.
     """
     given: list[_Found] = []
     for first, steps, is_optional in _steps(key):
@@ -320,19 +321,19 @@ def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
             yield Unknown("", "the call has too many arguments to look at")
             return
         yield from _guess(text, folder)
-        # In prose, a sum such as `$20` is no program that could be any.
+        # In prose, `$20` is an amount of money, and not a program whose name is unknown.
         for found in _loosely(text, folder):
             yield from (each for each in found if not (isinstance(each, Run) and each.words[0].is_open))
 
 
 def _loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    from permitry.actions.shell.reading import loosely  # noqa: PLC0415 -- most calls are no command
+    from permitry.actions.shell.reading import loosely  # noqa: PLC0415 -- most calls have no command
 
     return loosely(text, folder)
 
 
 def _guess(text: str, folder: Folder) -> Iterator[Touch | Connect]:
-    from permitry.actions.hosts import other_readings, read_url  # noqa: PLC0415 -- only for what nobody declares
+    from permitry.actions.hosts import other_readings, read_url  # noqa: PLC0415 -- needed only for undeclared arguments
     from permitry.actions.shell.words import has_wildcard  # noqa: PLC0415 -- see above
 
     if text:

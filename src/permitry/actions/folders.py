@@ -1,4 +1,4 @@
-"""Where commands stand: the folder of the call, and what `cd` makes of it."""
+"""The current folder of commands: the one in which a call starts, and those to which `cd` changes it."""
 
 import functools
 import itertools
@@ -20,7 +20,7 @@ __all__ = ["Folder", "Walk"]
 
 _MOST_BASES = 16
 _MOVING = frozenset({".", "builtin", "eval", "popd", "pushd", "source", "trap"})
-"""What else may change the folder of the shell."""
+"""The builtins that may change the folder of the shell, apart from `cd`."""
 
 _UNSEEN = "a name that comes from elsewhere"
 
@@ -30,7 +30,7 @@ def _is_option_of_cd(word: Word) -> bool:
 
 
 def _turns_back(text: str) -> bool:
-    """Return whether `..` follows a name: some programs make that folder on the way."""
+    """Return whether `..` follows a name: some programs create the folder of that name on the way."""
     if ".." not in text:
         return False
     names = [name for name in text.split("/") if name not in ("", ".")]
@@ -39,9 +39,10 @@ def _turns_back(text: str) -> bool:
 
 @attrs.frozen
 class Folder:
-    """Where a command stands: the folders it may be in, whether these are all, and the home folder.
+    """The current folder of a command.
 
-    `disk` answers for one decision; `earlier` tells, when it is asked, what earlier commands have changed.
+    `bases` are the folders it may be, `is_certain` whether it is one of them for certain; `home` is the home folder.
+    `disk` looks links up for one decision; `earlier` returns what earlier commands have changed.
     """
 
     bases: tuple[str, ...]
@@ -60,9 +61,9 @@ class Folder:
         is_certain: bool = True,
         origin: str = "",
     ) -> Touch:
-        """Return what touching a word of a command touches; an open word without a text is an unknown name.
+        """Return the access of a command to the path that a word names; an open word without text is an unknown path.
 
-        `is_entry`: the entry itself is made or replaced, as it is when it is deleted.
+        `is_entry`: the directory entry itself is created or replaced, as it always is when it is deleted.
         """
         if word.is_open and not word.text:
             return Touch(access, Place(_UNSEEN, is_certain=False, is_tree=is_tree, is_open=True), origin or _UNSEEN)
@@ -75,13 +76,13 @@ class Folder:
         place = self.disk.places.get(key)
         if place is None:
             place = self._read(word, changed, is_certain=is_plain, is_tree=is_tree, is_entry=is_entry or is_deleted)
-            if is_deleted and self._stands_in(place):
+            if is_deleted and self._is_in(place):
                 place = attrs.evolve(place, is_certain=False)
             self.disk.places[key] = place
         return Touch(access, place, origin or word.text)
 
     def _read(self, word: Word, changed: Changes, *, is_certain: bool, is_tree: bool, is_entry: bool) -> Place:
-        """Return the place a word names from here; `is_certain` False is for what holds a glob or an expansion."""
+        """Return the place a word names from this folder; `is_certain` is False for one with a glob or an expansion."""
         place = read_path(
             word.text,
             self.bases,
@@ -104,9 +105,9 @@ class Folder:
         )
 
     def has_folder(self, word: Word) -> bool:
-        """Return whether a word certainly names a folder that is there; a link to one is none.
+        """Return whether a word certainly names a folder that exists; a link to a folder does not count.
 
-        Without a disk, it is what can be nothing else.
+        Without a disk, only names that cannot be anything else count, such as `a/` and `..`.
         """
         if not self.disk.is_there:
             return word.text.endswith("/") or basename(word.text) in (".", "..")
@@ -116,17 +117,17 @@ class Folder:
         return place.is_certain and is_there
 
     def leads_to_folder(self, word: Word) -> bool:
-        """Return whether what a word names may well be a folder: it is one now, or a link to one."""
+        """Return whether a word may name a folder: there is a folder or a link to one now, or this is not known."""
         is_there = any(map(self.disk.is_folder, self.place_of(word, Access.READ).place.real))
-        # INVARIANT: law 4. What was not looked at may be one.
+        # INVARIANT: law 4. Once no look-ups are left, any name may be that of a folder.
         return is_there or not self.disk.can_look
 
-    def _stands_in(self, place: Place) -> bool:
-        """Return whether this folder is a place or below it: once that is gone, other names lead elsewhere."""
+    def _is_in(self, place: Place) -> bool:
+        """Return whether this folder is at or below a place: if the place is deleted, relative paths lead elsewhere."""
         return any(f"{base}/".startswith(f"{name.rstrip('/')}/") for base in self.bases for name in place.names)
 
     def moved(self, words: Sequence[Word]) -> "Folder":
-        """Return where a `cd` with these operands leads, if it succeeds."""
+        """Return the folder after a `cd` with these operands, if it succeeds."""
         operands = list(itertools.dropwhile(_is_option_of_cd, words))
         if operands and operands[0].text == "--":
             operands = operands[1:]
@@ -138,17 +139,17 @@ class Folder:
         is_plain = not (word.text.startswith("-") or word.is_glob or word.is_open or len(operands) > 1)
         if not is_plain or place.is_open or len(bases) > _MOST_BASES or not all(map(can_follow, bases)):
             return self.lost()
-        # A shell goes by the names: behind a link, `..` leads back to where the link stands, not as the kernel goes.
-        # And where what is named does not exist by then, or a link was made in between, it goes as the kernel does.
+        # A shell resolves `..` after a link by name, to the folder that the link is in; the kernel resolves it to the
+        # parent of the link's target. If the name does not exist, or has become a link, the shell does as the kernel.
         is_straight = place.real == place.lexical and not _turns_back(word.text)
         return attrs.evolve(self, bases=bases, is_certain=place.is_certain and is_straight)
 
     def lost(self) -> "Folder":
-        """Return that it may be any folder: a relative path may then lead anywhere."""
+        """Return a folder that may be any: a relative path may then lead anywhere."""
         return attrs.evolve(self, bases=(), is_certain=False)
 
     def joined(self, other: "Folder") -> "Folder":
-        """Return that it may be either."""
+        """Return a folder that may be either of the two."""
         bases = tuple(dict.fromkeys((*self.bases, *other.bases)))
         if not self.bases or not other.bases or len(bases) > _MOST_BASES:
             return self.lost()
@@ -157,28 +158,28 @@ class Folder:
 
 @attrs.define
 class Walk:
-    """Follows `cd` through a script: behind one, a command is in the new folder, or still in the old one.
+    """Follows `cd` through a script: after a `cd`, a command runs in the new folder, or still in the old one.
 
-    Only right behind `cd x &&`, as far as the `&&` go and outside of any construct, it is surely in the new one.
+    Only directly after `cd x &&`, in an unbroken chain of `&&` outside of any construct, it must be the new one.
     """
 
     folder: Folder
     _chain: Folder | None = None
 
     def before(self, command: "Command") -> Folder:
-        """Return where the command runs."""
+        """Return the folder in which the command runs."""
         if command.follows != "&&" or command.within:
             self._chain = None
         return self._chain or self.folder
 
     def after(self, command: "Command") -> None:
-        """Note where the script may be behind the command."""
+        """Update the folder for the commands after this one."""
         here = self._chain or self.folder
         name = command.words[0].text
         if name == "cd":
             moved = here.moved(command.words[1:])
             self.folder = self.folder.joined(moved)
-            # In a pipeline it moves nobody else, and behind `||` the `&&` may follow what stands before that.
+            # In a pipeline, `cd` changes the folder of no other command. In `a || cd x && b`, `b` also runs after `a`.
             is_plain = command.follows in ("", ";", "&&") and not command.within
             self._chain = moved if is_plain else None
         elif name in _MOVING:

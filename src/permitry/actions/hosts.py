@@ -1,8 +1,8 @@
-"""The address a URL leads to, read as browsers read it.
+"""The address a URL leads to, parsed as browsers do.
 
-Readers of URLs disagree, so two things are distinguished: what a browser would connect to, and whether the text is
-plain enough for every other reader to find the same. Only the latter can be permitted; the former is enough to
-restrict.
+Parsers of URLs disagree, so two things are kept apart: the address that a browser would connect to, and whether the
+text is so plain that every other parser finds the same address. A permission needs both; for a restriction, the
+address is enough.
 """
 
 import ipaddress
@@ -22,27 +22,28 @@ _BROWSER_SCHEMES = frozenset({"file", "ftp", "http", "https", "ws", "wss"})
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\s\\]")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//([^/?#]*)", re.IGNORECASE)
-# Several schemes may stand before a host (`jar:https://`), a scheme of browsers without slashes, and a file on no host.
+# A host may follow several schemes (`jar:https://`), or one that browsers know without slashes. `file:///` has no host.
 _BEFORE_HOST = re.compile(r"(?!file:///)(?:(?:[a-z][a-z0-9+.-]*+:)*+//+|(?:https?|wss?|ftp):/?)", re.IGNORECASE)
-# No scheme ends at a colon after a name with a dot, or before a port: `example.com:a`, `localhost:8080`.
+# Text that begins with a scheme. A colon after a name with a dot, or before a port, does not end a scheme:
+# `example.com:a`, `localhost:8080`.
 _NO_HOST = re.compile(r"[a-z][a-z0-9+-]*:(?![0-9]{1,5}(?:[/?#]|$))", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"^(\[[^\]]*\](?=:|$)|[^:]*)(?::([0-9]{1,5})$)?")
 _OCTAL = re.compile(r"(?:^|\.)0[0-9]")
 _NOT_IN_A_NAME = re.compile(r"[\x00-\x20\x7f-\x9f\s\\/?#@:\[\]]")
 _BRACKETED = re.compile(r"\[[0-9a-f:.]+\]", re.IGNORECASE)
 
-# Browsers drop the first wherever they stand, the second at both ends.
+# Browsers remove the first anywhere in the text, the second at both ends.
 _DROPPED = str.maketrans("", "", "\t\n\r")
 _TRIMMED = "".join(map(chr, range(0x21)))
-# Readers of an older standard (IDNA 2003) replace or drop what browsers keep.
+# Parsers by an older standard (IDNA 2003) replace or drop these letters, and browsers keep them.
 _DEVIATIONS = str.maketrans({"\u00df": "ss", "\u03c2": "\u03c3", "\u200c": None, "\u200d": None})
 
 
 def read_url(text: str, origin: str = "", *, base: str | None = None) -> Connect:
-    """Return the connection that following `text` opens; a relative text is resolved against `base`, if there is one.
+    """Return the connection that opening the URL `text` makes; a relative URL is resolved against `base`, if given.
 
-    It is certain only if every reader finds this address. Where a browser finds none, the host is what a client may
-    guess, say by adding `https://`; it is None if nothing looks like a host.
+    It is certain only if every parser finds this address. If a browser finds none, the host is what another client may
+    guess, for example by adding `https://`; it is None if nothing looks like a host.
     """
     found = _browse(text, base) or _guess(text)
     has_sure_base = base is None or read_url(base).is_certain
@@ -51,7 +52,7 @@ def read_url(text: str, origin: str = "", *, base: str | None = None) -> Connect
 
 
 def other_readings(text: str, origin: str = "") -> tuple[Connect, ...]:
-    r"""Return the connections that readers unlike a browser may open instead; none of them is certain.
+    r"""Return the connections that parsers other than those of browsers may make instead; none of them is certain.
 
     They differ after a backslash or a second `@` (`https://a.example\@b.example`), and on a few letters (`ß` or `ss`).
     """
@@ -65,12 +66,12 @@ def other_readings(text: str, origin: str = "") -> tuple[Connect, ...]:
 
 
 def read_host(text: str) -> str | None:
-    """Return a bare host, as it stands in a rule, in the form `read_url` gives; None if it is not one."""
+    """Return a bare host, as a rule names it, in the form that `read_url` gives; None if it is not a host."""
     return None if "%" in text else _decoded_host(text)
 
 
 def _browse(text: str, base: str | None = None) -> Connect | None:
-    """Return where a browser goes, None if nowhere; certain unless only some readers take the host for that one."""
+    """Return the connection of a browser, None if it makes none; certain if other parsers read the same host."""
     from ada_url import URL  # noqa: PLC0415 -- loaded on first use: most calls name no address
 
     if _is_long(text) or _is_long(base or ""):
@@ -83,13 +84,13 @@ def _browse(text: str, base: str | None = None) -> Connect | None:
     host = _canonical(name) if scheme in _BROWSER_SCHEMES else _decoded_host(name)
     if host is None:
         return None
-    # Not the same: a trailing dot, an address within another; and no reader has to take an empty label.
+    # Not the same host for all: one with a trailing dot, an IPv4 address within an IPv6 address, or an empty label.
     is_certain = host == name and ".." not in f".{host}"
     return Connect(text, scheme, host, int(url.port) if url.port else DEFAULT_PORTS.get(scheme), is_certain)
 
 
 def _decoded_host(text: str) -> str | None:
-    """Return the normalised host of a bare name that may have percent signs in it; None if it is no host."""
+    """Return the normalised host of a bare name, percent signs decoded; None if it is not a host."""
     if not text or len(text) > _LONGEST_HOST or (_NOT_IN_A_NAME.search(text) and not _BRACKETED.fullmatch(text)):
         return None
     found = _browse(f"https://{text}/")
@@ -97,7 +98,7 @@ def _decoded_host(text: str) -> str | None:
 
 
 def _canonical(name: str) -> str | None:
-    """Return the host that a name means as a browser writes it; None if it means none."""
+    """Return the host of a name in its one canonical form; None if the name is only dots."""
     if name.startswith("["):
         mapped = ipaddress.IPv6Address(name[1:-1]).ipv4_mapped
         return name if mapped is None else str(mapped)
@@ -105,19 +106,19 @@ def _canonical(name: str) -> str | None:
 
 
 def _is_plain(text: str, base: str | None, host: str | None) -> bool:
-    """Return whether no reader stumbles over how the text is written."""
+    """Return whether the text is written so plainly that no parser misreads it."""
     if _UNSAFE.search(text):
         return False
     authority = _AUTHORITY.match(text)
     if authority is None:
         return base is not None and not _SCHEME.match(text)
-    # Only browsers look for a host behind a third slash, and not every reader takes `010` for eight.
+    # Only browsers look for a host after a third slash, and not every parser reads `010` as eight.
     is_octal = host is not None and host.replace(".", "").isdigit() and _OCTAL.search(authority[1]) is not None
     return authority[1] != "" and "@" not in authority[1] and not is_octal
 
 
 def _guess(text: str) -> Connect:
-    """Return what a client may connect to although a browser does not."""
+    """Return the connection that another client may make where a browser makes none."""
     for spelling in (text, text.replace("\\", "/")):
         host, port = _host_and_port(_authority(spelling).rpartition("@")[2])
         if host is not None:
@@ -126,7 +127,7 @@ def _guess(text: str) -> Connect:
 
 
 def _authority(text: str) -> str:
-    """Return what stands where a host would, users and port included, to a reader that knows no backslash."""
+    """Return the part of a URL with user, host and port, as found by a parser for which a backslash is no separator."""
     text = text.translate(_DROPPED).strip(_TRIMMED)
     before = _BEFORE_HOST.match(text)
     authority = re.split("[/?#]", text[before.end() :] if before else text, maxsplit=1)[0]

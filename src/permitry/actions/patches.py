@@ -1,8 +1,8 @@
 """The paths a patch touches, whichever of the two common forms it is written in.
 
-Whoever applies the patch may read it more liberally than we do. So what is not exactly a header, but might pass for
-one, is taken for one and makes the reading doubtful. Two forms: `*** Begin Patch` with its file headers, and unified
-diffs with those of git. One pass over the lines; nothing is ever raised.
+The program that applies the patch may accept more than this parser. So a line that is not exactly a header, but might
+pass for one, is treated as a header and makes the result doubtful. There are two forms: `*** Begin Patch` with its file
+headers, and unified diffs with the headers of git. It takes one pass over the lines, and never raises an error.
 
 Source: shared facts on apply_patch; diffutils manual, "Detailed Description of Unified Format"; git-diff(1).
 """
@@ -46,14 +46,14 @@ _PROGRAMS = frozenset({"apply_patch", "applypatch"})
 
 @attrs.frozen
 class PatchPaths:
-    """What a patch touches, in order; `doubt` is why there may be more, None if this is all."""
+    """The paths a patch touches, in order; `doubt` is why there may be more, None if these are all."""
 
     touched: tuple[tuple[Access, str], ...] = ()
     doubt: str | None = None
 
 
 def paths_of(patch: str) -> PatchPaths:
-    """Return the paths `patch` names, as they are written, and whether reading it leaves a doubt."""
+    """Return the paths that `patch` touches, as they are written, with a doubt if it may touch others."""
     if len(patch) > LONGEST_PATCH:
         return PatchPaths(doubt=f"the patch is longer than {LONGEST_PATCH} characters")
     finds = _Finds()
@@ -72,9 +72,9 @@ def paths_of(patch: str) -> PatchPaths:
 
 
 def hidden_patch(words: Sequence[Word], here_document: str | None = None) -> str | None:
-    """Return the text that `apply_patch` is given by its arguments or its here-document; None for other programs.
+    """Return the patch that `apply_patch` gets in its arguments or its here-document; None for other programs.
 
-    Where a word of it is not plain, the text is only how it is written.
+    Expansions in its words are left as they are written.
     """
     if not words or words[0].text.replace("\\", "/").rpartition("/")[2].casefold() not in _PROGRAMS:
         return None
@@ -86,7 +86,7 @@ def hidden_patch(words: Sequence[Word], here_document: str | None = None) -> str
 
 @attrs.define
 class _Finds:
-    """What has been found so far; the first doubt is kept."""
+    """The paths found so far, and the first doubt."""
 
     touched: list[tuple[Access, str]] = attrs.field(factory=list)
     doubt: str | None = None
@@ -123,12 +123,12 @@ def _read_begun(lines: Sequence[str], finds: _Finds) -> None:
 def _may_be_unified(lines: Sequence[str]) -> bool:
     pairs = itertools.pairwise(lines)
     has_pair = any(old.lstrip().startswith("--- ") and new.lstrip().startswith("+++ ") for old, new in pairs)
-    # What is neither a header, nor content, nor empty may be a header to somebody else.
+    # Another parser may take a line for a header that is neither a header here, nor content, nor empty.
     return has_pair or any(line[:1] not in ("", " ", "+", "-", "@", "*") for line in lines)
 
 
 def _read_begun_line(line: str, updated: str, finds: _Finds) -> str:
-    """Read one line between the markers; return the path whose update it stands in."""
+    """Read one line between the markers; return the path that the lines after it update, empty if none."""
     for header, access in _HEADERS.items():
         if line.startswith(header):
             path = line.removeprefix(header)
@@ -146,7 +146,7 @@ def _may_be_header(line: str) -> bool:
         return True
     if "*" not in line:
         return False
-    # The sign of an added or removed line stands first; what follows it is content in every dialect.
+    # An added or removed line begins with its sign; the text after the sign is content in every dialect.
     squeezed = "".join(char for char in line if char.isprintable() and not char.isspace()).casefold()
     return squeezed.startswith("*") and squeezed.lstrip("*").startswith(_LOOSE)
 
@@ -170,7 +170,7 @@ def _read_unified(lines: Sequence[str], finds: _Finds) -> None:
 
 @attrs.define
 class _Diff:
-    """A unified diff being read; `old_left` and `new_left` are the lines that the present hunk still has."""
+    """A unified diff while it is read; `old_left` and `new_left` count the lines left in the current hunk."""
 
     finds: _Finds
     old: str | None = None
@@ -203,7 +203,7 @@ class _Diff:
         sign = line[:1]
         if sign not in ("", " ", "+", "-", "\\"):
             self.finds.doubts("a line of a hunk has no sign")
-        # An empty line is one of context whose blank was lost.
+        # An empty line is a context line that lost its leading blank.
         self.old_left -= sign in ("", " ", "-")
         self.new_left -= sign in ("", " ", "+")
 
@@ -272,7 +272,7 @@ def _unquoted(name: str, finds: _Finds) -> str:
 
 
 def _touch_pair(old: str, new: str, finds: _Finds) -> None:
-    """Record the two names of one file; a prefix `a/` or `b/` is none of the path."""
+    """Record the two names of one file; a prefix `a/` or `b/` is not part of the path."""
     names = [_unquoted(name, finds) for name in (old, new)]
     prefixed = zip(names, ("a/", "b/"), strict=True)
     is_cut = all(name == "/dev/null" or name.startswith(prefix) for name, prefix in prefixed)

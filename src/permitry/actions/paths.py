@@ -91,7 +91,7 @@ def _has_one_meaning(reading: str, bases: Sequence[str]) -> bool:
 
 def _readings(text: str, home: str | None, *, is_home: bool) -> Iterator[str]:
     """Yield the paths that the text may mean; if there is not exactly one, the meaning is not certain."""
-    text = text.partition("\0")[0]  # a program in C sees no more
+    text = text.partition("\0")[0]  # in C, the text ends here
     if len(text) > _LONGEST:
         text = _normal(text)
     if not text or not can_follow(text):
@@ -119,7 +119,7 @@ def _expanded(text: str, home: str | None) -> Iterator[str]:
 def _decoded(text: str) -> Iterator[str]:
     try:
         yield unquote(urlsplit(text).path)
-    except ValueError:  # an invalid URL has no other reading
+    except ValueError:  # an invalid URL has no other meaning
         return
 
 

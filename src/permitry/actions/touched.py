@@ -1,4 +1,4 @@
-"""From what the operands of a program name to what is touched, with the disk as it is."""
+"""From the paths and copies that a program's operands name to what is read, written and deleted on the disk."""
 
 from collections.abc import Iterator
 from posixpath import basename, dirname, join
@@ -14,7 +14,7 @@ __all__ = ["touched"]
 
 
 def touched(operands: Operands, folder: Folder) -> Iterator[Touch]:
-    """Yield what is touched: the operands, the names of copies, and where the links lead that are made."""
+    """Yield what is touched: the operands, the names of copies, and the targets of new links."""
     for named in operands.paths:
         yield _named(named, folder)
     for copy in operands.copies:
@@ -27,18 +27,18 @@ def _named(named: Named, folder: Folder) -> Touch:
     if named.instead:
         touch = attrs.evolve(touch, instead=named.instead)
     if word.text.startswith("~") and not word.is_home:
-        # A tilde that is quoted stays one for the shell, and for most programs.
+        # The shell does not expand a quoted tilde, and neither do most programs.
         touch = attrs.evolve(touch, is_guess=True)
     if not named.is_filled:
         return touch
     is_closed = _links(touch.place, folder) is not Links.OPEN
     if named.access is Access.READ:
         is_closed = is_closed and not any(_texts_of(touch.place, folder))
-    return attrs.evolve(_sure(touch, is_closed), makes_links=named.access is Access.WRITE)
+    return attrs.evolve(_certain_if(touch, is_closed), makes_links=named.access is Access.WRITE)
 
 
-def _sure(touch: Touch, is_sure: bool) -> Touch:  # noqa: FBT001 -- its one condition
-    """Return what is touched, certain only on a condition."""
+def _certain_if(touch: Touch, is_sure: bool) -> Touch:  # noqa: FBT001 -- its one condition
+    """Return `touch`, and make it uncertain unless `is_sure`."""
     if is_sure or not touch.place.is_certain:
         return touch
     return attrs.evolve(touch, place=attrs.evolve(touch.place, is_certain=False))
@@ -75,7 +75,7 @@ def _copied(copy: Copy, folder: Folder) -> Iterator[Touch]:
 
 
 def _below(target: Word, source: Word) -> Word:
-    """Return the name that a copy has below a folder; that of `.` is the folder itself."""
+    """Return the name of a copy of `source` below the folder `target`; a copy of `.` is the folder itself."""
     name = basename(source.text.rstrip("/"))
     is_open = target.is_open or source.is_open or (source.is_home and name == source.text.rstrip("/"))
     text = join(target.text, name) if name not in ("", ".", "..") else target.text
@@ -83,7 +83,7 @@ def _below(target: Word, source: Word) -> Word:
 
 
 def _made(copy: Copy, source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
-    """Yield the name that is made, and where it leads if it is a link."""
+    """Yield the name that is created, and the target if it is a link."""
     touch = folder.place_of(target, Access.WRITE, is_tree=copy.is_tree, is_entry=True)
     texts: tuple[Word, ...] = (source,) if copy.are_texts else ()
     inside = Links.NONE
@@ -93,13 +93,13 @@ def _made(copy: Copy, source: Word, target: Word, folder: Folder) -> Iterator[To
         inside = _links(original, folder) if copy.is_tree or not original.is_certain else Links.NONE
     is_closed = inside is not Links.OPEN and not (copy.is_tree and _links(touch.place, folder) is Links.OPEN)
     makes_links = copy.makes_links or bool(texts) or inside is not Links.NONE
-    yield attrs.evolve(_sure(touch, is_closed), makes_links=makes_links)
+    yield attrs.evolve(_certain_if(touch, is_closed), makes_links=makes_links)
     for text in texts:
         yield from _led(text, target, folder)
 
 
 def _led(text: Word, link: Word, folder: Folder) -> Iterator[Touch]:
-    """Yield where the text of a link leads: on from the folder that the link is in."""
+    """Yield the target of a link: the text of the link, relative to the folder that the link is in."""
     name = dirname(link.text.rstrip("/")) or ("/" if link.text.startswith("/") else ".")
     place = folder.place_of(attrs.evolve(link, text=name), Access.READ).place
     for top in place.real or ("",):
@@ -108,6 +108,6 @@ def _led(text: Word, link: Word, folder: Folder) -> Iterator[Touch]:
 
 
 def _linked(touch: Touch) -> Iterator[Touch]:
-    """Yield what a new link leads to: whatever is done through the link, later, is done to it."""
+    """Yield the target of a new link as read, and as a guess as written: a later write to the link goes there."""
     yield touch
     yield attrs.evolve(touch, access=Access.WRITE, is_guess=True)

@@ -1,1 +1,1 @@
-"""The registry of tools, and the one door through which they run."""
+"""The registry of tools, which is the enforcement point: it runs only calls that were authorized."""

@@ -1,4 +1,4 @@
-"""Arguments as a tool's JSON Schema has them, as far as one look tells: what is there, and of which type."""
+"""A quick check of arguments against a tool's JSON Schema: which ones are given, and of which type they are."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ from permitry.errors import ToolError
 __all__ = ["Canonical", "Check", "fitting_arguments", "is_async", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
-"""Looks at arguments, and at nothing else; a `ToolError` says what is wrong with them."""
+"""Checks arguments, and depends on nothing else; raises a `ToolError` that says what is wrong with them."""
 
 Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
-"""Returns arguments in the one form that rules, record and tool see; for arguments of that form just these."""
+"""Returns arguments in the one form that rules, record and tool see; arguments of that form are returned unchanged."""
 
 
 @attrs.frozen
@@ -31,7 +31,7 @@ class _Checked:
 
 @attrs.frozen
 class _AsyncChecked(_Checked):
-    """The same, async."""
+    """The same for an async handler."""
 
     async def __call__(self, *given: Any) -> Any:  # noqa: ANN401 -- whatever the tool takes and gives
         return await self.run(*given)
@@ -40,26 +40,26 @@ class _AsyncChecked(_Checked):
 def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonical | None = None) -> Callable[..., Any]:
     """Return `handler` with a `check` that finds wrong arguments before anything is decided about a call.
 
-    `check` looks at the arguments alone, and raises a `ToolError` with what the model is to know. The handler is
-    called as before: what is checked is not changed.
+    `check` looks at the arguments alone, and raises a `ToolError` whose text is shown to the model. The handler gets
+    the arguments unchanged.
 
-    `canonical` is for a tool whose arguments mean different things in different calls: it gives them the names that
-    have the roles, before anything is decided. Arguments it fails for are refused.
+    `canonical` is for a tool that takes the same arguments in several forms: before anything is decided, it brings
+    them into the form whose names have roles. Arguments for which it raises an error are refused.
     """
     kind = _AsyncChecked if is_async(handler) else _Checked
     return kind(check, handler, canonical)
 
 
 def is_async(handler: Callable[..., Any]) -> bool:
-    """Return whether calling `handler` gives an awaitable for certain."""
+    """Return whether calling `handler` certainly returns an awaitable."""
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there
 
 
 def fitting_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments, without nulls that can only mean "left out", if they fit the schema at first sight.
 
-    Looked at are `required`, `additionalProperties: false`, and the `type` of each argument; what is inside of one
-    is for the tool to see.
+    Only `required`, `additionalProperties: false` and the `type` of each argument are checked; the tool checks what
+    is inside an argument.
 
     Raises: `ToolError` that names each argument that does not fit.
     """
@@ -91,9 +91,9 @@ def _declared(schema: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, An
 
 
 def _types(schema: object) -> list[str]:
-    """Return the types an argument may have; none where the schema does not say, or says what nobody here knows."""
-    told = schema.get("type") if isinstance(schema, Mapping) else None
-    types = [told] if isinstance(told, str) else list(told) if isinstance(told, list | tuple) else []
+    """Return the types an argument may have; empty if the schema does not say, or names a type not known here."""
+    declared = schema.get("type") if isinstance(schema, Mapping) else None
+    types = [declared] if isinstance(declared, str) else list(declared) if isinstance(declared, list | tuple) else []
     return types if all(isinstance(each, str) and each in _TYPES for each in types) else []
 
 
@@ -105,7 +105,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# An integer comes before a number: the first that fits is the one a value is called by.
+# In order: `_type_of` names the first type that fits a value, so an integer comes before a number.
 _TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
@@ -118,9 +118,9 @@ _TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
 
 
 def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments without those that are null where the schema has no null, and may be left out.
+    """Return the arguments without those that are null although the schema does not allow null, and may be left out.
 
-    In a strict schema every argument is there, and null is how one is left out.
+    A model under a strict schema must name every argument, and gives null for one it means to leave out.
     """
     required, known = _declared(schema)
     return {
@@ -139,5 +139,5 @@ def _has_null(schema: Any) -> bool:  # noqa: ANN401 -- any part of a schema
     if "enum" in schema:
         return None in schema["enum"]
     choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    # Nothing is said of a null: then it is not for us to say that it is none.
+    # A schema without a type, an enum or alternatives allows null, unless a `$ref` or `const` may exclude it.
     return any(map(_has_null, choices)) if choices else "$ref" not in schema and "const" not in schema

@@ -1,7 +1,7 @@
-"""Carrying out one call: admission, single flight, the turn on its resource, the time limit.
+"""Carrying out one call: admission, single flight, the read/write lock of its resource, the time limit.
 
-The steps are coroutines, and all their waits go through one function. On an event loop they are awaited; on a thread
-that function blocks, and the same steps never suspend.
+The steps are coroutines, and they wait only through one function, `Attempt._wait`. On an event loop that function
+suspends them; on a thread it blocks instead, so that the same coroutines run without an event loop.
 """
 
 import asyncio
@@ -81,15 +81,15 @@ class Attempt:
     async def carry_out(self) -> ToolResult:
         """Return the result of the tool, or of an identical call that runs already.
 
-        Raises: `StoppedError`; `RefusedError`; whatever the tool raises.
+        Raises: `StoppedError`; `RefusedError`; any exception of the tool.
         """
         self._check_admission()
         return await (self._share() if self.tool.is_shareable else self._take_turn())
 
     def release(self, result: ToolResult | None) -> None:
-        """End the call: release what it holds, and give `result` to identical calls; None: they run by themselves.
+        """End the call: release its lock, and give `result` to identical calls that wait; with None, those run too.
 
-        Work that is still going on releases its turn itself when it is done.
+        Work that is still going on keeps the lock, and releases it when it is done.
         """
         self._has_ended = True
         turn = self._turn
@@ -126,7 +126,7 @@ class Attempt:
 
     def _joined(self) -> "concurrent.futures.Future[ToolResult | None] | None":
         """Return the future of an identical call that already runs (the leader); None if this one is the first."""
-        # A run that another one waits for must not wait for a third: this could be a deadlock.
+        # A run whose result other runs wait for must not wait for another run itself: this could be a deadlock.
         if leads():
             return None
         # The same call to another tool of that name, as after a reload, is not identical.
@@ -192,7 +192,7 @@ class Attempt:
         return result
 
     def _new_work(self) -> Work:
-        """Return the task of an async tool on its loop, or a future for a thread, which is still to be started."""
+        """Return the task of an async tool on its loop, or the future of a thread that the caller starts."""
         work: Work
         if self._loop is not None and self.tool.is_async:
             work = asyncio.create_task(self._awaited())
@@ -201,7 +201,7 @@ class Attempt:
             work = concurrent.futures.Future()
         self._work, turn = work, self._turn
         if turn is not None:
-            # The turn ends with the work, not when this run stops waiting for it.
+            # The lock is released when the work is done, not when this run stops waiting for it.
             work.add_done_callback(lambda _: turn.leave())
         return work
 

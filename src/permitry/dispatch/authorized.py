@@ -9,14 +9,14 @@ __all__ = ["AuthorizedCall", "RunObserver"]
 
 
 class RunObserver(Protocol):
-    """Who is told of every run; `started` may raise, and then the tool does not run."""
+    """Receives the start and the end of every run; if `started` raises, the tool does not run."""
 
     def started(self, call: ToolCall) -> None:
-        """Take note that the tool is about to run."""
+        """Receive that the tool is about to run."""
         ...
 
     def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
-        """Take note of the result, once; `outcome` is a value of `Outcome`, `error` the traceback of a crash."""
+        """Receive the result, once; `outcome` is a value of `Outcome`, `error` the traceback of a crash."""
         ...
 
 

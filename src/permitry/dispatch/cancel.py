@@ -1,4 +1,4 @@
-"""How a running tool learns that it is to stop: its call was cancelled, or its time is over."""
+"""How a running tool learns that it has to stop: its call was cancelled, or its time limit has passed."""
 
 import contextlib
 import contextvars
@@ -12,7 +12,7 @@ __all__ = ["Cancellation", "cancellable_by", "cancellation_here", "current_cance
 
 @attrs.define(eq=False)
 class _Callback:
-    """One callback; leaving the block it is for waits for it, so that it never runs later."""
+    """One callback, set for a `with` block; leaving the block waits until it has ended, so that it never runs later."""
 
     # Not a generator: every wait of every run comes through here.
     cancellation: "Cancellation"
@@ -38,10 +38,11 @@ class _Callback:
 
 @attrs.define(eq=False)
 class Cancellation:
-    """The one signal to stop that a run gets; it is given once, and never taken back. Thread-safe.
+    """The signal for one run to stop; it is given once, and never taken back. Thread-safe.
 
-    A tool that runs long asks `is_cancelled` between its steps; one that waits for something outside says with
-    `calling` what ends that. Python cannot stop a thread: a tool that does neither goes on when its call is over.
+    A tool that runs long checks `is_cancelled` between its steps; one that waits for something outside passes
+    `calling` a callback that ends the wait. Python cannot stop a thread: a tool that does neither goes on running
+    after its call has ended.
     """
 
     # A dictionary: an agent's signal has a callback for each of the calls that it makes side by side.
@@ -50,7 +51,7 @@ class Cancellation:
     is_cancelled: bool = attrs.field(default=False, init=False)
 
     def cancel(self) -> None:
-        """Give the signal: every callback runs once, in this thread; one that fails keeps no other from running."""
+        """Give the signal: every callback runs once, in this thread; the others run even if one of them fails."""
         with self._lock:
             self.is_cancelled = True
             callbacks, self._callbacks = self._callbacks, {}
@@ -59,21 +60,21 @@ class Cancellation:
                 callback.call()
 
     def calling(self, callback: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
-        """Have `callback` run when the signal is given while the block runs, or at once if it has been given.
+        """Have `callback` run if the signal is given during the `with` block, or at once if it has been given.
 
-        It never runs after the block: what it would end may be something else by then, as a process id may.
+        It never runs after the block: by then it could end the wrong thing, such as a new process with the same id.
         """
         return _Callback(self, callback)
 
     def add(self, callback: _Callback) -> bool:
-        """Keep a callback for the signal; return False when that has been given."""
+        """Keep a callback for the signal; return False if the signal has already been given."""
         with self._lock:
             if not self.is_cancelled:
                 self._callbacks[callback] = None
             return not self.is_cancelled
 
     def remove(self, callback: _Callback) -> None:
-        """Forget a callback; one that was called is gone already."""
+        """Forget a callback, unless it was called already."""
         with self._lock:
             self._callbacks.pop(callback, None)
 
@@ -91,7 +92,7 @@ def current_cancellation() -> Cancellation:
     return _CURRENT.get() or Cancellation()
 
 
-class cancellable_by:  # noqa: N801 -- it reads as the function it stands for
+class cancellable_by:  # noqa: N801 -- used like a function that returns a context manager
     """Make a cancellation the signal of what runs in the block, also in threads that copy its context."""
 
     # Not a generator: every run of every tool comes through here.

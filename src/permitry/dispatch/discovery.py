@@ -1,7 +1,7 @@
 """Tools found in a folder of files, or among the entry points of installed packages: one file, one tool.
 
-A plugin folder is code. Whoever loads one hands over the bytes that were looked at and trusted (`PluginFolder`), and
-those very bytes are what runs.
+A plugin folder is code. The caller passes the bytes of its files as they were when the user trusted them
+(`PluginFolder`), and exactly these bytes are run.
 """
 
 import contextlib
@@ -57,12 +57,12 @@ def _report_status(line: str) -> None:
 
 @attrs.frozen
 class ToolContext:
-    """What a plugin is given beside the arguments: the context of the session, and what the host provides.
+    """What a plugin is given in addition to the arguments: the context of the session, and what the host provides.
 
     `services` are objects of the host by name (a store of documents, a client). `on_status` takes one line for the
     user, which becomes an event of the kind `STATUS`. `scope` is the state of the caller and `session` its session: an
-    agent that a plugin starts works under `session.child(name)`. When `enabled` is asked there is no call yet, and so
-    neither of them.
+    agent that a plugin starts works under `session.child(name)`. When `enabled` is called there is no tool call yet:
+    then `scope` is empty, and `session` is None.
     """
 
     auth: AuthContext = attrs.field(factory=AuthContext)
@@ -139,7 +139,7 @@ class LoadedPlugin:
 
 @attrs.frozen
 class FailedPlugin:
-    """A file or entry point that gave no tool; `reason` is one line, `trace` the traceback where its code failed."""
+    """A file or entry point that failed to load; `reason` is one line, `trace` the traceback if its code failed."""
 
     source: str
     reason: str
@@ -148,7 +148,7 @@ class FailedPlugin:
 
 @attrs.frozen
 class PluginReport:
-    """What became of each plugin."""
+    """Which plugins were loaded, and which failed."""
 
     loaded: tuple[LoadedPlugin, ...] = ()
     failed: tuple[FailedPlugin, ...] = ()
@@ -157,9 +157,10 @@ class PluginReport:
 def load_plugins(
     registry: ToolRegistry, folder: PluginFolder, *, services: Mapping[str, Any] | None = None, replace: bool = False
 ) -> PluginReport:
-    """Register the tool of each file; one that fails is logged with its reason, and stops no other.
+    """Register the tool of each file; a file that fails is logged with its reason, and the others are still loaded.
 
-    With `replace`, tools that are there already are exchanged for the new ones; two files never have one name.
+    With `replace`, tools that are registered already are replaced by new ones of the same name. A second file with a
+    tool of the same name fails all the same.
     """
     taken = {spec.name for spec in registry} if replace else set()
     return _load(registry, folder, services or {}, taken)[0]
@@ -169,9 +170,9 @@ def load_plugins(
 class PluginReloader:
     """The tools of a plugin folder that may change while they are in use. Thread-safe.
 
-    `read` gives the folder as it is now, as far as it is trusted (`TrustStore().plugins(path)`). Where a file fails, or
-    the folder is no longer trusted, the tools stay that were loaded last, and `problem` says why. Tools that came from
-    elsewhere are never replaced.
+    `read` returns the folder as it is now, and raises an error if it is not trusted (`TrustStore().plugins(path)`). If
+    a file fails, its last tool stays registered. If the folder cannot be read or is no longer trusted, all tools stay,
+    and `problem` says why. Tools that were registered by other code are never replaced.
     """
 
     registry: ToolRegistry
@@ -183,7 +184,7 @@ class PluginReloader:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def poll(self) -> PluginReport | None:
-        """Load the folder when it is new or has changed, and return what became of each file; None without a change."""
+        """Load the folder if it is new or has changed, and report each file; None if nothing was loaded."""
         with self._lock:
             try:
                 folder = self.read()
@@ -198,7 +199,7 @@ class PluginReloader:
             return report
 
     def _load(self, folder: PluginFolder) -> PluginReport:
-        # What stands now in the place of a tool of ours, but is another one, is not ours to replace.
+        # If other code has replaced one of our tools in the registry, that tool is not ours to replace.
         own = {name: each for name, each in self._own.items() if self.registry.get(name) is each.spec}
         report, package = _load(self.registry, folder, self.services, set(own))
         failed = {each.source for each in report.failed}
@@ -217,7 +218,7 @@ class PluginReloader:
 
 @attrs.frozen(eq=False)
 class _Own:
-    """A tool that a reloader has put into its registry."""
+    """A tool that a reloader has registered."""
 
     spec: ToolSpec | None
     source: str
@@ -327,15 +328,15 @@ def _register(
             )
             raise
 
-    def beside(invocation: ToolInvocation) -> ToolContext:
+    def context_of(invocation: ToolInvocation) -> ToolContext:
         return ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)
 
     def handle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
-        outcome = plugin.handler(fitting_arguments(arguments, spec.parameters), beside(invocation))
+        outcome = plugin.handler(fitting_arguments(arguments, spec.parameters), context_of(invocation))
         return _awaited(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
 
     async def ahandle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- as above
-        return _as_result(await plugin.handler(fitting_arguments(arguments, spec.parameters), beside(invocation)))
+        return _as_result(await plugin.handler(fitting_arguments(arguments, spec.parameters), context_of(invocation)))
 
     called: ContextHandler = ahandle if is_async(plugin.handler) else handle
     registry.register_with_context(spec, called, enabled=enabled, replace=replace)
@@ -364,7 +365,7 @@ def _plugin_of(found: object) -> ToolPlugin:
 
 @attrs.frozen
 class _Loader(importlib.abc.InspectLoader):
-    """Makes a module of given bytes, so that what runs is what was trusted, whatever is on disk by now."""
+    """Creates a module from given bytes, so that what runs is what was trusted, whatever is on disk by now."""
 
     folder: PluginFolder
     file: str

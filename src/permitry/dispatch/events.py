@@ -200,7 +200,7 @@ class Reporter:
         return None if self._delivery is None else self._delivery.done
 
     def open_artifact(self) -> Artifact | None:
-        """Return a new artifact for the output of this run; None if there is no keeper.
+        """Return a new artifact for the output of this run; None if the registry has no `artifacts`.
 
         Raises: `OSError` when it cannot be stored.
         """
@@ -339,7 +339,7 @@ def report(kind: ToolEventKind, text: str = "", **data: object) -> None:
 
 
 def kept(reporter: Reporter | None, *texts: str) -> str:
-    """Store texts as one artifact, and return a phrase for the model about it; empty if there is no keeper."""
+    """Store texts as one artifact, and return a phrase for the model about it; empty if nothing stores artifacts."""
     try:
         artifact = None if reporter is None else reporter.open_artifact()
         if artifact is None:
@@ -347,7 +347,7 @@ def kept(reporter: Reporter | None, *texts: str) -> str:
         for text in texts:
             artifact.write(text)
         artifact.close()
-    except Exception as error:  # noqa: BLE001 -- a keeper may fail in any way; the result must not be lost for it
+    except Exception as error:  # noqa: BLE001 -- storing may fail in any way; the result must not be lost for it
         return not_kept(error)
     return artifact.note
 

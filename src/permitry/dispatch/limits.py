@@ -1,4 +1,7 @@
-"""How often, and beside what, a tool may run: rate, turns, and one flight for calls that are the same."""
+"""How often and next to which others a tool may run: rate limits, read/write locks, and single flight.
+
+A `Turn` is one holder of, or waiter for, the read/write lock of a resource; `Turns` are all locks of a registry.
+"""
 
 import concurrent.futures
 import contextlib
@@ -36,10 +39,11 @@ class RateLimit:
 
 @attrs.frozen
 class ToolLimits:
-    """The limits a registry keeps for one tool, beside the time and output limits of its spec.
+    """The limits a registry keeps for one tool, in addition to the time and output limits of its spec.
 
-    Tools that name the same `resource` take turns: those that only read run side by side, others alone. None: the tool
-    touches nothing that others touch, and waits for nobody. `wait` is how long, in seconds, it waits for its turn.
+    Tools that name the same `resource` share a read/write lock: tools that only read run at the same time, any other
+    runs alone. None: the tool touches nothing that other tools touch, and needs no lock. `wait` is how long, in
+    seconds, a call waits for the lock.
     """
 
     rate: RateLimit | None = None
@@ -49,7 +53,7 @@ class ToolLimits:
 
 @attrs.define(eq=False)
 class Bucket:
-    """The tokens of one rate limit. Thread-safe."""
+    """The tokens of one rate limit; a call takes one, and they are refilled with time. Thread-safe."""
 
     limit: RateLimit
     clock: Callable[[], float] = time.monotonic
@@ -61,7 +65,7 @@ class Bucket:
         self._tokens, self._at = float(self.limit.calls), self.clock()
 
     def take(self) -> float:
-        """Take a token and return 0, or return the seconds until there is one."""
+        """Take a token and return 0; if none is left, take nothing and return the seconds until there is one."""
         speed = self.limit.calls / self.limit.per
         with self._lock:
             now = self.clock()
@@ -73,12 +77,16 @@ class Bucket:
             return 0.0
 
 
-# Turns ------------------------------------------------------------------------------------------------------------
+# Read/write locks -------------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)
 class Turn:
-    """A place in the queue of one resource; `granted` is done when it is this one's turn, None if that was at once."""
+    """One acquisition of the read/write lock of a resource: waiting for the lock, holding it, or released.
+
+    `is_shared`: it may hold the lock together with others that are shared (a reader). `granted` is done once the lock
+    is acquired; None if it was acquired at once.
+    """
 
     turns: "Turns"
     resource: str
@@ -87,18 +95,19 @@ class Turn:
     is_over: bool = False
 
     def leave(self) -> None:
-        """Give the turn back, or leave the queue; safe to call again."""
+        """Release the lock, or stop waiting for it; safe to call again."""
         self.turns.leave(self)
 
 
 @attrs.define(eq=False)
 class _Queue:
-    """Who has the resource, and who waits for it; every step costs the same however many these are."""
+    """The holders of one lock, and those that wait for it; each operation takes constant time."""
 
     running: set[Turn] = attrs.field(factory=set)
-    # All that run are shared, or none: a turn that is not runs alone.
+    # Whether the holders are shared: either all of them are, or there is a single one that is not.
     is_shared: bool = False
-    # Not a deque: a turn that is given up leaves from the middle. Not a dict: its first key is found by a search.
+    # Not a deque: one that gives up waiting is removed from the middle. Not a dict: finding its first key takes linear
+    # time after many removals.
     waiting: "OrderedDict[Turn, concurrent.futures.Future[None]]" = attrs.field(factory=OrderedDict)
 
     def has_room(self, turn: Turn) -> bool:
@@ -111,7 +120,7 @@ class _Queue:
     def grant(self) -> None:
         while self.waiting and self.has_room(next(iter(self.waiting))):
             turn, granted = self.waiting.popitem(last=False)
-            # A turn that was cancelled is not granted.
+            # One that has been cancelled no longer gets the lock.
             if granted.set_running_or_notify_cancel():
                 self.admit(turn)
                 granted.set_result(None)
@@ -119,15 +128,15 @@ class _Queue:
 
 @attrs.define(eq=False)
 class Turns:
-    """Who may run now: of one resource any number of readers, or one that does more; first come, first served."""
+    """The read/write locks of all resources: any number of readers or one writer each; first come, first served."""
 
     _queues: dict[str, _Queue] = attrs.field(factory=dict, init=False)
-    # The last queue that was empty: mostly there is one, and it is empty after every run.
+    # The queue that became empty last, to be used again: mostly there is one queue, and it is empty after every run.
     _spare: _Queue | None = attrs.field(default=None, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def enter(self, resource: str, *, is_shared: bool) -> Turn:
-        """Return a turn, granted at once where nobody is in the way."""
+        """Ask for the lock of a resource; it is acquired at once if no holder or waiter excludes that."""
         turn = Turn(self, resource, is_shared)
         with self._lock:
             queue = self._queues.get(resource)
@@ -142,7 +151,7 @@ class Turns:
         return turn
 
     def leave(self, turn: Turn) -> None:
-        """Take a turn out, wherever it stands, and let the next ones run."""
+        """Release the lock, or stop waiting for it, and grant it to those that may have it next."""
         with self._lock:
             turn.is_over = True
             queue = self._queues.get(turn.resource)
@@ -159,8 +168,8 @@ class Turns:
 _HELD: contextvars.ContextVar[tuple[Turn, ...]] = contextvars.ContextVar("permitry_turns", default=())
 
 
-class holding:  # noqa: N801 -- it reads as the function it stands for
-    """Mark what runs in the block, also in threads that copy its context, as part of the run that has this turn."""
+class holding:  # noqa: N801 -- used like a function that returns a context manager
+    """Mark what runs in the block, also in threads that copy its context, as part of the run that holds this lock."""
 
     # Not a generator: nearly every run comes through here.
     __slots__ = ("_token", "_turn")
@@ -176,25 +185,28 @@ class holding:  # noqa: N801 -- it reads as the function it stands for
 
 
 def is_held(turns: Turns) -> bool:
-    """Return whether this is part of a run that has one of these turns: it would wait for itself."""
+    """Return whether this code is part of a run that holds one of these locks: it would wait for itself."""
     held = _HELD.get()
     return bool(held) and any(turn.turns is turns and not turn.is_over for turn in held)
 
 
-# One flight for the same call -------------------------------------------------------------------------------------
+# Single flight ----------------------------------------------------------------------------------------------------
 
 _LEADS: contextvars.ContextVar[bool] = contextvars.ContextVar("permitry_leads", default=False)
 
 
 @attrs.define(eq=False)
 class SingleFlight:
-    """Calls that are the same and run at the same time: the first one runs, the others get its result."""
+    """Runs identical calls that are made at the same time only once: the first one runs, the others get its result."""
 
     _flying: "dict[Hashable, concurrent.futures.Future[ToolResult | None]]" = attrs.field(factory=dict, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def join_run(self, key: Hashable) -> "tuple[bool, concurrent.futures.Future[ToolResult | None]]":
-        """Return whether this call is the first one, and the future of the result; None means: run by yourself."""
+        """Return whether this call is the first one, and the future of its result.
+
+        If the future gives None, the first call ended without a result, and a waiting call has to run itself.
+        """
         with self._lock:
             flying = self._flying.get(key)
             if flying is not None:
@@ -203,7 +215,7 @@ class SingleFlight:
             return True, flying
 
     def complete(self, key: Hashable, result: ToolResult | None) -> None:
-        """Give the result to all that wait for it."""
+        """Give the result of the first call to all calls that wait for it; None if it has no result."""
         with self._lock:
             flying = self._flying.pop(key)
         flying.set_result(result)
@@ -211,7 +223,7 @@ class SingleFlight:
 
 @contextlib.contextmanager
 def leading() -> Iterator[None]:
-    """Mark what runs in the block, also in threads that copy its context, as part of a run that others wait for."""
+    """Mark what runs in the block, also in threads that copy its context, as part of a run that others may wait for."""
     token = _LEADS.set(True)
     try:
         yield
@@ -220,5 +232,5 @@ def leading() -> Iterator[None]:
 
 
 def leads() -> bool:
-    """Return whether others may wait for what runs here: it must not wait for them."""
+    """Return whether this code is part of a run that other calls may wait for: it must not wait for them."""
     return _LEADS.get()

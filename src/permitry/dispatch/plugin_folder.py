@@ -1,4 +1,4 @@
-"""A plugin folder as it was read once, so that what is trusted is what runs."""
+"""A plugin folder that is read once, so that the bytes that were trusted are the bytes that run."""
 
 import hashlib
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class PluginFolder:
     def read(cls, path: Path) -> "PluginFolder":
         """Return the folder as it is now.
 
-        Raises: `RegistryError` when it is no folder, or holds what cannot be read: too many or too large files.
+        Raises: `RegistryError` when it is not a directory, cannot be read, or has too many or too large files.
         """
         try:
             names = sorted(each.name for each in path.iterdir() if each.name.endswith(".py"))

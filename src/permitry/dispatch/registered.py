@@ -62,7 +62,7 @@ class RegisteredTool:
     check: Check | None = attrs.field(default=None, repr=False)
     canonical: Canonical | None = attrs.field(default=None, repr=False)
     resource: str | None = attrs.field(init=False)
-    """The resource whose users take turns; None for a tool that spawns agents: it would wait for their calls."""
+    """The resource whose lock a run needs; None for a tool that spawns agents, as it would wait for their calls."""
     only_reads: bool = attrs.field(init=False)
     kinds: tuple[PayloadKind, ...] = attrs.field(init=False)
 
@@ -90,7 +90,7 @@ class RegisteredTool:
             return call
 
     def misfit(self, call: ToolCall) -> ToolError | None:
-        """Return why the tool cannot take this call, judged by the call alone; None if it can.
+        """Return why the tool cannot take this call, as far as the call itself shows; None if it can.
 
         The kind and payload are checked, then the arguments, by the tool's own check or else by its schema.
         """

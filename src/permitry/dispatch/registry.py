@@ -71,7 +71,7 @@ class ToolRegistry:
     on_event: EventSink | None = attrs.field(default=None, kw_only=True)
     _entries: dict[str, _Entry] = attrs.field(factory=dict, init=False)
     _aliases: dict[str, str] = attrs.field(factory=dict, init=False)
-    # Which tools a provider calls so, whose own name is another one.
+    # For each name that is valid for providers, the tools whose own name differs from it (`mcp:docs/search`).
     _wires: dict[str, tuple[str, ...]] = attrs.field(factory=dict, init=False, repr=False)
     # INVARIANT: an entry is here exactly while its AuthorizedCall has been created, not yet redeemed, and not dropped.
     _outstanding: dict[int, Authorization] = attrs.field(factory=dict, init=False, repr=False)
@@ -93,16 +93,17 @@ class ToolRegistry:
     ) -> None:
         """Add a tool. `preview` describes what a call would change, for the human who is asked.
 
-        `enabled` says in which contexts the tool is there at all; where it fails, it is not. With `replace` it takes
-        the place of a tool of that name; calls authorized before still run the one they were authorized for.
+        `enabled` says in which contexts the tool is available at all; if it raises, the tool is not. With `replace` it
+        replaces a tool of that name; calls authorized before still run the tool they were authorized for.
 
-        Arguments that do not fit are an error before any question: by the method `check` of the handler, if it has
-        one (see `with_check`), and otherwise by the schema: what is required, what is known, and of which type it is.
+        Arguments that do not fit are an error before any question is asked. They are checked by the method `check` of
+        the handler, if it has one (see `with_check`), and otherwise by `required`, `additionalProperties` and the
+        types in the schema.
 
         Raises: `RegistryError` when the name is taken, and for anything of the wrong type; then nothing is registered.
         """
         tool = _tool(spec, handler, lambda arguments, _: handler(arguments), limits)
-        # What changes nothing the second time may as well be done once.
+        # An idempotent tool may run once for identical calls that are made at the same time.
         self._add(attrs.evolve(tool, is_shareable=spec.traits.idempotent is True), preview, enabled, replace=replace)
 
     def register_call_time(
@@ -174,7 +175,7 @@ class ToolRegistry:
         return register if function is None else register(function)
 
     def alias(self, name: str, of: str) -> None:
-        """Let calls of `name` be calls of the tool `of`: rules, record and tool see that one only.
+        """Make `name` another name of the tool `of`: rules, record and tool see only the name `of`.
 
         Raises: `RegistryError` when the name is taken; `UnknownToolError` when there is no tool `of`.
         """
@@ -185,7 +186,7 @@ class ToolRegistry:
             self._aliases[name] = of
 
     def unregister(self, name: str) -> None:
-        """Take a tool out, and its aliases; calls that run go on.
+        """Remove a tool and its aliases; calls that are running go on.
 
         Raises: `UnknownToolError`.
         """
@@ -223,7 +224,7 @@ class ToolRegistry:
     def specs(self, context: AuthContext | None = None, policy: ToolFilter | None = None) -> tuple[ToolSpec, ...]:
         """Return the specs of all tools, in the order of registering.
 
-        With a context only of those that are enabled in it; with a policy as well only of those of which some call
+        With a context, only of the tools that are enabled in it. With a policy too, only of those of which some call
         could be allowed or confirmed.
         """
         entries = [e for e in list(self._entries.values()) if context is None or e.is_enabled(context)]
@@ -233,25 +234,25 @@ class ToolRegistry:
         return tuple(spec for spec in specs if policy.could_run(spec, context))
 
     def is_enabled(self, name: str, context: AuthContext) -> bool:
-        """Return whether there is a tool `name` in this context."""
+        """Return whether a tool `name` is registered and enabled in this context."""
         entry = self._entries.get(name)
         return entry is not None and entry.is_enabled(context)
 
     def misfit(self, call: ToolCall) -> ToolError | None:
-        """Return the error, in words for the model, for which the tool of a call cannot take it; None: it can.
+        """Return why the tool of a call cannot take it, as an error to show to the model; None if it can.
 
-        The call alone is looked at; an `UnavailableError` is about what the tool lacks, and not about the call.
+        Only the call itself is checked. An `UnavailableError` means that the tool lacks something, whatever the call.
 
-        A name that is not registered has no misfit.
+        For a name that is not registered, None is returned.
         """
         entry = self._entries.get(call.tool)
         return None if entry is None else entry.tool.misfit(call)
 
     def resolved(self, call: ToolCall) -> ToolCall:
-        """Return the call under the tool's own name, where it came under an alias, or as providers write that name.
+        """Return the call under the tool's own name, if it names the tool by an alias, or as providers write its name.
 
-        A tool or alias of just that name goes first. Where two tools have one name for providers, it means neither.
-        Arguments that the tool takes in several forms come in the one that rules see.
+        A tool or alias of exactly this name goes first. A provider name that two tools share means neither of them.
+        Arguments that the tool takes in several forms are brought into the one that rules see.
         """
         asked = call.tool
         entry = self._entries.get(asked)
@@ -269,7 +270,7 @@ class ToolRegistry:
         return named if entry is None else entry.tool.in_form(named)
 
     def preview(self, call: ToolCall) -> str | None:
-        """Return what `call` would change, if its tool can tell; a preview that fails says so instead."""
+        """Return what `call` would change, None if its tool has no preview; if the preview fails, say so instead."""
         entry = self._entries.get(call.tool)
         if entry is None or entry.preview is None:
             return None
@@ -290,7 +291,9 @@ class ToolRegistry:
     # Running ------------------------------------------------------------------------------------------------------
 
     def dispatch(self, authorized: AuthorizedCall, scope: Caller | None = None) -> ToolResult:
-        """Run an authorized call and return its result. A crash becomes a result; its traceback goes to the record.
+        """Run an authorized call and return its result. If the tool crashes, the result says so.
+
+        The traceback of a crash goes to the record, not to the model.
 
         Raises: `ReplayError` for an object not created here or already used; `FatalToolError` from the tool, and when
         the tool takes no calls of this kind.
@@ -312,11 +315,11 @@ class ToolRegistry:
         return bool(runs)
 
     def closing(self, callback: Callable[[], None]) -> None:
-        """Have `callback` run at `close`: what a tool keeps alive between calls ends there."""
+        """Have `callback` run at `close`, to end what a tool keeps alive between calls."""
         self._closing.append(callback)
 
     def close(self) -> None:
-        """Cancel what runs, and end what tools keep alive between calls, last come first; safe to call again."""
+        """Cancel all runs, and run the callbacks given to `closing`, the last one first; safe to call again."""
         for run in list(self._shared.running):
             run.cancel()
         while self._closing:
@@ -343,7 +346,7 @@ class ToolRegistry:
         observer: RunObserver,
         session: Any = None,  # noqa: ANN401 -- this folder does not know what a session is
     ) -> AuthorizedCall:
-        """Mint the one authorization of `call`. The handler alone calls this, after a decision about this very `spec`.
+        """Create the authorization of `call`. Only the handler calls this, after a decision about this very `spec`.
 
         Raises: `UnknownToolError` when the tool is not registered, or another one has taken its place.
         """
@@ -357,8 +360,8 @@ class ToolRegistry:
         return token
 
     def _redeem(self, authorized: AuthorizedCall) -> Authorization:
-        # The pop is atomic: of two threads with one token, one gets the entry. It goes when the token does, and so
-        # before another object can have its id.
+        # The pop is atomic: of two threads with one token, one gets the entry. The entry is removed when the token is
+        # destroyed, and so before another object can have the token's id.
         authorization = self._outstanding.get(id(authorized))
         # A fork copies the entry as well; the authorization stays with the process that got it.
         if authorization is None or authorization.token() is not authorized or authorization.process != os.getpid():

@@ -1,4 +1,4 @@
-"""Specs and handlers built together for one context, and the way from a provider's item to a call."""
+"""The tools of one context, with their specs and handlers, and how a provider's tool call becomes a `ToolCall`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
@@ -16,12 +16,12 @@ from permitry.errors import CallError, FatalToolError, RegistryError, ToolError
 __all__ = ["Router", "ToolFamily"]
 
 ToolFamily: TypeAlias = Callable[[ToolRegistry, AuthContext], None]
-"""Registers the tools of one family that belong into a context: a spec is never there without its handler."""
+"""Registers those tools of one family that the context should have; spec and handler are always added together."""
 
 
 @attrs.frozen
 class Router:
-    """The tools of one context: what the model is shown, and what answers when it calls."""
+    """The tools of one context: the definitions for the model, and how its calls are read."""
 
     registry: ToolRegistry
     context: AuthContext
@@ -36,9 +36,9 @@ class Router:
         policy: ToolFilter | None = None,
         registry: ToolRegistry | None = None,
     ) -> "Router":
-        """Return the router over the tools that `families` register for `context`.
+        """Return the router of the tools that `families` register for `context`.
 
-        A call may name a tool as providers do: `mcp__docs__search` is `mcp:docs/search`.
+        A call may name a tool as providers do: `mcp__docs__search` means `mcp:docs/search`.
 
         Raises: `RegistryError` when two tools have one name, or one wire name.
         """
@@ -73,13 +73,13 @@ class Router:
         call_id: str | None = None,
         origin: str | None = None,
     ) -> ToolCall:
-        """Return the call of a provider's item; `payload` is JSON text or an object, and for custom calls plain text.
+        """Return the call that a provider sent; `payload` is JSON text or an object, and for custom calls plain text.
 
         A function call of a tool of the kind `unified_exec` becomes one of that kind. An argument that is null, and may
-        be left out but not be null, is left out: that is how strict schemas have it.
+        be left out but not be null, is left out: under a strict schema, models leave out an argument in this way.
 
-        Raises: `ToolError` for a tool nobody has here, and for a payload that is no call; `FatalToolError` when the
-        tool takes no calls of this kind.
+        Raises: `ToolError` for a tool that does not exist here, and for a payload that is not a valid call;
+        `FatalToolError` when the tool takes no calls of this kind.
         """
         try:
             bare = ToolCall(name, call_id=call_id, origin=origin)

@@ -1,4 +1,4 @@
-"""From a function to a tool's declaration, and from a declaration to the shapes of providers."""
+"""Creates a tool's declaration from a function, and exports declarations in the formats of providers."""
 
 import inspect
 import json
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
-"""The shapes `exported` knows."""
+"""The formats of providers that `exported` knows."""
 
 _FREE_FORMS = ("openai-chat", "openai-responses")
 _TYPES = frozenset({"bool", "float", "int", "str"})
@@ -83,10 +83,10 @@ def spec_of(
 
     Raises: `RegistryError` for a parameter without an annotation, `*args`, `**kwargs`, or a type without JSON Schema.
     """
-    told, _ = _docstring(function)
+    summary, _ = _docstring(function)
     return ToolSpec(
         _tool_name(function) if name is None else name,
-        told if description is None else description,
+        summary if description is None else description,
         parameters=_schema(_model(function)[0]),
         traits=ToolTraits() if traits is None else traits,
         roles=roles,
@@ -104,7 +104,7 @@ def _tool_name(function: Callable[..., Any]) -> str:
 def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
     """Return a handler that checks its arguments, calls the function with them, and is async where the function is.
 
-    A wrong argument is a `ToolError`, shown to the model. A result that is no tool result is shown as text.
+    A wrong argument is a `ToolError`, shown to the model. A result that is not a tool result is shown as text.
     """
     arguments_of = _check_of(function)
 
@@ -123,7 +123,7 @@ def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
 
 
 def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return a check of a call's arguments, which returns those of the function.
+    """Return a function that checks a call's arguments, and converts them to those of `function`.
 
     It raises a `ToolError` that names each argument that does not fit.
     """
@@ -132,7 +132,7 @@ def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[s
 
     def arguments_of(arguments: dict[str, Any]) -> dict[str, Any]:
         try:
-            # As JSON, not as Python: there a list is no tuple, and a text no date, path or enum.
+            # As JSON, not as Python: Python mode refuses a list for a tuple, and a text for a date, path or enum.
             checked = model.model_validate_json(json.dumps(without_nulls(arguments, schema)))
         except ValidationError as error:
             raise unfit(error) from error
@@ -142,7 +142,9 @@ def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[s
 
 
 def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Return the arguments as an instance of `model`; null counts as left out where the argument may be that, not null.
+    """Return the arguments as an instance of `model`.
+
+    An argument that is null counts as left out, if it may be left out but not be null.
 
     Raises: `ToolError` that names each argument that does not fit.
     """
@@ -155,17 +157,17 @@ def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
 
 
 def unfit(error: ValidationError) -> ToolError:
-    """Return the error for arguments that do not fit a model, in words about the arguments."""
+    """Return the error for arguments that do not fit a model, worded for the model that made the call."""
     wrong: dict[str, list[str]] = {}
     for each in error.errors(include_url=False):
         name, words = _wrong(each)
         wrong.setdefault(name, []).append(words)
-    told = "; ".join(each for name, words in wrong.items() for each in _sentences(name, words))
-    return ToolError(f"The arguments do not fit: {told}.")
+    problems = "; ".join(each for name, words in wrong.items() for each in _sentences(name, words))
+    return ToolError(f"The arguments do not fit: {problems}.")
 
 
 def _sentences(name: str, words: list[str]) -> list[str]:
-    """Return what is wrong with one argument; of one that may be of several types, these are told together."""
+    """Return what is wrong with one argument; the types it may have are joined in one phrase."""
     if name and all(each.startswith(_MUST_BE) for each in words):
         words = [_MUST_BE + " or ".join(each.removeprefix(_MUST_BE) for each in dict.fromkeys(words))]
     return [
@@ -175,7 +177,7 @@ def _sentences(name: str, words: list[str]) -> list[str]:
 
 
 def _wrong(each: "ErrorDetails") -> tuple[str, str]:
-    """Return the name of an argument and what is wrong with it; what is wrong with all of them names none."""
+    """Return the name of an argument and what is wrong with it; an error about all of them has an empty name."""
     # Of an argument that may be of several types, pydantic also names the type.
     parts = [str(part) for part in each["loc"] if isinstance(part, int) or part.isidentifier()]
     if len(parts) > 1 and parts[-1] in _TYPES:
@@ -198,7 +200,7 @@ async def _awaited(outcome: Awaitable[object]) -> object:
 
 
 def _shown(outcome: object) -> object:
-    """Return what a plain function gives back as a result: nothing is "Done.", the rest is text, or a JSON object."""
+    """Return the return value of a function as a tool result: "Done." for None, otherwise text or a JSON object."""
     match outcome:
         case None:
             return "Done."
@@ -219,7 +221,7 @@ def _line(item: object) -> str:
 
 
 def _model(function: Callable[..., Any]) -> tuple[type[BaseModel], dict[str, str]]:
-    """Return the model of the arguments, and the argument each of its fields is for."""
+    """Return the model of the arguments, and the name of the argument that each of its fields is for."""
     name, (_, said) = _name(function), _docstring(function)
     try:
         parameters = list(inspect.signature(function, eval_str=True).parameters.values())
@@ -227,7 +229,7 @@ def _model(function: Callable[..., Any]) -> tuple[type[BaseModel], dict[str, str
         raise RegistryError(f"the function `{name}` has no usable signature: {error}") from error
     for parameter in parameters:
         _check_parameter(name, parameter)
-    # Under names of their own: an argument may be called as something a model has, like `json` or `schema`.
+    # The fields have names that no attribute of a model has: an argument may be called `json` or `schema`.
     names = {f"field_{index}": parameter.name for index, parameter in enumerate(parameters)}
     fields: dict[str, Any] = {}
     for field, parameter in zip(names, parameters, strict=True):
@@ -264,7 +266,7 @@ def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     try:
         found = docstring_parser.parse(text)
     except (docstring_parser.ParseError, IndexError):
-        # Of what is malformed, the library refuses some and stumbles over some.
+        # The parser raises errors of its own for some malformed docstrings, and crashes on others.
         return " ".join(text.partition("\n\n")[0].split()), {}
     head = found.short_description or ""
     if not found.blank_after_short_description:
@@ -292,14 +294,14 @@ def is_exportable(spec: ToolSpec, shape: str) -> bool:
 
 
 def exported(spec: ToolSpec, shape: str, *, strict: bool = False, free_form: bool = False) -> dict[str, Any]:
-    """Return a declaration as a provider takes it; `shape` is one of `SCHEMA_SHAPES`.
+    """Return a declaration in the format of a provider; `shape` is one of `SCHEMA_SHAPES`.
 
-    With `strict` the schema is one that OpenAI's strict mode takes, see `strict_schema`; one that has no such form is
-    exported as it is, and not as strict. A tool that takes no function calls is exported as the custom tool or the
-    local shell that it is. With `free_form` so is one that takes custom calls beside function calls, in the shapes of
-    OpenAI; its grammar goes with it.
+    With `strict` the schema is brought into the form of OpenAI's strict mode, see `strict_schema`; one that has no such
+    form is exported unchanged, and not marked as strict. A tool that takes no function calls is exported as a custom
+    tool or a local shell. With `free_form`, a tool that takes both custom calls and function calls is exported as a
+    custom tool with its grammar, in the formats of OpenAI.
 
-    Raises: `RegistryError` for an unknown shape, and for a tool that `is_exportable` says no to.
+    Raises: `RegistryError` for an unknown shape, and for a tool for which `is_exportable` is false.
     """
     if shape not in SCHEMA_SHAPES:
         raise RegistryError(f"unknown shape `{shape}`; known: {', '.join(SCHEMA_SHAPES)}")

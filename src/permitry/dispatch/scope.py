@@ -1,4 +1,4 @@
-"""What a tool may be given beside its arguments: the state of its caller, and the call as it was authorized."""
+"""What a tool may be given in addition to its arguments: the state of its caller, and the call as it was authorized."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[s
 
 @attrs.frozen
 class _StepsApart:
-    """A sink whose steps go to another one; of the same two it is the same sink."""
+    """A sink that sends events of the kind `STEP` to another sink; two of them with equal sinks are equal."""
 
     steps: EventSink
     others: EventSink | None
@@ -30,15 +30,15 @@ class _StepsApart:
 
 @attrs.frozen
 class CallScope:
-    """The state of the caller at one call, for the few tools that need it: `subtask`, `execute` and their like.
+    """The state of the caller at one call, for the few tools that need it, such as `subtask` and `execute`.
 
     `depth` counts from 0 for the main agent; `history` are the messages so far, oldest first; `deadline` is in seconds
     of `time.monotonic`; `step` counts from 0. `on_event` takes the events of the run and of all that it starts;
     `on_step` takes those of kind `STEP` in its place.
 
     `session` is the session of the caller: an agent started here works under `scope.session.child(name)`, and so is
-    never allowed more than who started it. A tool gets the one in which its call was authorized, whatever the host has
-    put there.
+    never allowed more than its caller. A tool always gets the session in which its call was authorized, even if the
+    host passed another one.
     """
 
     depth: int = 0
@@ -48,7 +48,7 @@ class CallScope:
     deadline: float | None = attrs.field(default=None, kw_only=True)
     model: str | None = attrs.field(default=None, kw_only=True)
     step: int = attrs.field(default=0, kw_only=True)
-    # Any: a session is made of what tools are authorized by, and this folder does not know that.
+    # Any: the class of sessions is defined in an outer layer, which this folder must not import.
     session: Any = attrs.field(default=None, kw_only=True, repr=False)
 
     def sink(self) -> EventSink | None:
@@ -58,7 +58,7 @@ class CallScope:
 
 @attrs.frozen
 class Listener:
-    """Takes the events of a run for a caller that gives no scope: a call-time tool gets none then."""
+    """Takes the events of a run for a caller that passes no `CallScope`; call-time tools then get no state of it."""
 
     on_event: EventSink
 
@@ -73,10 +73,10 @@ Caller: TypeAlias = CallScope | Listener
 
 @attrs.frozen
 class ToolInvocation:
-    """One authorized call, for tools that must know in which context and for whom they run.
+    """One authorized call, for tools that must know in which context and for which caller they run.
 
-    `call` came with this `context`; `scope` is the state of the caller, that of a main agent where the host gave none;
-    `session` is the session in which the call was authorized, None where there was none.
+    `call` was decided in this `context`; `scope` is the state of the caller, that of a main agent if the host passed
+    none; `session` is the session in which the call was authorized, None if there was none.
     """
 
     call: ToolCall

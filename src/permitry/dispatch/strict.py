@@ -16,10 +16,10 @@ _MOST_REFERENCES = 32
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema in OpenAI's strict form: nothing beside the named properties, and all of them required.
+    """Return the schema in OpenAI's strict form: no properties but the named ones, and all of them required.
 
-    A property that could be left out may be null instead. Defaults are dropped, `oneOf` becomes `anyOf`, and what
-    stands beside a `$ref` is put together with what it refers to, as strict mode refuses them.
+    A property that could be left out may be null instead. As strict mode refuses them, defaults are dropped, `oneOf`
+    becomes `anyOf`, and keys next to a `$ref` are merged with the schema it refers to.
 
     Raises: `RegistryError` for what has no such form: an object with any properties, a value of any type.
     """
@@ -56,7 +56,7 @@ class _Strict:
         return [self.of(each) for each in value] if key == "anyOf" else value
 
     def _merged(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the schema without a `$ref` that has other keys beside it, and without `allOf`."""
+        """Return the schema without `allOf`, and without a `$ref` that has other keys next to it."""
         plain = dict(schema)
         for _ in range(_MOST_REFERENCES):
             parts = plain.get("allOf", ())
@@ -107,5 +107,5 @@ class _Strict:
             return plain if "null" in kind else {**plain, "type": [*kind, "null"]}
         if isinstance(kind, str) and kind != "object" and "const" not in plain:
             return plain if kind == "null" else {**plain, "type": [kind, "null"]}
-        beside = {key: plain.pop(key) for key in ("description", "title") if key in plain}
-        return {"anyOf": [plain, {"type": "null"}], **beside}
+        kept = {key: plain.pop(key) for key in ("description", "title") if key in plain}
+        return {"anyOf": [plain, {"type": "null"}], **kept}

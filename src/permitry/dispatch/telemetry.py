@@ -1,4 +1,4 @@
-"""What every run is counted by: an outcome, a duration, and bytes."""
+"""What is measured of every run: its outcome, its duration, and the bytes that went in and out."""
 
 import enum
 import threading
@@ -24,7 +24,7 @@ class Outcome(enum.Enum):
 
 @attrs.frozen
 class ToolRun:
-    """One run of one tool; `seconds` include those it was `waiting` for its turn, sizes are in bytes of UTF-8."""
+    """One run of one tool; `seconds` include those spent `waiting` for a lock, sizes are in bytes of UTF-8."""
 
     tool: str
     outcome: Outcome
@@ -40,10 +40,10 @@ class ToolRun:
 
 
 class ToolTelemetry(Protocol):
-    """A sink for runs. It is called after the run is on record; what it raises is skipped."""
+    """A sink for measurements of runs. It is called after the run is recorded; its exceptions are ignored."""
 
     def ran(self, run: ToolRun) -> None:
-        """Take note of one run."""
+        """Receive one run."""
         ...
 
 

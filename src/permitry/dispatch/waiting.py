@@ -1,7 +1,7 @@
-"""Threads of their own for work that may take long, and waiting for it from a thread or from an event loop.
+"""Starting work that may take long in a new thread, and waiting for work from a thread or from an event loop.
 
-What waits is written once, as a coroutine that is given a `Wait`. With `await_until` it is awaited on a loop; with
-`block_until` it never suspends, and `without_suspending` runs it on a thread.
+Code that waits is written once, as a coroutine that takes a `Wait`. With `await_until` it is awaited on an event loop.
+With `block_until` it never suspends, so that `without_suspending` can run it on a thread without an event loop.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 GRACE = 2.0
-"""The seconds that work which was asked to stop has for it."""
+"""How many seconds work that was asked to stop is waited for."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -35,7 +35,7 @@ Work: TypeAlias = asyncio.Task[Any] | concurrent.futures.Future[Any]
 
 
 class Wait(Protocol):
-    """How to wait."""
+    """A function that waits for work: `block_until` on a thread, `await_until` on an event loop."""
 
     def __call__(self, work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> Awaitable[None]:
         """Return when the work is done, `seconds` have passed, or `stop` is given."""
@@ -43,7 +43,7 @@ class Wait(Protocol):
 
 
 async def block_until(work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> None:
-    """Wait on this thread: it blocks, and nothing suspends. `work` is not a task."""
+    """Wait by blocking this thread; the coroutine never suspends. `work` must not be a task."""
     if work.done():
         return
     stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
@@ -53,7 +53,7 @@ async def block_until(work: Work, seconds: float | None, stop: Cancellation | No
 
 
 async def await_until(work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> None:
-    """Wait on the event loop, which goes on."""
+    """Wait without blocking the event loop."""
     if work.done():
         return
     loop = asyncio.get_running_loop()
@@ -64,7 +64,7 @@ async def await_until(work: Work, seconds: float | None, stop: Cancellation | No
 
 
 def without_suspending(steps: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns that never suspends."""
+    """Run a coroutine that never suspends, and return its result."""
     try:
         steps.send(None)
     except StopIteration as end:
@@ -75,7 +75,7 @@ def without_suspending(steps: Coroutine[Any, Any, T]) -> T:
 
 
 async def in_thread(function: Callable[[T], R], argument: T) -> R:
-    """Return `function(argument)`, run in a thread of its own: a slow one holds up neither the loop nor another."""
+    """Return `function(argument)`, run in a new thread: if it is slow, it delays neither the loop nor another call."""
     work: concurrent.futures.Future[R] = concurrent.futures.Future()
     start(work, lambda: function(argument))
     await await_until(work, None)
@@ -83,10 +83,10 @@ async def in_thread(function: Callable[[T], R], argument: T) -> R:
 
 
 def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> None:
-    """Run `function` for `future` in a new thread, with this context.
+    """Run `function` in a new thread, with a copy of this context, and put its result or exception into `future`.
 
-    A thread that does not end keeps no process from ending. The future is there before: an interrupt then leaves it to
-    be waited for.
+    The thread is a daemon thread, so it does not keep the process from ending. The caller creates the future: if this
+    function is interrupted, the caller can still wait for it.
     """
     context = contextvars.copy_context()
 
@@ -94,7 +94,7 @@ def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> 
         try:
             result = context.run(function)
         except StopIteration as error:
-            # A future cannot carry it into a coroutine.
+            # A StopIteration cannot be raised into a coroutine that awaits the future.
             failure = RuntimeError("raised StopIteration")
             failure.__cause__ = error
             future.set_exception(failure)
@@ -111,9 +111,9 @@ def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> 
 
 
 def waited_for(outcome: Awaitable[R], cancellation: Cancellation) -> R:
-    """Return the outcome of something async to a caller that is not, even on the thread of a running loop.
+    """Return the result of an awaitable to a caller that is not async, even on the thread of a running loop.
 
-    It is cancelled when the signal is given, and when the waiting is interrupted.
+    The awaitable is cancelled on `cancellation`, and when this wait is interrupted.
     """
 
     async def awaited() -> R:
@@ -139,7 +139,7 @@ def waited_for(outcome: Awaitable[R], cancellation: Cancellation) -> R:
 
 
 def _loop_future(work: Work) -> "asyncio.Future[Any]":
-    """Return a future of the loop that is done when `work` is; cancelling it does not reach `work`."""
+    """Return a future of the loop that is done when `work` is; a thread goes on if the future is cancelled."""
     if isinstance(work, asyncio.Task):
         return work
     loop = asyncio.get_running_loop()

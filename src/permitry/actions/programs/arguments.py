@@ -1,6 +1,6 @@
-"""How the arguments of a program are read: its options, their values, and what is left.
+"""Splits the arguments of a program into options, their values, and operands.
 
-An allow-list: an option that is not listed, or a word that may become one, is refused.
+An allow-list: an option that is not listed, or a word that a pattern or expansion may turn into an option, is refused.
 """
 
 import string
@@ -21,8 +21,8 @@ _HEX_DIGITS = frozenset(string.hexdigits + "x")
 class Parts:
     """The options and operands among a program's arguments.
 
-    `before` is how many of the operands stand before `--`. `is_spread`: a pattern stands where a value is expected, so
-    what follows it may be something else than it seems.
+    `before` is the number of operands before `--`. `is_spread`: a pattern or expansion is in the place of a value. As
+    it may become several words or none, the words after it may have other roles than it seems.
     """
 
     found: list[tuple[str, Word | None]] = attrs.field(factory=list)
@@ -42,7 +42,7 @@ def is_spread(word: Word) -> bool:
 
 
 def is_cluster(word: Word, options: Options) -> bool:
-    """Return whether a word is nothing but letters of known options that take no value."""
+    """Return whether a word is a hyphen and letters of known options that take no value, as `-la`."""
     letters = word.text[1:]
     is_known = all(f"-{letter}" in options.plain for letter in letters)
     return word.text.startswith("-") and letters != "" and is_known and not is_spread(word)
@@ -53,7 +53,7 @@ def read_options(
 ) -> Parts:
     """Return the options and operands of a program called `name`.
 
-    `is_any`: the options may be any that are known, not only the harmless ones.
+    With `is_any`, all known options are accepted, not only the harmless ones.
 
     Raises: `RefusedError` for an option that is not listed, or a pattern that may become one.
     """
@@ -62,7 +62,7 @@ def read_options(
 
 
 def sub_command(words: Sequence[Word], entry: Entry, name: str) -> tuple[str, Entry, Sequence[Word]] | None:
-    """Return the name and entry of a program's sub-command, and the words behind it; None if there is none.
+    """Return the name and entry of a program's sub-command, and the words after it; None if there is none.
 
     Raises: `RefusedError` for one that is not listed.
     """
@@ -80,9 +80,9 @@ def sub_command(words: Sequence[Word], entry: Entry, name: str) -> tuple[str, En
 
 
 def unbundled(words: Sequence[Word]) -> Sequence[Word]:
-    """Return the arguments of `tar` with the hyphen that its first one may lack.
+    """Return the arguments of `tar`, with a hyphen before the first one if it lacks that (`tar xf a.tar`).
 
-    Only with one `f`, at the end: the values of such letters are the words that follow, in order.
+    It is added only if the letters have one `f`, at the end, as the values of such letters are the next words.
     """
     if not words or words[0].may_be_option:
         return words
@@ -123,8 +123,8 @@ class _Reader:
     def option(self, word: Word) -> None:
         """Read one option.
 
-        INVARIANT: no listed name holds a character of a pattern. So a pattern that begins with a hyphen is refused, or
-        begins with a whole option and can only become that option with another value.
+        INVARIANT: no listed name contains a character of a pattern. So a pattern that begins with a hyphen either is
+        refused, or begins with a complete option and can only become the same option with another value.
         """
         options = self.options
         if word.is_open or not word.text.startswith("-"):
@@ -196,7 +196,7 @@ class _Reader:
     def value(self, name: str) -> Word | None:
         """Return the next word as the value of an option.
 
-        INVARIANT: it never begins like an option. So no option hides behind a name that takes no value after all.
+        INVARIANT: it never begins like an option. So no option is missed if the program takes no value here after all.
         """
         if self.at >= len(self.words):
             return None

@@ -1,10 +1,9 @@
-"""Programs of `awk`, read to see whether they only print.
+"""Parses programs of `awk`, to see whether they only print.
 
-A grammar of the part of the language that has no output but `print` to the standard output, no
-command, no `getline` and no function that does more than compute. It is wider than the language
-where that does not matter (no operator binds stronger than another), and narrower where
-implementations differ: a `>` compares only within parentheses and in a pattern, and a statement
-is never within parentheses.
+The grammar covers the part of the language whose only output is `print` to the standard output, without
+commands, `getline` and functions that do more than compute. It accepts more than the language where that
+does not matter (operators have no precedence), and less where implementations differ: a `>` is a
+comparison only within parentheses and in a pattern, and a statement is never within parentheses.
 
 Source: POSIX awk, "Grammar"; the grammars of gawk, mawk, busybox and the one true awk.
 """
@@ -24,7 +23,7 @@ _DEEPEST = 40
 _SPECIAL = frozenset({"BEGIN", "BEGINFILE", "END", "ENDFILE"})
 _PREFIXES = frozenset({"!", "+", "-", "++", "--", "$"})
 _VALUES = frozenset({"name", "number", "string", "regex", "function of awk", "(", "$"})
-"""What an operand begins with, and so what may follow another one that it is joined to."""
+"""The kinds of tokens with which an operand begins; after another operand, they concatenate."""
 
 _OPERATORS = frozenset(
     {"=", "+=", "-=", "*=", "/=", "%=", "^=", "**=", "+", "-", "*", "/", "%", "^", "**", "?", "in"}
@@ -36,7 +35,7 @@ _ENDS = frozenset({";", "\n"})
 
 @attrs.define
 class _Awk:
-    """A reader of one program; each method steps over what it is named after, or refuses."""
+    """A parser of one program; each method consumes what it is named after, or refuses the program."""
 
     tokens: Sequence[Token]
     own: frozenset[str]
@@ -47,7 +46,7 @@ class _Awk:
         return self.tokens[self.at].kind
 
     def take(self, *kinds: str) -> bool:
-        """Step over the next token if it is one of these."""
+        """Consume the next token if it is one of these."""
         is_taken = self.peek() in kinds
         self.at += is_taken
         return is_taken
@@ -150,7 +149,7 @@ class _Awk:
             self.at = before
 
     def head(self) -> None:
-        """Step over the head of a `for`: expressions alone, though some take statements there."""
+        """Consume the head of a `for`: only expressions, though some implementations allow statements there."""
         self.expect("(")
         parts = 0
         while not self.take(")"):
@@ -193,7 +192,7 @@ class _Awk:
             self.expression(has_greater=has_greater, has_or=has_or)
 
     def expression(self, *, has_greater: bool = False, has_or: bool = True) -> None:
-        """Step over operands and what is between them.
+        """Consume operands and the operators between them.
 
         Without `has_greater` a `>` may be a redirection, and without `has_or` so may `>=` and `||`.
         """
@@ -210,7 +209,7 @@ class _Awk:
             raise RefusedError("a choice of `awk` without its end")
 
     def joined(self, kind: str) -> None:
-        """Step over an operator, if there is one, and the operand behind it."""
+        """Consume an operator of this kind, if there is one, and the operand after it."""
         if self.take("in"):
             self.expect("name")
             return

@@ -1,7 +1,7 @@
-"""The tokens of a program of `awk`, as far as all implementations cut them alike.
+"""Splits a program of `awk` into tokens, as far as all implementations do that in the same way.
 
-What two of them cut differently is refused: a number with letters, a slash that may divide or begin
-an expression, a bracket that may go on behind a slash, a line that goes on behind a backslash.
+Text that two of them split differently is refused: a number with letters, a slash that may divide or begin a regular
+expression, a bracket expression with a slash in it, a line that a backslash continues.
 
 Source: POSIX awk, "Lexical Conventions"; the scanners of gawk, mawk, busybox and the one true awk.
 """
@@ -21,7 +21,7 @@ FUNCTIONS = frozenset(
     | {"sin", "split", "sprintf", "sqrt", "srand", "strftime", "strtonum", "sub", "substr"}
     | {"systime", "tolower", "toupper", "typeof", "xor"}
 )
-"""The functions of any implementation that only compute."""
+"""The functions that only compute, of all implementations."""
 
 _KEYWORDS = frozenset(
     {"BEGIN", "BEGINFILE", "END", "ENDFILE", "break", "continue", "delete", "do", "else", "exit"}
@@ -54,9 +54,9 @@ _BEFORE_DIVISION = frozenset({"name", "number", "string", "regex", ")", "]"})
 
 @attrs.frozen
 class Token:
-    """A token of a program: `kind` is what it is to the grammar, a sign or a keyword by its text.
+    """A token of a program; `kind` is its kind in the grammar: for a sign or a keyword, its text.
 
-    `is_called`: an opening parenthesis follows a name without a blank.
+    `is_called`: the token is a name, and an opening parenthesis follows it without a blank.
     """
 
     kind: str
@@ -65,9 +65,9 @@ class Token:
 
 
 def tokens_of(text: str) -> Iterator[Token]:
-    """Yield the tokens of a program, and one without a text at its end.
+    """Yield the tokens of a program, and an empty token at its end.
 
-    Raises: `RefusedError` for text that is not a token, or not the same token everywhere.
+    Raises: `RefusedError` for text that is not a token, or not the same token in all implementations.
     """
     at, before = 0, ""
     while at < len(text):
@@ -84,7 +84,7 @@ def tokens_of(text: str) -> Iterator[Token]:
 
 
 def _slash(text: str, at: int, before: str) -> re.Match[str] | None:
-    """Return the division or the expression that begins here; None where that is not certain."""
+    """Return the division sign or the regular expression that begins here; None if it is not certain which it is."""
     if before in _BEFORE_DIVISION:
         return _DIVISION.match(text, at)
     return _REGEX.match(text, at) if before in _BEFORE_REGEX else None

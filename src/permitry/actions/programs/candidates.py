@@ -1,4 +1,4 @@
-"""What a word may name where nobody knows what its program does with it: paths, and hosts."""
+"""The paths and hosts that a word may name if it is not known what the program does with the word."""
 
 import itertools
 import re
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 UNSEEN = Word("", is_open=True)
-"""A name that nobody has seen, or one too many to look at."""
+"""A name that is not known: it is not in the text, or there were too many names to look at."""
 
 _MOST_PARTS = 256
 _MOST_EXPANDED = 64
@@ -58,20 +58,20 @@ Words = Sequence[Word]
 
 
 def is_name(word: Word) -> bool:
-    """Return whether a word has the look of a path: no option, and no text with blanks."""
+    """Return whether a word looks like a path: not an option, and not a text with blanks."""
     is_text = not word.text or word.text.startswith("-") or any(map(str.isspace, word.text))
     return word.is_open or not is_text
 
 
 def code_of(words: Words) -> frozenset[Word]:
-    """Return the words that are surely a program of an interpreter's language: those behind `-c` or `-e`."""
+    """Return the words that are code in the language of an interpreter: those after options such as `-c` or `-e`."""
     if not reads_code(words):
         return frozenset()
     return frozenset(after for word, after in itertools.pairwise(words[1:]) if _CODE.fullmatch(word.text))
 
 
 def reads_code(words: Words) -> bool:
-    """Return whether a program may run its input as a program of an interpreter's language."""
+    """Return whether a program is an interpreter, which may run its standard input as code in its language."""
     return _INTERPRETER.fullmatch(words[0].text.rpartition("/")[2]) is not None
 
 
@@ -84,14 +84,18 @@ def script_of(words: Words) -> frozenset[Word]:
 
 
 def literals_in(code: Word) -> Iterator[Word]:
-    """Yield the string literals of a program in another language."""
+    """Yield the string literals of code in another language."""
     found = [match[match.lastindex or 0] or "" for match in _some(LITERAL.finditer(code.text))]
     yield from (_part(code, text) for text in found if text)
     yield from _more(found)
 
 
 def paths_in(word: Word, program: str) -> Iterator[Word]:
-    """Yield a word, what stands around the signs in it, what is attached to a short option, and what a script names."""
+    """Yield each path that a word may name.
+
+    That is the word itself, its parts between signs such as `=` and `:`, a value attached to a short option, and the
+    names in a script of `program`.
+    """
     yield word
     yield from (_part(word, text) for text in _texts(word.text) if text)
     before, colon, _ = word.text.partition(":")
@@ -121,7 +125,7 @@ def _texts(text: str) -> Iterator[str]:
 
 
 def hosts_in(word: Word, *, is_network: bool) -> Iterator[Word]:
-    """Yield the addresses in a word; for a program of the network, every word and every part of one."""
+    """Yield the addresses in a word; if `is_network` (the program uses the network), any part may be one."""
     user, at, rest = word.text.partition("@")
     yield from (_part(word, match[1]) for match in _some(_SPECIAL_FILE.finditer(word.text)))
     if "://" in word.text:
@@ -136,12 +140,12 @@ def hosts_in(word: Word, *, is_network: bool) -> Iterator[Word]:
 
 
 def _is_other(text: str) -> bool:
-    """Return whether a word as a whole is no host: a local file, a text with blanks, a pair."""
+    """Return whether a word as a whole is not a host: a local file, a text with blanks, a pair."""
     return bool(_LOCAL.match(text)) or "=" in re.split("[/?]", text, maxsplit=1)[0] or len(text.split()) != 1
 
 
 def _parts_of_hosts(word: Word) -> Iterator[Word]:
-    """Yield what may be a host in `--proxy=a:80`, `-ha`, `tcp:a:80` or `ProxyJump=a,b`."""
+    """Yield the parts of a word that may be hosts, as in `--proxy=a:80`, `-ha`, `tcp:a:80` or `ProxyJump=a,b`."""
     text = word.text
     if text.startswith("--"):
         text = text.partition("=")[2]
@@ -180,7 +184,7 @@ def machine_of(word: Word) -> Word:
 
 
 def addresses_in(word: Word) -> Iterator[Word]:
-    """Yield each address in a word: what stands around a `://`, up to the next one."""
+    """Yield each address in a word: a scheme, its `://`, and the text up to the next address."""
     starts: list[int] = []
     at = word.text.find("://")
     while at >= 0:
@@ -194,7 +198,7 @@ def addresses_in(word: Word) -> Iterator[Word]:
 
 
 def globbed(word: Word) -> Iterator[Word]:
-    """Yield the addresses that curl makes of `{a,b}` and `[a-c]`; an open word if they are too many."""
+    """Yield the addresses to which curl expands `{a,b}` and `[a-c]`; an open word if they are too many."""
     if not _BRACES.search(word.text):
         yield word
         return
@@ -229,5 +233,5 @@ def _some(matches: Iterator[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _more(found: Sequence[object]) -> tuple[Word, ...]:
-    """Return a name nobody has seen where not all were looked at."""
+    """Return an unknown name if the limit was reached, so that not all parts were looked at."""
     return (UNSEEN,) if len(found) == _MOST_PARTS else ()

@@ -1,6 +1,7 @@
 """What is known about programs, read from `programs.toml` on first use.
 
-`programs.json` says the same and is read ten times as fast; it counts only for the very bytes it was made from.
+`programs.json` has the same content and is read ten times as fast; it is used only if it was made from exactly these
+bytes of `programs.toml`.
 """
 
 import functools
@@ -19,12 +20,12 @@ _COMPACT = _TEXT.with_suffix(".json")
 
 
 class RefusedError(Exception):
-    """A command that does not only read, or whose operands are not certain; the message is the reason, for a human."""
+    """Raised for a command that may do more than read, or whose operands are not certain; its message says why."""
 
 
 @attrs.frozen
 class Options:
-    """Options of a program; names carry their hyphens."""
+    """Options of a program, by how they take values; the names include their hyphens."""
 
     plain: frozenset[str] = frozenset()
     valued: frozenset[str] = frozenset()
@@ -144,7 +145,7 @@ def compact() -> str:
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415 -- slow to import, and not needed beside `programs.json`
+    import tomllib  # noqa: PLC0415 -- slow to import, and not needed if `programs.json` is used
 
     return tomllib.loads(text.decode())
 
@@ -161,7 +162,7 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
 
 
 def _shapes(data: Mapping[str, Any]) -> tuple[Shape, ...]:
-    """Return the shapes of a program's operands: those of its modes, in order, and the usual one at the end."""
+    """Return the shapes of a program's operands: those of its modes, in order, and the default one at the end."""
     usual = {name: value for name, value in data.items() if name in _SHAPE}
     return tuple(_shape(usual | mode) for mode in (*data.get("modes", ()), {}) if "operands" in usual | mode)
 
@@ -177,7 +178,7 @@ def _shape(data: Mapping[str, Any]) -> Shape:
 
 
 def _options(text: str, groups: Mapping[str, str], *, whole_words: bool) -> Options:
-    """Return the options a text of `programs.toml` lists."""
+    """Return the options that a text in `programs.toml` lists."""
     sets: dict[str, set[str]] = {
         "plain": set(),
         "valued": set(),

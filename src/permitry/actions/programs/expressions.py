@@ -37,7 +37,7 @@ def check_find(words: Sequence[Word], entry: Entry) -> None:
 
 
 def _is_value(name: str, value: Word) -> bool:
-    """Return whether a value is certainly one, and not an expression that ended up in its place."""
+    """Return whether a word is certainly the value of a test, and not a test or an action itself."""
     if not value.may_be_option:
         return True
     if is_spread(value):

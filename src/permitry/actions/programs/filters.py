@@ -1,7 +1,7 @@
-"""Names that a program expands by itself: pathspecs of `git`, and the filters of programs that search.
+"""Patterns of paths that a program expands itself: pathspecs of `git`, and the file filters of programs that search.
 
-The shell does not see these patterns, so the program does with them what it likes; and unlike those of a shell, their
-wildcards stand for a dot and for a slash as well.
+The shell does not expand these patterns. Unlike in the patterns of a shell, their wildcards also match a slash, and a
+dot at the beginning of a name.
 """
 
 import re
@@ -29,7 +29,7 @@ _SHOWING = frozenset(
         "whatchanged",
     }
 )  # fmt: skip
-"""The sub-commands that show what is in the files their pathspecs mean."""
+"""The sub-commands that show the content of the files that match their pathspecs."""
 
 _VALUED = frozenset({"-G", "-L", "-S", "-e", "-n", "--author", "--committer", "--format", "--grep", "--since"})
 _HERE = Word(".")
@@ -37,7 +37,7 @@ _MOST_CHOICES = 64
 
 
 def expanded_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
-    """Yield the paths that such words may stand for, and whether what lies below them is touched as well."""
+    """Yield the paths that may match the patterns of a command, and whether everything below each is touched too."""
     name = words[0].text
     if name == "git":
         yield from _of_git([word.text for word in words[1:]])
@@ -50,7 +50,7 @@ def expanded_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
 
 
 def _of_git(texts: Sequence[str]) -> Iterator[tuple[Word, bool]]:
-    # Options of `git` itself, and their values, may stand in front.
+    # Options of `git` itself, and their values, may come before the sub-command.
     command = next((text for text in texts[:6] if text in _SHOWING), "")
     if command in _SEARCHING:
         yield _HERE, True
@@ -66,7 +66,7 @@ def _of_git(texts: Sequence[str]) -> Iterator[tuple[Word, bool]]:
 
 
 def _magic(text: str) -> Iterator[tuple[Word, bool]]:
-    """Yield what a pathspec with a sign or a word in front means; one that excludes means all the rest."""
+    """Yield the paths of a pathspec with magic, such as `:/x` or `:(top)x`; one that excludes matches all the rest."""
     rest = text[1:].lstrip("/!^")
     words, bracket, behind = rest.partition(")")
     if words.startswith("(") and bracket:
@@ -91,7 +91,7 @@ def _values(texts: Sequence[str], option: str) -> Iterator[str]:
 
 
 def _anywhere(text: str) -> tuple[Word, bool]:
-    """Return a pattern as one that may stand at any depth, and for names that begin with a dot."""
+    """Return a pattern that also matches at any depth, and names that begin with a dot."""
     names = [f"[*]{name}" if name.startswith(("*", "?")) else name for name in text.lstrip("!/").split("/")]
     return Word("/".join(("**", *names)), is_glob=True), False
 

@@ -1,8 +1,8 @@
 """Whether a command only reads.
 
-Takes the commands of the strict reader and answers with None, or with the reason why a command may do more than read.
-The answer is None only for a program, sub-command and option that `programs.toml` lists; the wrappers around a program
-are taken off first.
+For each command of the strict reader, the result is None if it only reads, or the reason why it may do more. It is None
+only if `programs.toml` lists the program, its sub-command and its options. Wrappers such as `timeout` are unwrapped
+first.
 
 Source: shared/reference/security.md, section 3 and "Contracts used by the case files".
 """
@@ -23,7 +23,7 @@ from permitry.core.action import Word
 
 __all__ = ["Judged", "Refused", "judged", "why_not_reading", "why_not_reading_all"]
 
-# Neither a field (`.import`), a text ("import") nor a key (`import:`).
+# The words that load a module, and not a field (`.import`), a text ("import") or a key (`import:`).
 _LOADS_MODULES = re.compile(r"(?<![\w.\"$])(?:import|include|modulemeta)\b(?!\s*:)")
 _NETWORK_FILES = ("/dev/tcp", "/dev/udp")
 
@@ -33,9 +33,9 @@ _SCRIPTS = {"awk": check_awk, "sed": check_sed}
 
 @attrs.frozen
 class Judged:
-    """A command, its wrappers taken off, and why it may do more than read: None if it only reads.
+    """A classified command without its wrappers; `doubt` is why it may do more than read, None if it only reads.
 
-    Its redirections are not judged. `command.within` names the wrappers.
+    Its redirections are not considered. `command.within` names the wrappers.
     """
 
     command: Command
@@ -44,16 +44,17 @@ class Judged:
 
 @attrs.frozen
 class Refused:
-    """A command whose wrappers or assignments are not known, and the reason: what runs is not certain."""
+    """A command that cannot be unwrapped, and the reason: with unknown wrappers or assignments it may run anything."""
 
     command: Command
     reason: str
 
 
 def judged(commands: Iterable[Command]) -> tuple[Judged | Refused, ...]:
-    """Return for each command of a script those that run once its wrappers are taken off, in order.
+    """Return the commands of a script, unwrapped and classified, in order.
 
-    Looks at them together as well: behind a `cd`, `git` may find an embedded repository, whose configuration executes.
+    The commands are also considered together: after a `cd`, `git` may find an embedded repository, whose configuration
+    may run programs.
     """
     results: list[Judged | Refused] = []
     has_moved = False
@@ -110,7 +111,7 @@ def _why_not_redirected(command: Command) -> str | None:
 
 
 def _check(command: Command) -> None:
-    """Refuse a command, its wrappers taken off, that may do more than read."""
+    """Refuse an unwrapped command that may do more than read."""
     name = command.words[0].text
     entry = catalogue().get(name)
     if entry is None or command.words[0].is_open:
@@ -162,7 +163,7 @@ def _check_sub_command(words: Sequence[Word], entry: Entry, name: str) -> None:
 
 
 def _check_parts(parts: Parts, entry: Entry, name: str) -> None:
-    """Refuse operands where there may be none, and options that must be there and are not."""
+    """Refuse operands that are not allowed, and the absence of options that are required."""
     has_patterns = parts.is_spread or any(map(is_spread, parts.operands))
     if entry.most_operands is not None and (has_patterns or len(parts.operands) > entry.most_operands):
         raise RefusedError(f"`{name}` with more operands than {entry.most_operands}")
@@ -183,7 +184,7 @@ def _check_parts(parts: Parts, entry: Entry, name: str) -> None:
 
 
 def _check_value(option: str, value: Word, entry: Entry, name: str) -> None:
-    """Refuse the value of an option that means more than it says."""
+    """Refuse values of options that make the program do more than read."""
     if entry.refused_start and (value.text.startswith(entry.refused_start) or _may_start(value)):
         raise RefusedError(f"`{name} {option}` with the value `{value.text}`")
     refused = entry.refused_values.get(option)
@@ -192,19 +193,19 @@ def _check_value(option: str, value: Word, entry: Entry, name: str) -> None:
 
 
 def _may_start(word: Word) -> bool:
-    """Return whether a word may become one that begins with anything."""
+    """Return whether the first character of a word is not known: an expansion or a pattern is there."""
     return word.is_open or (word.is_glob and word.text[:1] in ("*", "?", "["))
 
 
 def _check_jq(words: Sequence[Word]) -> None:
-    """Refuse `jq` with modules: it reads files that its words need not name."""
+    """Refuse `jq` with modules: it reads files that the command need not name."""
     for word in words:
         if word.text.startswith(("-L", "--library-path", "--lib")) or _LOADS_MODULES.search(word.text):
             raise RefusedError("`jq` with modules")
 
 
 def _check_xargs(words: Sequence[Word], entry: Entry) -> None:
-    """Refuse `xargs` unless its program takes any option: file names come from elsewhere and may look like options."""
+    """Refuse `xargs` unless every option of its program is harmless: names from its input may look like options."""
     parts = read_options(words, entry, name="xargs")
     if parts.is_spread:
         raise RefusedError("`xargs` with a pattern")

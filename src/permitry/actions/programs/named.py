@@ -28,7 +28,7 @@ class Named:
 
     `is_tree`: the program goes on below it if it is a folder. `is_entry`: it makes, replaces or removes the entry of
     this name; otherwise it goes where the entry leads. `is_filled`: it puts there what is not known, or copies from
-    there what it finds; either may be links. `instead` is what it may do in place of `access`, where that is not known.
+    there what it finds; either may be links. `instead` are other accesses it may make in place of `access`.
     """
 
     access: Access
@@ -41,7 +41,7 @@ class Named:
 
 @attrs.frozen
 class Copy:
-    """Names that a program makes from others: of `target` itself, or below it if that is a folder.
+    """Copies, moved files or links that a program creates: at `target` itself, or below it if that is a folder.
 
     `is_below` says which, None if that depends on the disk. `sources` are the originals, or the texts of new links if
     they `are_texts`. `keeps_links`: the copy of a link is a link; `makes_links`: it is one anyway. `is_tree`: folders
@@ -89,7 +89,7 @@ class Collector:
     has_folder: bool = False
 
     def is_set(self, options: frozenset[str]) -> bool:
-        """Return whether one of these options is given, or nothing needs to be (`*`)."""
+        """Return whether one of these options is given; `*` among them is always true."""
         return "*" in options or bool(options & self.names)
 
     def option(self, name: str, value: Word | None) -> None:
@@ -168,7 +168,7 @@ class Collector:
             case "write" if not self.has_folder:
                 self.path("below", _HERE)
             case "read" if not self.has_operand:
-                # As its operands are: `find -delete` deletes.
+                # It is accessed as an operand would be: `find -delete` deletes.
                 roles = (role.rstrip("*+?") for role in self.shape.operands)
                 self.path(next((role for role in roles if "read" in role.split("/")), "read"), _HERE)
             case "trees" if not self.has_operand and self.is_set(self.shape.trees):

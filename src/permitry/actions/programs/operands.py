@@ -63,7 +63,7 @@ def touches_of(words: Sequence[Word]) -> Operands:
     return _touches_of(tuple(words))
 
 
-# What it returns depends on the words alone, and one decision asks several times.
+# The result depends only on the words, and one decision asks for it several times.
 @functools.lru_cache(maxsize=_REMEMBERED)
 def _touches_of(words: tuple[Word, ...]) -> Operands:
     try:

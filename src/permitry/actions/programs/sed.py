@@ -13,7 +13,7 @@ from permitry.core.action import Access, Word
 __all__ = ["SED", "check_sed", "effects_of_sed", "files_of_sed", "with_script"]
 
 SED = frozenset({"gsed", "sed", "ssed"})
-"""The names it goes by."""
+"""The program names of `sed`."""
 
 _ANYTHING = Effects(((Access.READ, UNSEEN), (Access.WRITE, UNSEEN)), runs_input=True)
 _FROM_INPUT = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/.*")
@@ -54,9 +54,9 @@ def files_of_sed(parts: Parts) -> tuple[tuple[Access, Word], ...]:
 
 
 def effects_of_sed(words: Sequence[Word]) -> Effects:
-    """Return what the scripts among the words behind `sed` may do, wherever its options are.
+    """Return what the scripts among the arguments of `sed` may do, wherever its options are.
 
-    A script that cannot be read may run and open anything. What is in a file of commands is not looked at.
+    A script that cannot be parsed may run and open anything. Script files are not opened.
     """
     given = tuple(_given(words))
     if any(option == "f" and (word.is_open or _FROM_INPUT.fullmatch(word.text)) for option, word in given):
@@ -65,7 +65,7 @@ def effects_of_sed(words: Sequence[Word]) -> Effects:
     if not any(option for option, _ in given):
         return _read(first) or _ANYTHING
     scripts = [word for option, word in given if option == "e"]
-    # An operand that comes first is a file to GNU, and the script to BSD.
+    # If an operand comes before the options, GNU sed takes it for a file, and BSD sed for the script.
     return _read((*first, *scripts)) or _read(scripts) or _ANYTHING
 
 
@@ -77,7 +77,7 @@ def _read(scripts: Sequence[Word]) -> Effects | None:
 
 
 def with_script(words: tuple[Word, ...], text: str | None) -> tuple[Word, ...]:
-    """Return the words of a command with `-e text` for the `-f -` of `sed`, if that is what they are about."""
+    """Return the words of a command; for `sed -f -`, whose script is its input, with `-e text` in place of `-f -`."""
     if text is None or not words or words[0].text.rpartition("/")[2] not in SED:
         return words
     pairs = enumerate(itertools.pairwise(word.text for word in words))
@@ -86,7 +86,7 @@ def with_script(words: tuple[Word, ...], text: str | None) -> tuple[Word, ...]:
 
 
 def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
-    """Yield each script (`e`), each file of commands (`f`), and each operand (no letter)."""
+    """Yield each script (as `e`), each script file (as `f`), and each operand (as the empty text)."""
     at = 0
     while at < len(words):
         word, following = words[at], words[at + 1 : at + 2]
@@ -105,7 +105,7 @@ def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
 
 
 def _option(text: str) -> tuple[str, Word | None]:
-    """Return the letter of an option that takes a value, if it is one, and the value if that is attached."""
+    """Return the letter of an option that takes a value, empty for other words, and the value if it is attached."""
     name, equals, value = text.partition("=")
     if name.startswith("--"):
         letters = (letter for each, letter in _LONG.items() if each.startswith(name) and len(name) >= _SHORTEST)
@@ -115,12 +115,12 @@ def _option(text: str) -> tuple[str, Word | None]:
 
 
 def _is_value(option: str, following: Word) -> bool:
-    """Return whether the next word is the value: a suffix for `-i` is one to BSD, and a length for `-l` to GNU."""
+    """Return whether the next word is the value of an option: `-e` or `-f`, `-i` of BSD, or `-l` of GNU."""
     if option in ("i", "I"):
         return not following.is_open and _SUFFIX.fullmatch(following.text) is not None
     return option in ("e", "f") or (option == "l" and following.text.isdigit())
 
 
 def _together(scripts: Iterable[Word]) -> Effects:
-    """Return what several scripts do: they are the lines of one."""
+    """Return what several scripts do: `sed` joins them as the lines of one script."""
     return read_script("\n".join(word.text for word in scripts))

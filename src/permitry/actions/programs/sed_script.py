@@ -1,7 +1,7 @@
-"""The language of `sed`: what a script does besides printing.
+"""Parses scripts of `sed`, to see what they do besides printing.
 
-A grammar of what all implementations read alike. A command that is not known is a reason to refuse, and so is a text
-that two of them read differently.
+The grammar covers what all implementations read in the same way. A script with an unknown command, or with text that
+two implementations read differently, is refused.
 
 Source: sed(1); the scanners of GNU sed 4.9, busybox 1.35 and BSD.
 """
@@ -31,10 +31,10 @@ _ESCAPED = re.compile(r"\\.", re.DOTALL)
 
 @attrs.frozen
 class Effects:
-    """What a script does besides printing: the files it names, and the texts it hands to a shell.
+    """What a script does besides printing: the files it names, and the texts it passes to a shell.
 
-    `runs_input`: it runs lines of its input, or what it makes of them. `is_common`: every implementation reads it; to
-    an old one, a delimiter within brackets is an error.
+    `runs_input`: it runs lines of its input, or text made from them. `is_common`: every implementation accepts it; an
+    old one reports an error for a delimiter within brackets.
     """
 
     files: tuple[tuple[Access, Word], ...] = ()
@@ -46,7 +46,7 @@ class Effects:
 def read_script(text: str) -> Effects:
     """Return what a script does.
 
-    Raises: `RefusedError` for one that cannot be read.
+    Raises: `RefusedError` for one that cannot be parsed.
     """
     sed = _Sed(text)
     sed.script()
@@ -54,15 +54,15 @@ def read_script(text: str) -> Effects:
 
 
 def _end_of_bracket(text: str, at: int, delimiter: str) -> int:
-    """Return the place behind the bracket expression that opened before `at`.
+    """Return the index after the bracket expression whose `[` is just before `at`.
 
-    Raises: `RefusedError` where the place depends on who reads it.
+    Raises: `RefusedError` if implementations disagree on where it ends.
     """
     at += text.startswith("^", at)
     at += text.startswith("]", at)
     while text[at : at + 1] not in ("", "]"):
         if text.startswith("\\]", at):
-            # To some it ends here, to others at the next bracket; nothing that matters may be in between.
+            # For some it ends here, for others at the next bracket; so the text in between must not matter.
             at, between = at + 2, at + 2
             while text[at : at + 1] not in ("", "]", "[", "\\", delimiter):
                 at += 1
@@ -80,7 +80,7 @@ def _end_of_bracket(text: str, at: int, delimiter: str) -> int:
 
 @attrs.define
 class _Sed:
-    """A reader of one script; each method steps over what it is named after, or refuses."""
+    """A parser of one script; each method consumes what it is named after, or refuses the script."""
 
     text: str
     at: int = 0
@@ -99,7 +99,7 @@ class _Sed:
         return self.text[begin : self.at]
 
     def line(self) -> str:
-        """Step over the rest of the line, and return it."""
+        """Consume the rest of the line, and return it."""
         begin, end = self.at, self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end
         return self.text[begin : self.at]
@@ -159,7 +159,7 @@ class _Sed:
         return char
 
     def pattern(self, delimiter: str) -> bool:
-        """Step over a regular expression, and return whether a delimiter is hidden in brackets from some readers."""
+        """Consume a regular expression, and return whether it has a delimiter in brackets, where some end it."""
         is_hidden = False
         while (char := self.peek()) != delimiter:
             begin = self.at
@@ -172,7 +172,7 @@ class _Sed:
         return is_hidden
 
     def replacement(self, delimiter: str) -> None:
-        """Step over the second text of `s` or `y`, in which a line may go on behind a backslash."""
+        """Consume the second text of `s` or `y`, in which a backslash may continue a line."""
         while (char := self.peek()) != delimiter:
             if char in ("", "\n"):
                 raise RefusedError("a text of `sed` without its end")
@@ -202,7 +202,7 @@ class _Sed:
             raise RefusedError(f"`{self.peek()}` behind a command of `sed`")
 
     def longer(self, char: str) -> None:
-        """Step over what follows a command that takes a text."""
+        """Consume the argument of a command that takes one."""
         if char == "s":
             self.substitution()
         elif char == "y":
@@ -231,7 +231,7 @@ class _Sed:
             self.file(Access.WRITE)
 
     def file(self, access: Access) -> None:
-        """Step over the name of a file: everything up to the end of the line."""
+        """Consume the name of a file: everything up to the end of the line."""
         self.skip(" \t")
         name = self.line()
         if not name or not name.isprintable() or "\\" in name:
@@ -239,7 +239,7 @@ class _Sed:
         self.files.append((access, Word(name)))
 
     def executed(self) -> None:
-        """Step over the rest of the line, which `e` hands to a shell; without one, it runs its input."""
+        """Consume the rest of the line, which `e` passes to a shell; if it is empty, `e` runs its input."""
         self.skip(" \t")
         text = self.line()
         if "\\" in text:
@@ -250,7 +250,7 @@ class _Sed:
             self.runs_input = True
 
     def lines(self) -> None:
-        """Step over the text of `a`, `i` or `c`: from here or the next line on, as long as lines end in backslashes."""
+        """Consume the text of `a`, `i` or `c`: this line or the next one, and further ones after a backslash."""
         self.skip(" \t")
         if self.peek() == "\\":
             self.at += 1
@@ -266,7 +266,7 @@ class _Sed:
         self.joined()
 
     def joined(self) -> None:
-        """Step over a line, and over the next one where it ends in a backslash."""
+        """Consume a line, and the next one too if it ends in a backslash."""
         while True:
             text = self.line()
             if not (len(text) - len(text.rstrip("\\"))) % 2:

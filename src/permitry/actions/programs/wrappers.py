@@ -1,6 +1,6 @@
-"""The programs that run another: taken off, so that what they run is judged.
+"""Unwraps programs that run another one, such as `timeout` and `sh -c`, so that the program they run is classified.
 
-A wrapper that is used in a way `programs.toml` does not list is a reason to refuse, and so is an assignment that may
+A command is refused if it uses a wrapper in a way that `programs.toml` does not list, or has an assignment that may
 change what a program does.
 """
 
@@ -17,7 +17,7 @@ from permitry.core.action import Word
 __all__ = ["peeled"]
 
 DEEPEST = 4
-"""How many wrappers and shells may stand around a program."""
+"""How many wrappers and shells there may be around a program."""
 
 _SHELL_OPTIONS = frozenset({"-c", "-lc"})
 _PLAIN_VALUE = frozenset(string.ascii_letters + string.digits + "_-+,.@ ")
@@ -25,8 +25,9 @@ _DIGITS = frozenset(string.digits)
 _LOCALE_NAMES = frozenset({"LANG", "LANGUAGE"})
 _SWITCH = frozenset({"", "0", "1", "true", "false"})
 _LEVELS = frozenset({"trace", "debug", "info", "warn", "warning", "error", "off"})
-# Nothing that names a file, a program or options: not `PYTHONPATH`, `NODE_OPTIONS`, `LD_PRELOAD`, `GIT_SSH`, `EDITOR`,
-# `BROWSER`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS`, `GOFLAGS`, `RUSTFLAGS`, `MAKEFLAGS`, `PYTHONWARNINGS`.
+# No variable that names a file, a program or options: not `PYTHONPATH`, `NODE_OPTIONS`, `LD_PRELOAD`, `GIT_SSH`,
+# `EDITOR`, `BROWSER`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS`, `GOFLAGS`, `RUSTFLAGS`, `MAKEFLAGS`,
+# `PYTHONWARNINGS`.
 _VARIABLES: dict[str, frozenset[str]] = {
     "CARGO_TERM_COLOR": frozenset({"always", "auto", "never"}),
     "CGO_ENABLED": frozenset({"0", "1"}),
@@ -43,7 +44,7 @@ _VARIABLES: dict[str, frozenset[str]] = {
     "GOARCH": frozenset({"386", "amd64", "arm", "arm64", "loong64", "ppc64le", "riscv64", "s390x", "wasm"}),
     "GOOS": frozenset({"android", "darwin", "freebsd", "ios", "js", "linux", "netbsd", "openbsd", "wasip1", "windows"}),
     "LOG_LEVEL": _LEVELS | {level.upper() for level in _LEVELS},
-    # Each names a configuration; that of production reaches what the others do not.
+    # Each names a configuration; `production` is left out, as it may reach systems that the others do not.
     "NODE_ENV": frozenset({"development", "test"}),
     "NO_COLOR": _SWITCH,
     "PAGER": frozenset({"", "cat"}),
@@ -60,17 +61,17 @@ _FILTER = frozenset(string.ascii_letters + string.digits + "_-,:=*")
 
 
 def peeled(command: Command) -> tuple[Command, ...]:
-    """Return the commands that run once the wrappers around a program are taken off: one, or those of a `sh -c` text.
+    """Return the command that runs inside the wrappers of `command`, or the commands in the text of a `sh -c`.
 
-    Assignments are looked at on the way, redirections are not: those of a shell stand at the first of its commands,
-    which runs in the same folder. `within` names the wrappers, `start` and `end` are those of the outermost command.
+    Assignments are checked, redirections are not: those of a shell are moved to the first of its commands, which runs
+    in the same folder. `within` names the wrappers, `start` and `end` are those of the outermost command.
 
     Raises: `RefusedError` if a wrapper is used in a way that is not listed, or an assignment is not harmless.
     """
-    return tuple(_peel(command, 0))
+    return tuple(_unwrap(command, 0))
 
 
-def _peel(command: Command, depth: int) -> Iterator[Command]:
+def _unwrap(command: Command, depth: int) -> Iterator[Command]:
     for variable, value in command.assignments:
         _check_assignment(variable, value)
     while True:
@@ -93,7 +94,7 @@ def _peel(command: Command, depth: int) -> Iterator[Command]:
 
 
 def _shell(command: Command, depth: int) -> Iterator[Command]:
-    """Yield the commands of a shell's text: exactly `-c` and one word."""
+    """Yield the commands in the text of a shell; its arguments must be exactly `-c` and one word."""
     name, arguments = command.words[0].text, command.words[1:]
     if len(arguments) != 2 or arguments[0].text not in _SHELL_OPTIONS or any(map(is_spread, arguments)):  # noqa: PLR2004 -- `-c` and the text
         raise RefusedError(f"`{name}` with something else than `-c` and one text")
@@ -104,11 +105,11 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     redirections = (*command.redirections, *first.redirections)
     for inner in (attrs.evolve(first, follows=command.follows, redirections=redirections), *others):
         within = (*command.within, name, *inner.within)
-        yield from _peel(attrs.evolve(inner, start=command.start, end=command.end, within=within), depth)
+        yield from _unwrap(attrs.evolve(inner, start=command.start, end=command.end, within=within), depth)
 
 
 def _wrapped(command: Command, entry: Entry) -> tuple[Word, ...]:
-    """Return the words behind a wrapper; none if it runs nothing."""
+    """Return the words that a wrapper runs as a command; none if it runs nothing."""
     name = command.words[0].text
     parts = read_options(command.words[1:], entry, name=name, options_first=True)
     operands = parts.operands
@@ -129,7 +130,7 @@ def _wrapped(command: Command, entry: Entry) -> tuple[Word, ...]:
 
 
 def _check_assignment(name: str, value: str) -> None:
-    """Refuse a variable that is not on the short list, or a value that names something else than a word."""
+    """Refuse a variable or a value that is not listed as harmless."""
     if name in _LOCALE_NAMES or name.startswith("LC_"):
         is_known = _is_locale(value)
     elif name == "TZ":
@@ -145,7 +146,7 @@ def _check_assignment(name: str, value: str) -> None:
 
 
 def _is_locale(value: str) -> bool:
-    """Return whether a locale is one in which a letter is never part of another: scripts are read byte for byte."""
+    """Return whether in this locale an ASCII byte is never part of another character, as scripts are read by bytes."""
     language, _, encoding = value.partition(".")
     if encoding.lower().replace("-", "") == "utf8":
         return set(language) <= _PLAIN_VALUE

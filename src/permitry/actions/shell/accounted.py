@@ -1,9 +1,9 @@
-"""Whether all that a text runs is known by name, though some operands are not: what is unknown of it then.
+"""What is unknown about a text that the strict reader refuses: anything, or only the operands of known programs.
 
-The strict reader refuses a text for one expansion. Where the text is nothing but simple commands of programs that run
-nothing besides themselves, with literal names and no assignments, an expansion among their operands cannot become
-another command: only the paths are unknown. Everything else may do anything; to list more here, show first that no
-value of a variable can make it run something, bash's arithmetic and subscripts included.
+The strict reader refuses a text because of a single expansion. If the text consists only of simple commands of programs
+that run nothing but themselves, with literal names and no assignments, an expansion among their operands cannot become
+another command: only the paths are unknown. Any other text may do anything. Before a program is added here, show that
+no value of a variable can make it run something, through the arithmetic and subscripts of bash either.
 """
 
 import re
@@ -15,7 +15,7 @@ __all__ = ["ANYTHING", "PATHS", "WORDS", "what_is_unknown"]
 
 ANYTHING, PATHS, WORDS = "", "path", "words"
 
-# Whatever their words are, they run nothing besides themselves. No builtin of a shell that evaluates its words.
+# With any operands, they run nothing but themselves. None is a shell builtin that evaluates its operands.
 _RUN_NOTHING = frozenset(
     {
         "basename",
@@ -39,7 +39,7 @@ _RUN_NOTHING = frozenset(
     | {"strings", "tac", "tail", "tee", "touch", "tr", "tree", "true", "truncate", "uniq", "unlink", "wc", "whoami"}
     | {"xxd", "xz", "zcat"}
 )
-# Behind these a name may lead elsewhere.
+# After these, a path may lead elsewhere.
 _MAKE_LINKS = frozenset({"cp", "ln", "mv"})
 _OF_A_USER = re.compile(r"~[\w+-]")
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|\{TMPDIR:?-/tmp/?\}|\?)")
@@ -48,7 +48,11 @@ _SIMPLE = re.compile(r"[\w \t\n./,:@%+=~*?{}\"'|&;<>-]*")
 
 
 def what_is_unknown(text: str, reading: LooseReading) -> str:
-    """Return what a text may do besides what the lenient reader reports: anything, to other paths, or neither."""
+    """Return what the lenient reader may have missed in a text.
+
+    `ANYTHING`: the text may run other commands. `PATHS`: its commands may also touch other paths. `WORDS`: only the
+    values of its expansions are unknown.
+    """
     without = _EXPANSION.sub("x", text)
     is_simple = _SIMPLE.fullmatch(without) is not None and "<<" not in text and _OF_A_USER.search(without) is None
     commands = [each for each in reading.commands if not each.is_guess]
@@ -59,7 +63,7 @@ def what_is_unknown(text: str, reading: LooseReading) -> str:
 
 
 def _is_accounted(command: LooseCommand) -> bool:
-    """Return whether a command runs nothing but its program, whatever its open words become."""
+    """Return whether a command runs nothing but its program, whatever its expansions become."""
     words = command.words
     if command.assignments or not words or words[0].is_open or words[0].is_glob:
         return False

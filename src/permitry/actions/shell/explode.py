@@ -1,4 +1,4 @@
-"""Everything a command might run: read leniently, and every program that runs others unfolded, again and again."""
+"""All commands that a text might run: those the lenient reader finds, and the nested commands they run, recursively."""
 
 import itertools
 import re
@@ -24,14 +24,14 @@ from permitry.core.action import Word
 __all__ = ["explode", "explode_words"]
 
 DEEPEST = 8
-"""How many programs that run another may stand around a command."""
+"""How many programs that run another one there may be around a command."""
 
 MOST_COMMANDS = 2000
 MOST_INNER_WORDS = 6000
-"""How many words the commands within others may have."""
+"""How many words all nested commands together may have."""
 
 MOST_TEXT = 80 * 1024
-"""How many characters of inner texts are read."""
+"""How many characters of nested shell texts are read."""
 
 _PRINTERS = frozenset({"echo", "printf", "print"})
 _EXPORTERS = frozenset({"declare", "doas", "env", "export", "local", "readonly", "strace", "sudo", "typeset"})
@@ -47,32 +47,32 @@ _LOADING = {
     "RUBYOPT": re.compile("-[a-z]*r"),
     "TAR_OPTIONS": re.compile("command|checkpoint|program|script|-[IF]"),
 }
-"""Variables that make other programs run what a file or another language says, with such a value."""
+"""Variables that make other programs run a file or code in another language, if their value matches the pattern."""
 
 _TEXT_VARIABLES = frozenset({"GIT_EXTERNAL_DIFF", "GIT_SSH", "PS0", "PS1", "PS2", "PS4", "RSYNC_RSH"})
 
 
 def explode(text: str) -> LooseReading:
-    """Return every command a shell text might run, those inside other commands included; never raises.
+    """Return every command that a shell text might run, nested commands included; never raises.
 
-    A program named with its folder is reported twice: `/bin/rm x` is followed by `rm x`, at the same place.
+    A program named with its folder is reported twice: `/bin/rm x` is followed by `rm x`, with the same offsets.
     """
     reading = read_leniently(text)
-    return _Explosion(is_complete=reading.is_complete, is_plain=reading.is_plain).run(reading.commands)
+    return _Unfolding(is_complete=reading.is_complete, is_plain=reading.is_plain).run(reading.commands)
 
 
 def explode_words(words: Sequence[Word]) -> LooseReading:
-    """Return the same for the words of one command; places count from the beginning of the words as printed."""
+    """Return the same for the words of one command; offsets are those in the words joined by blanks."""
     end = len(" ".join(word.text for word in words))
-    return _Explosion().run((LooseCommand(tuple(words), end=end),))
+    return _Unfolding().run((LooseCommand(tuple(words), end=end),))
 
 
 @attrs.define
-class _Explosion:
+class _Unfolding:
     is_complete: bool = True
     is_plain: bool = True
     found: dict[LooseCommand, None] = attrs.field(factory=dict)
-    # What was read, and whether only as a guess.
+    # The nested texts that were read, each with whether that was only as a guess.
     texts: dict[str, bool] = attrs.field(factory=dict)
     waiting: deque[tuple[LooseCommand, int]] = attrs.field(factory=deque)
     printed: list[tuple[str, LooseCommand, int]] = attrs.field(factory=list)
@@ -94,7 +94,7 @@ class _Explosion:
         return LooseReading(tuple(self.found), self.is_complete, self.is_plain and self.is_complete)
 
     def visit(self, command: LooseCommand, depth: int) -> None:
-        """Keep a command, and put what it runs in the queue."""
+        """Add a command to the result, and queue the commands that it runs."""
         if len(self.found) >= MOST_COMMANDS or self.words_left <= 0:
             self.is_complete = False
             return
@@ -138,7 +138,7 @@ class _Explosion:
             self.waiting.append((moved, depth))
 
     def read(self, text: str, *, is_guess: bool) -> Sequence[LooseCommand]:
-        """Return the commands of an inner text; none if it was read before, unless only as a guess."""
+        """Return the commands of a nested text; none if it was read before, except if that was only as a guess."""
         if text in self.texts and self.texts[text] <= is_guess:
             return ()
         if len(text) > self.text_left:
@@ -152,9 +152,9 @@ class _Explosion:
         return reading.commands
 
     def feed(self) -> None:
-        """Read what was printed or stands in here-documents: some shell takes commands from its input."""
+        """Read as commands what other commands print or have in here-documents: a program here runs its input."""
         printed, self.printed = self.printed, []
-        # What surely reaches a shell goes first: a text is read once.
+        # Text that must reach a shell goes first, before text that may: each text is read only once.
         for text, command, depth in sorted(printed, key=lambda each: each[1] not in self.fed):
             if self.is_fed:
                 self.unfold(Inner("|", text=text, is_guess=command not in self.fed), command, depth + 1)
@@ -164,7 +164,7 @@ class _Explosion:
 
 
 def _feeding(commands: Sequence[LooseCommand]) -> Iterator[LooseCommand]:
-    """Yield the commands whose output, or whose own here-document, is what a shell runs."""
+    """Yield the commands whose output, or whose own here-document, must be the input of a shell."""
     for at, command in enumerate(commands):
         if (command.is_piped or command.stdin) and _is_shell(command.words):
             yield command
@@ -173,7 +173,7 @@ def _feeding(commands: Sequence[LooseCommand]) -> Iterator[LooseCommand]:
 
 
 def _is_shell(words: Sequence[Word], depth: int = DEEPEST) -> bool:
-    """Return whether a command, or what it runs in its place, takes commands from its input."""
+    """Return whether a command, or a nested command that it runs, is a shell that takes commands from its input."""
     if reads_shell(words):
         return True
     inner = (each for each in unfolded(words) if each.words and not each.is_guess)
@@ -181,7 +181,7 @@ def _is_shell(words: Sequence[Word], depth: int = DEEPEST) -> bool:
 
 
 def _before_pipe(commands: Sequence[LooseCommand], reader: LooseCommand) -> Iterator[LooseCommand]:
-    """Yield the commands in front of a reader in its pipeline, those inside of their constructs included."""
+    """Yield the commands before `reader` in its pipeline, those inside constructs included."""
     inside = len(reader.within)
     begin: int | None = None
     for command in reversed(commands):
@@ -197,7 +197,7 @@ def _before_pipe(commands: Sequence[LooseCommand], reader: LooseCommand) -> Iter
 
 
 def _printed(command: LooseCommand) -> Iterator[str]:
-    """Yield the texts a command may hand to the input of a shell."""
+    """Yield the texts a command may write to the input of a shell."""
     yield from command.stdin
     if program_of(command.words) in _PRINTERS:
         text = " ".join(word.text for word in command.words[1:] if word.text not in ("-n", "-e", "-en", "-ne", "--"))
@@ -206,7 +206,7 @@ def _printed(command: LooseCommand) -> Iterator[str]:
 
 
 def _assigned(command: LooseCommand) -> Iterator[Inner]:
-    """Yield the texts that variables make other programs run."""
+    """Yield the texts that other programs run because of the variables that a command sets."""
     exported = command.words[1:] if program_of(command.words) in _EXPORTERS else ()
     pairs = (word.text.partition("=")[::2] for word in exported[:MOST_WORDS])
     for name, value in (*command.assignments, *pairs):
@@ -217,5 +217,5 @@ def _assigned(command: LooseCommand) -> Iterator[Inner]:
         elif value and name in _LOADING and _LOADING[name].search(value):
             yield attrs.evolve(ANY_COMMAND, by=name)
         elif len(value.split()) > 1 and (command.words or not name.islower()):
-            # Any name may be one that some program takes a command from; a lower-case one is the shell's own.
+            # Some program may run the value of any variable; those in lower case are mostly local to the shell.
             yield Inner(f"{name}?", text=value, is_guess=True)

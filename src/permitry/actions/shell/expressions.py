@@ -1,4 +1,4 @@
-"""Programs that run what an option or an expression of theirs names, and what all readers of runners share."""
+"""Nested commands in options and expressions, as of `find -exec`; and helpers for all readers of nested commands."""
 
 import fnmatch
 import re
@@ -41,12 +41,12 @@ def has_letter(word: Word, letter: str) -> bool:
 
 
 def run(words: Words) -> Inner:
-    """Return words that are run."""
+    """Return a nested command that is given as words."""
     return Inner("", tuple(words))
 
 
 def read(text: str) -> Inner:
-    """Return a text that a shell reads."""
+    """Return a nested command that is given as a text for a shell."""
     return Inner("", text=text)
 
 
@@ -56,17 +56,17 @@ def joined(words: Words) -> str:
 
 
 def find(words: Words) -> Iterator[Inner]:
-    """Yield what `find` runs on what it finds."""
+    """Yield what `find` runs for the files it finds."""
     for at, word in enumerate(words):
         if word.text in _EXECUTING:
             yield run(_until_end(words[at + 1 :]))
         elif word.is_glob and any(fnmatch.fnmatchcase(option, word.text) for option in _EXECUTING):
-            # A file may have the name of an option.
+            # The pattern may become an option such as `-exec`, if a file has that name.
             yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)
 
 
 def fd(words: Words) -> Iterator[Inner]:
-    """Yield what `fd` runs on what it finds."""
+    """Yield what `fd` runs for the files it finds."""
     for at, word in enumerate(words):
         if word.text in ("--exec", "--exec-batch") or has_letter(word, "x") or has_letter(word, "X"):
             yield run(_until_end(words[at + 1 :]))
@@ -75,7 +75,7 @@ def fd(words: Words) -> Iterator[Inner]:
 
 
 def _until_end(words: Words) -> Words:
-    """Return the words up to `;`, or `+` behind `{}`; a word with `{}` becomes one that is not known."""
+    """Return the words up to `;`, or to `+` after `{}`; a word with `{}` becomes an unknown word."""
     texts = [word.text for word in words]
     ends = (at for at, text in enumerate(texts) if text == ";" or (text == "+" and "{}" in texts[at - 1 : at]))
     end = next(ends, len(words))
@@ -83,18 +83,18 @@ def _until_end(words: Words) -> Words:
 
 
 def marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
-    """Return a word that holds a mark, where another text comes, as one that is not known."""
+    """Return a word as unknown if it contains a placeholder (one of `marks`), otherwise unchanged."""
     return attrs.evolve(word, is_open=True) if any(mark in word.text for mark in marks) else word
 
 
 def after_dashes(words: Words) -> Iterator[Inner]:
-    """Yield the command behind `--`."""
+    """Yield the command after `--`."""
     at = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
     yield run(words[at + 1 :])
 
 
 def listed(words: Words) -> Iterator[Inner]:
-    """Yield the values of options that are commands, and of operands that begin with a mark that says so."""
+    """Yield the commands in values of options (`LISTED_OPTIONS`), and in operands with a prefix (`FIRST_OPERAND`)."""
     name = program_of(words)
     options = LISTED_OPTIONS.get(name, frozenset())
     for at, word in enumerate(words[1:], start=1) if options else ():
@@ -111,14 +111,14 @@ def listed(words: Words) -> Iterator[Inner]:
 
 
 def _is_option(given: str, option: str) -> bool:
-    """Return whether an option is the listed one, or a beginning of its name."""
+    """Return whether an option is the listed one, or an abbreviation of it."""
     return given == option or (len(given) >= _SHORTEST_PREFIX and given.startswith("--") and option.startswith(given))
 
 
 def _value(text: str) -> Iterator[Inner]:
     """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`.
 
-    The text behind the sign may as well be a value that nothing runs.
+    The text after `=` is a guess: it may be a value that is not run.
     """
     yield read(text.lstrip("!|"))
     yield attrs.evolve(read(text.partition("=")[2].lstrip("!|")), is_guess=True)

@@ -1,4 +1,4 @@
-"""What `git` runs for a user besides itself."""
+"""The commands that `git` runs: aliases, and values of some options and operands."""
 
 import itertools
 import re
@@ -19,20 +19,20 @@ _ELSEWHERE = re.compile(r"--config-env=(?:alias|include)|(?:-c)?include(?:if)?\.
 
 
 def without_options(words: Words) -> Words:
-    """Return the words of a git command without the options before the sub-command; none if there are no such."""
+    """Return the words of a git command without the options before the sub-command; none if there are no options."""
     behind = _behind_options(words[1:], _VALUED)
     return (words[0], *behind) if 0 < len(behind) < len(words) - 1 else ()
 
 
 def git_program(words: Words) -> Iterator[Inner]:
-    """Yield `git push` for `git-push`, a program of git by the name of its file."""
+    """Yield `git push` for `git-push`, the name under which git installs that sub-command."""
     before, dash, command = words[0].text.rpartition("/")[2].partition("-") if words else ("", "", "")
     if before == "git" and dash:
         yield Inner("", (Word("git"), Word(command), *words[1:]))
 
 
 def git_runs(words: Words) -> Iterator[Inner]:
-    """Yield what git runs."""
+    """Yield what a `git` command runs."""
     yield from _aliases(words)
     rest = (without_options(words) or words)[1:]
     texts = tuple(word.text for word in rest)
@@ -46,7 +46,7 @@ def git_runs(words: Words) -> Iterator[Inner]:
         if texts[0] == "clone" and (packed := _UPLOAD_PACK.fullmatch(text)):
             yield Inner("", text=packed[1] or " ".join(texts[at + 1 : at + 2]))
         if text.startswith("ext::"):
-            # `% ` is a blank within a word, `%S` and the like stand for what git wants to run there.
+            # `% ` is a blank within a word; for `%S` and the like git puts in the service it asks for.
             words_of = re.sub(r"%.", lambda match: match[0].replace("% ", "\0"), text.removeprefix("ext::")).split()
             yield Inner("", tuple(Word(each.replace("\0", " ")) for each in words_of))
         elif text.startswith("!"):
@@ -56,9 +56,9 @@ def git_runs(words: Words) -> Iterator[Inner]:
 
 
 def _aliases(words: Words) -> Iterator[Inner]:
-    """Yield the git commands that aliases stand for: `-c alias.p=push`, `config alias.p push`.
+    """Yield the commands of aliases that are set: `-c alias.p=push`, `config alias.p push`.
 
-    With any operands; and any command where a variable or a file holds the alias.
+    If a variable or a file sets the alias, it may be any git command.
     """
     for at, word in enumerate(words[1:], start=2):
         if _ELSEWHERE.match(word.text) or words[at - 2].text == "--config-env":
@@ -67,13 +67,13 @@ def _aliases(words: Words) -> Iterator[Inner]:
         name, equals, value = word.text.partition("=")
         if name.lower().startswith(("alias.", "-calias.")):
             for text in [value] if equals else [each.text for each in words[at : at + 1]]:
-                # A text behind a mark is for a shell, with the operands behind it.
+                # The text after `!` is run by a shell, with the operands appended.
                 command = text[1:] if text.startswith("!") else f"git {text}"
                 yield Inner("", text=f"{command} {joined(words[at + 1 :])}")
 
 
 def _behind_options(words: Words, valued: Collection[str]) -> Words:
-    """Return the words behind the options that begin them."""
+    """Return the words without the options at their beginning."""
     at = 0
     while at < len(words) and words[at].text.startswith("-"):
         at += 2 if words[at].text in valued else 1

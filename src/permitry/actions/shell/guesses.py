@@ -1,4 +1,4 @@
-"""What a program may run besides itself where only habit says so: guesses, which restrict and permit nothing."""
+"""Nested commands that are guessed from common conventions; guesses are for restrictions, never for permissions."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ _BEFORE_TEXT = ("shell ", "!", "|", "exec ")
 
 
 def guessed(name: str, words: Words) -> Iterator[Inner]:
-    """Yield what a program may run, by the look of its words."""
+    """Yield what a program may run, guessed from the form of its words."""
     if name not in catalogue():
         yield from _introduced(words)
     if name in _TEXTUAL:
@@ -55,7 +55,7 @@ def guessed(name: str, words: Words) -> Iterator[Inner]:
 
 
 def _written_out(name: str, words: Words) -> Iterator[str]:
-    """Yield the commands that are written in the language of a program."""
+    """Yield the commands in words that are code in the language of a program."""
     texts = tuple(word.text for word in words[1:])
     if name in ("gmake", "make"):
         yield from commands_of_make(texts)
@@ -69,7 +69,7 @@ def _anywhere(name: str, words: Words) -> Iterator[Inner]:
     """Yield the commands that may begin at one of several words."""
     texts = [word.text for word in words]
     if name == "setarch":
-        # It may lack the name of an architecture.
+        # The name of an architecture may be left out.
         yield Inner("", tuple(itertools.dropwhile(lambda word: word.text.startswith("-"), words[1:])))
     elif texts[1:3] == ["alias", "set"]:
         yield from (Inner("", text=text.removeprefix("!")) for text in texts[3:])
@@ -84,14 +84,14 @@ def _anywhere(name: str, words: Words) -> Iterator[Inner]:
 
 
 def _starting(program: Words, words: Words) -> Iterator[Inner]:
-    """Yield a program with the words behind each of some words, and those as a text."""
+    """Yield `program` with the words from each index on, and each word with a blank as a shell text."""
     for at in range(len(words)):
         yield Inner("", (*program, *words[at:]))
         yield from (Inner("", text=word.text) for word in words[at : at + 1] if _has_blank(word.text))
 
 
 def _introduced(words: Words) -> Iterator[Inner]:
-    """Yield what stands behind a word that many programs use for it: `devbox run …`, `x -- …`."""
+    """Yield the command after a word that many programs put before a command: `devbox run …`, `x -- …`."""
     for at, word in enumerate(words[1:_LOOKED_AT], start=2):
         if word.text in _INTRODUCING and words[at:]:
             yield Inner("", tuple(words[at:]))
@@ -100,7 +100,7 @@ def _introduced(words: Words) -> Iterator[Inner]:
 
 
 def _textual(words: Words) -> Iterator[Inner]:
-    """Yield every word with a blank in it: a program of one word never has one."""
+    """Yield every word with a blank in it as a shell text."""
     for word in words[1:]:
         for text in (word.text, word.text.partition("=")[2]):
             if _has_blank(text):
@@ -109,7 +109,7 @@ def _textual(words: Words) -> Iterator[Inner]:
 
 
 def _editor(words: Words) -> Iterator[Inner]:
-    """Yield what stands behind `!` in a command of an editor, and the string literals in it."""
+    """Yield the text after `!` in a command of an editor, and the string literals in one with a parenthesis."""
     for word in words[1:]:
         _, mark, text = word.text.partition("!")
         if mark:

@@ -41,7 +41,7 @@ def _is_stream(word: Word) -> bool:
 
 
 def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
-    """Return whether the words behind a wrapper may hold no command: they then start a shell."""
+    """Return whether there may be no command after a wrapper: it then starts a shell."""
     operands = doubts = at = 0
     while at < len(words) and operands <= wrapper.leading + doubts:
         word = words[at]
@@ -94,7 +94,7 @@ def _make_reads(words: Words) -> bool:
 
 
 def reads_shell(words: Words) -> bool:
-    """Return whether all that a command line takes from its standard input is the text of a shell of this machine."""
+    """Return whether a command line certainly runs its whole standard input in a shell, and on this machine."""
     return reads_commands(words) and program_of(words) not in _FED_OTHERWISE | ELSEWHERE
 
 

@@ -1,6 +1,6 @@
-"""Programs with a language of their own in which a command may be written: guesses, which restrict and permit nothing.
+"""Commands in code of other languages, such as Tcl or `make`; guesses are for restrictions, never for permissions.
 
-They are looked for in the words of a program, and in what it may be handed on its standard input.
+They are looked for in the words of a program, and in the text that may be its standard input.
 """
 
 import re
@@ -10,7 +10,7 @@ __all__ = ["LANGUAGES", "commands_of_make", "commands_of_socat"]
 
 _OF_TCL = re.compile(r"\b(?:exec|spawn|system)\b")
 _OF_CONSOLES = (
-    # `\! command` and `system command`; `.shell command`, which may be shortened; `\o |command`.
+    # `\! command` and `system command`; `.shell command`, which may be abbreviated; `\o |command`.
     re.compile(r"\\!(.+)"),
     re.compile(r"^[ \t]*(?:system|pager|\\P|\.(?:she?l?l?|syst?e?m?))\s+(.+)", re.MULTILINE | re.IGNORECASE),
     re.compile(r"^[ \t]*[.\\]\w[^|\n]*\|([^\"'\n]+)", re.MULTILINE),
@@ -24,13 +24,13 @@ _EVALUATED = ("--eval=", "--eval", "-E")
 
 
 def _of_tcl(text: str) -> Iterator[str]:
-    """Yield a script that runs commands, one a line: to a reader of shell, `spawn` and `exec` are wrappers."""
+    """Yield the lines of a Tcl script that run commands, as a shell text: `spawn` and `exec` are wrappers there."""
     if _OF_TCL.search(text):
         yield text.translate({ord(char): "\n" for char in "[]{}"})
 
 
 def _of_consoles(text: str) -> Iterator[str]:
-    """Yield what the console of a database hands to a shell."""
+    """Yield what the console of a database runs in a shell."""
     for pattern in _OF_CONSOLES:
         yield from (match[1].strip("'\" \t") for match in pattern.finditer(text))
 
@@ -39,11 +39,11 @@ LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
     "expect": _of_tcl,
     **dict.fromkeys(("duckdb", "mariadb", "mysql", "psql", "sqlite", "sqlite3"), _of_consoles),
 }
-"""What finds the commands in a text that one of these programs is given."""
+"""For each program, the function that finds the commands in its code."""
 
 
 def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the recipes and variables that the words behind `make` hold."""
+    """Yield the recipes and the values of variables in the arguments of `make`."""
     for at, word in enumerate(words):
         begin = next((each for each in _EVALUATED if word.startswith(each)), "")
         pair = _ASSIGNED.match(word)
@@ -57,7 +57,7 @@ def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def commands_of_socat(word: str) -> Iterator[str]:
-    """Yield the command of an address, once with what follows a comma and once without: options, or a part of it."""
+    """Yield the command in an address, with and without the text after a comma: it may be options, or be part of it."""
     for address in word.split("!!"):
         match = _OF_SOCAT.match(address)
         if match:

@@ -1,9 +1,9 @@
-"""The lenient reader of shell text: as many as possible of the commands a text might run, through every nesting.
+"""The lenient reader of shell text: it finds as many as possible of the commands a text might run, at every depth.
 
-It serves restrictions and explanations, never permissions: it guesses where the strict reader refuses, and reports too
-much rather than too little. A grammar (tree-sitter-bash) tells where commands and substitutions stand; the words are
-read anew from the text (`wording`), because the grammar files words behind a redirection under the redirection. Where
-the grammar sees an error, the text is split at every operator besides, so that nothing hides behind a mistake.
+It is for restrictions and explanations, never for permissions: it guesses where the strict reader refuses, and
+over-approximates. A grammar (tree-sitter-bash) finds the beginnings of commands and the ends of substitutions. The
+words are then read from the text again (`wording`), because the grammar counts words after a redirection as parts of
+it. If the grammar reports an error, the text is also split at every operator, so that no command is missed.
 """
 
 import functools
@@ -25,13 +25,13 @@ LONGEST = 64 * 1024
 """How many characters of a text are read."""
 
 _MOST_READ = 3 * LONGEST
-"""How many characters may be read as words: those inside nested constructs count once for every level."""
+"""How many characters may be read as words; those in nested constructs count once for each level."""
 
 _PER_WORD = 8
 _MOST_COMMANDS = 4000
 _MOST_NODES = 40_000
 
-# The grammar takes time that grows with the square of these; so many take about a quarter of a second.
+# The time of the grammar is quadratic in the number of these; each number takes about a quarter of a second.
 _MOST_OPERATORS = {
     "|": 3000, "(": 2000, ")": 8000, "<<": 2000, ">": 4000, "`": 2000, "?": 2500, "@": 2500, "&": 4000, ";": 4000,
 }  # fmt: skip
@@ -68,11 +68,11 @@ _KEYWORDS = BEFORE_COMMANDS | {"for", "select", "case", "esac", "done", "fi", "}
 
 @attrs.frozen
 class LooseCommand:
-    """A command a text might run; the words begin with the program, and may be none beside assignments or redirections.
+    """A command that a text might run; `words` begin with the program, empty if it only assigns or redirects.
 
     `reads` and `writes` are the targets of its redirections, `stdin` the texts of its here-documents and here-strings.
-    `within` are the constructs around it, outermost first; `start` and `end` (0-based, in characters) where it stands.
-    `is_piped`: its input is what the command before it prints. `is_guess`: it need not run, by where it is written.
+    `within` are the constructs around it, outermost first; `start` and `end` its offsets (0-based, in characters).
+    `is_piped`: its input is the output of the command before it. `is_guess`: it is in a place where it may not run.
     """
 
     words: tuple[Word, ...]
@@ -94,9 +94,9 @@ class LooseCommand:
 
 @attrs.frozen
 class LooseReading:
-    """The commands that were found; `is_complete` is false when a limit was met, and there may be more of them.
+    """The commands that were found; `is_complete` is False if a limit was reached, and there may be more of them.
 
-    `is_plain`: the grammar sees no error, and nothing in the text is taken for different things.
+    `is_plain`: the grammar reports no error, and there is only one way to read the text.
     """
 
     commands: tuple[LooseCommand, ...] = ()
@@ -105,7 +105,7 @@ class LooseReading:
 
 
 def read_leniently(text: str) -> LooseReading:
-    """Return every command `text` might run by itself, in the order in which they stand; never raises."""
+    """Return every command that `text` itself might run, in the order of the text; never raises."""
     is_complete = len(text) <= LONGEST
     found: dict[LooseCommand, None] = {}
     is_plain = True
@@ -125,9 +125,9 @@ def read_leniently(text: str) -> LooseReading:
 
 @attrs.frozen
 class _Source:
-    """A text to read; `places` are the offsets of its characters in the original, with one more for the end.
+    """A text to read; `places` are the offsets of its characters in the original text, with one more for the end.
 
-    `is_guess`: bash does not read it in this way, but something else may.
+    `is_guess`: bash does not read the original text in this way, but another program may.
     """
 
     text: str
@@ -135,7 +135,7 @@ class _Source:
     is_guess: bool = False
 
     def without(self, dropped: str) -> "_Source":
-        """Return the text with every `dropped` taken out."""
+        """Return the text with every `dropped` removed."""
         if dropped not in self.text:
             return self
         text: list[str] = []
@@ -151,7 +151,7 @@ class _Source:
 def _sources(text: str) -> Iterator[_Source]:
     """Yield the text in each way it may be read.
 
-    Carriage returns and continued lines are taken for different things; backticks within backticks for separators.
+    A carriage return is a newline or a blank, a continued line is joined or not, and nested backticks are separators.
     """
     plain = _Source(text, range(len(text) + 1)).without("\0")
     flat = plain.text.replace("\\`", " ;")
@@ -168,7 +168,7 @@ def _sources(text: str) -> Iterator[_Source]:
 
 @attrs.define
 class _Outline:
-    """Where commands and redirections begin, with the constructs around them, and where substitutions end."""
+    """The offsets at which commands and redirections begin, with the constructs around them, and substitutions end."""
 
     starts: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
     redirections: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
@@ -186,12 +186,13 @@ def _language() -> "Language":
 
 
 def _outline(text: str) -> _Outline | None:
-    """Return the outline of a text, or None for one the grammar would take too long for."""
+    """Return the outline of a text; None if the grammar would take too long."""
     from tree_sitter import Parser  # noqa: PLC0415 -- loaded on first use
 
     if any(text.count(operator) > most for operator, most in _MOST_OPERATORS.items()):
         return None
-    # Every other character is part of a word to bash, in any locale; so each offset in bytes is one in characters.
+    # In any locale, bash takes characters outside ASCII for parts of words. With each of them replaced by one ASCII
+    # letter, offsets in bytes are offsets in characters.
     tree = Parser(_language()).parse(_NOT_ASCII_WORD.sub("x", text).encode("ascii"))
     outline = _Outline(has_error=tree.root_node.has_error)
     waiting: list[tuple[Node, tuple[str, ...]]] = [(tree.root_node, ())]
@@ -235,7 +236,7 @@ class _Reading:
     done: dict[int, Wording] = attrs.field(factory=dict)
 
     def read(self, start: int, within: tuple[str, ...], spans: dict[int, int]) -> None:
-        """Read the command that begins at `start`, unless it or too much has been read already."""
+        """Read the command that begins at `start`, unless it has been read already or a limit is reached."""
         if start in self.done:
             return
         if self.left <= 0 or len(self.commands) >= _MOST_COMMANDS:
@@ -273,7 +274,7 @@ class _Reading:
         )
         first = wording.words[0].text if wording.words else ""
         if command.is_guess and first not in _KEYWORDS and not self.source.text[:start].strip():
-            # Whatever the grammar makes of the rest, a text begins with a command.
+            # Even if the grammar reports an error there, a text begins with a command.
             command = attrs.evolve(command, is_guess=False)
         if "?" not in within or first not in _KEYWORDS or not self.source.text.startswith(first, start):
             self.commands.append(command)
@@ -310,7 +311,7 @@ def _read(source: _Source) -> LooseReading:
 
 
 def _read_along(reading: _Reading, spans: dict[int, int]) -> None:
-    """Read one command after another as they stand: the grammar does not see all of them."""
+    """Read one command after another in the order of the text: the grammar misses some."""
     text = reading.source.text
     at = past = 0
     while at < len(text) and reading.left > 0:
@@ -328,9 +329,9 @@ def _read_along(reading: _Reading, spans: dict[int, int]) -> None:
 
 
 def _read_pieces(reading: _Reading) -> None:
-    """Read what stands behind every operator, quoted or not."""
+    """Read a command after every operator, quoted or not."""
     text = reading.source.text
     for start in (0, *(match.end() for match in _CUTS.finditer(text))):
         while text[start : start + 1] in (" ", "\t"):
-            start += 1  # noqa: PLW2901 -- blanks before a command are none of it
+            start += 1  # noqa: PLW2901 -- blanks before a command are not part of it
         reading.read(start, ("?",), {})

@@ -194,7 +194,7 @@ def _alias(words: Words) -> Iterator[Inner]:
 
 
 def _evaluated(words: Words) -> Iterator[Inner]:
-    """Yield words with a command substitution that bash may evaluate again, as the index in `read 'a[$(…)]'`."""
+    """Yield words with a command substitution that bash may evaluate again, such as the index in `read 'a[$(…)]'`."""
     texts = (word.text for word in words[1:] if "$(" in word.text or "`" in word.text)
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
 

@@ -1,7 +1,7 @@
 """From shell text, or the arguments of a program, to actions.
 
-The strict reader alone says what is certain. What it refuses is unknown, and then the lenient reader says what may
-happen besides, for restrictions.
+Only what the strict reader accepts is certain. A text that it refuses is an unknown action; for restrictions, the
+lenient reader then finds the actions that the text may have.
 """
 
 import functools
@@ -50,10 +50,11 @@ def _anything() -> Changes:
 
 @attrs.frozen
 class ShellReading:
-    """What a command does for certain and may do besides, and why it may do more than read (None: it only reads).
+    """The actions of a command.
 
-    `possible` surely runs, as far as the lenient reader can tell; `guessed` need not run.
-    `changes` tells, when it is asked, what it changes about where paths lead.
+    `certain` are those of the strict reader; what it refuses is an `Unknown` among them. `possible` must run as far as
+    the lenient reader can see, and `guessed` may run; both are only for restrictions. `doubt` is why the command may do
+    more than read, None if it only reads. `changes` returns its changes to the disk that change where paths lead.
     """
 
     certain: tuple[Action, ...]
@@ -64,15 +65,15 @@ class ShellReading:
 
 
 def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> ShellReading:
-    """Return the actions of shell text run in `folder`; `has_moved` says that this is not where the session stands."""
+    """Return the actions of shell text run in `folder`; `has_moved`: this is not the current folder of the session."""
     try:
         commands = read_strictly(text)
     except UnreadableError as error:
-        reading = _explode(text)
+        reading = _read_with_nested(text)
         unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
         possible, guessed = _loosely(reading, folder)
         return ShellReading((unknown,), possible, unknown.reason, guessed)
-    return _Script(text, commands, folder, functools.partial(_explode, text)).reading(has_moved=has_moved)
+    return _Script(text, commands, folder, functools.partial(_read_with_nested, text)).reading(has_moved=has_moved)
 
 
 def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -> ShellReading:
@@ -84,18 +85,18 @@ def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -
     if not argv or not argv[0] or "\0" in text:
         return ShellReading((Unknown(text, "no program is named"),), doubt="no program is named")
     command = Command(tuple(Word(word) for word in argv), end=len(text))
-    read = functools.partial(_explode_words, command.words)
+    read = functools.partial(_read_words_with_nested, command.words)
     return _Script(text, (command,), folder, read).reading(has_moved=has_moved)
 
 
 @attrs.define
 class _Script:
-    """Commands that were read strictly; `_explode` reads the same text generously."""
+    """Commands that the strict reader accepted; `_read_with_nested` reads the same text by the lenient reader."""
 
     text: str
     commands: Sequence[Command]
     folder: Folder
-    _explode: "Callable[[], LooseReading]"
+    _read_with_nested: "Callable[[], LooseReading]"
     certain: list[Action] = attrs.field(factory=list)
     possible: list[Action] = attrs.field(factory=list)
     guessed: list[Action] = attrs.field(factory=list)
@@ -103,9 +104,9 @@ class _Script:
     needs_all: bool = False
 
     @functools.cached_property
-    def exploded(self) -> "LooseReading":
-        """What the lenient reader makes of the text."""
-        return self._explode()
+    def with_nested(self) -> "LooseReading":
+        """The commands that the lenient reader finds in the text, nested commands included."""
+        return self._read_with_nested()
 
     def reading(self, *, has_moved: bool) -> ShellReading:
         """Return what the commands do."""
@@ -123,15 +124,15 @@ class _Script:
                 walk.after(each.command)
             history.add(_changing(each, folder, start_together=start_together))
         if self.needs_all:
-            self.besides(_possible(self.exploded, self.folder))
+            self.besides(_possible(self.with_nested, self.folder))
         self.looked_through({each.command.words for each in found})
         doubt = next(iter(self.doubts), None)
-        # What starts together has come to its end before the next command of the call.
+        # All commands of a pipeline have ended before the next command of the call begins.
         changes = _anything if start_together and doubt is not None else history.next()
         return ShellReading(tuple(self.certain), tuple(self.possible), doubt, tuple(self.guessed), changes=changes)
 
     def besides(self, found: Iterable[_Found]) -> None:
-        """Take in what may happen besides."""
+        """Add actions that are not certain."""
         possible, guessed = _by_certainty(found)
         self.possible += possible
         self.guessed += guessed
@@ -140,7 +141,7 @@ class _Script:
         self.unknown(one.command, one.reason)
 
     def unknown(self, command: Command, reason: str) -> None:
-        """Note a command that may run anything, also what the rest of the text hands to it."""
+        """Add a command that may run anything, including text that other commands write to its input."""
         self.certain.append(Unknown(self.text[command.start : command.end] or self.text, reason, command.start))
         self.doubts.append(reason)
         self.needs_all = True
@@ -155,11 +156,11 @@ class _Script:
         self.doubts += filter(None, map(_why_not_reading, actions))
 
     def inner(self, command: Command, folder: Folder) -> None:
-        """Note what a program runs besides itself."""
+        """Add the nested commands that a program runs."""
         if program_of(command.words) in LANGUAGES and (command.follows == "|" or command.redirections):
             self.needs_all = True
         command = attrs.evolve(command, words=with_script(command.words, self.document(command)))
-        reading = _explode_words(command.words)
+        reading = _read_words_with_nested(command.words)
         if any(reads_commands(each.words) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         found = tuple(_inner(command, reading, folder))
@@ -167,27 +168,27 @@ class _Script:
             found = tuple(_inner(command, reading, attrs.evolve(folder, is_certain=False)))
         is_elsewhere = program_of(command.words) in ELSEWHERE
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
-        # INVARIANT: law 3. What a program runs besides itself must be permitted as well.
+        # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
         self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
 
     def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
         return _run(command, doubt, folder, text=self.document(command), is_wrapper=is_wrapper)
 
     def document(self, command: Command) -> str | None:
-        """Return the here-document that a program of patches, or an interpreter, reads."""
+        """Return the here-document that `apply_patch`, an interpreter or `sed -f -` reads; None for other commands."""
         is_read = hidden_patch(command.words, "") is not None or reads_code(command.words)
         is_read = is_read or with_script(command.words, "") != command.words
         if not is_read or all(each.target is not None for each in command.redirections):
             return None
-        texts = [text for each in self.exploded.commands if each.argv == command.argv for text in each.stdin]
+        texts = [text for each in self.with_nested.commands if each.argv == command.argv for text in each.stdin]
         return "\n".join(texts) if texts else None
 
     def looked_through(self, seen: Container[tuple[Word, ...]]) -> None:
-        """Note the wrappers that were taken off: a restriction may be about `bash` itself."""
+        """Add the wrappers that were unwrapped as actions: a restriction may be about `bash` itself."""
         for command in self.commands:
             if command.words not in seen:
                 self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
-                self.besides(_inner(command, _explode_words(command.words), self.folder))
+                self.besides(_inner(command, _read_words_with_nested(command.words), self.folder))
 
 
 def _run(
@@ -199,7 +200,7 @@ def _run(
     is_wrapper: bool = False,
     is_guess: bool = False,
 ) -> Run:
-    """Return the action of running a command; `text` is its input, as far as that is written out."""
+    """Return the action of running a command; `text` is its input, None if that is not in the text of the call."""
     patch = hidden_patch(command.words, text)
     read = functools.partial(_operands, command.words, folder, text)
     if patch is not None:
@@ -218,7 +219,7 @@ def _run(
 
 
 def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    """Return the actions that are no guesses, and those that are."""
+    """Return the actions that are not guesses, and those that are."""
     sure: list[Action] = []
     guessed: list[Action] = []
     for action, is_guess in found:
@@ -227,11 +228,11 @@ def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Ac
 
 
 def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
-    """Yield what a program runs besides itself."""
+    """Yield the actions of the nested commands that a program runs."""
     before: tuple[str, ...] = ()
     was_guess = False
     for each in reading.commands:
-        # A program named with its folder is reported without it as well: those are one.
+        # A program named with its folder is reported without the folder as well: both are one command.
         is_again = each.argv == (*(name.rpartition("/")[2] for name in before[:1]), *before[1:])
         if not is_again or (was_guess and not each.is_guess):
             before, was_guess = each.argv, each.is_guess
@@ -258,11 +259,11 @@ def _why_not_reading(action: Action) -> str | None:
 
 
 def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
-    """Return what a patch touches, and why that is not certain, or None when it is."""
+    """Return what a patch touches, and why that is not certain, None if it is."""
     found = paths_of(text)
     if len(found.touched) > _MOST_WORDS:
         return (), f"the patch touches more than {_MOST_WORDS} files"
-    # Some programs write through a link, and some put a new file in its place.
+    # Some programs write through a link, and others replace the link by a new file.
     touches = (
         folder.place_of(Word(path), access, is_entry=access is Access.WRITE, origin="patch")
         for access, path in found.touched
@@ -276,11 +277,11 @@ def _patched(patch: str, folder: Folder) -> Operands:
 
 
 def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) -> Operands:
-    """Return what a program touches; `text` is its input, as far as that is written out."""
+    """Return what a program touches; `text` is its input, None if that is not in the text of the call."""
     named = operands_of(with_script(words, text))
     elsewhere = words_elsewhere(words)
     if elsewhere:
-        # What runs there is an action of its own.
+        # A command that runs on another machine is an action of its own.
         named = attrs.evolve(named, paths=tuple(each for each in named.paths if each.word not in elsewhere))
     code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
     connects, guessed_connects = (
@@ -292,7 +293,7 @@ def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) 
 
 
 def _start_together(found: Sequence[Judged | Refused]) -> bool:
-    """Return whether all are one pipeline of which no command waits for its input before it opens its files."""
+    """Return whether all are one pipeline in which every command opens its files at once, not after its input."""
     are_piped = all(each.command.follows in ("", "|") and "for" not in each.command.within for each in found)
     return are_piped and len(found) > 1 and all(map(_opens_at_once, found[1:]))
 
@@ -302,7 +303,7 @@ def _opens_at_once(one: Judged | Refused) -> bool:
 
 
 def _changing(one: Judged | Refused, folder: Folder, *, start_together: bool) -> Reader | None:
-    """Return what reads what a command changes; None if it may change anything."""
+    """Return the function that reads what a command changes; None if it may change anything."""
     if isinstance(one, Refused):
         return _nothing if start_together else None
     if one.doubt is None:
@@ -328,7 +329,7 @@ def _connects(word: Word) -> Iterator[Connect]:
     if word.is_open:
         yield Connect(word.text or "an address that comes from elsewhere", is_certain=False)
         return
-    # How a program reads an address is its own affair: what it may be restricts, and permits nothing.
+    # Programs read an address in different ways: what it may mean is for restrictions, never for permissions.
     yield attrs.evolve(read_url(word.text), is_certain=False)
     yield from other_readings(word.text)
 
@@ -357,7 +358,7 @@ def _socket(target: str) -> Connect | None:
 
 
 def _may_be_socket(target: str) -> bool:
-    """Return whether an expansion may make a target one that bash opens a connection for, to a host not known here."""
+    """Return whether an expansion may turn a target into a name for which bash opens a connection to any host."""
     before = _EXPANSION.split(target, maxsplit=1)[0]
     return before != target and any(
         kind.startswith(before) or (before.startswith(kind) and "/" not in before.removeprefix(kind))
@@ -366,8 +367,8 @@ def _may_be_socket(target: str) -> bool:
 
 
 def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    """Return what a text does if it is run as a command, and what it may do besides."""
-    return _loosely(_explode(text), folder)
+    """Return the actions of a text if it is run as a command: those that are not guesses, and those that are."""
+    return _loosely(_read_with_nested(text), folder)
 
 
 def _loosely(reading: "LooseReading", folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
@@ -378,10 +379,10 @@ def _bare(words: Sequence[Word]) -> tuple[Word, ...]:
     return tuple(without_options(words)) if program_of(words) == "git" else ()
 
 
-# What only reads need not be read generously: its reader is loaded on first use.
+# A text that only reads does not need the lenient reader, so that is loaded on first use.
 
 
-def _explode(text: str) -> "LooseReading":
+def _read_with_nested(text: str) -> "LooseReading":
     from permitry.actions.shell.explode import explode  # noqa: PLC0415 -- see above
 
     return explode(text)
@@ -393,7 +394,7 @@ def _unknown_of(text: str, reading: "LooseReading") -> str:
     return what_is_unknown(text, reading)
 
 
-def _explode_words(words: Sequence[Word]) -> "LooseReading":
+def _read_words_with_nested(words: Sequence[Word]) -> "LooseReading":
     from permitry.actions.shell.explode import explode_words  # noqa: PLC0415 -- see above
 
     return explode_words(words)
@@ -403,7 +404,7 @@ def _explode_words(words: Sequence[Word]) -> "LooseReading":
 
 
 def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
-    """Yield the actions of commands of which only the order in the text is known."""
+    """Yield the actions of the commands that the lenient reader found; any `cd` may have come before any of them."""
     commands = reading.commands
     for command in commands:
         if command.words and command.words[0].text in ("cd", "pushd"):

@@ -16,7 +16,7 @@ _EXPANDS = frozenset("$`\\")
 _OPERATORS = ("&>>", "&>", "<<<", "<<-", "<>", "<&", "<(", ">(", ">|", "<<", ">&", ">>", "<", ">")
 _FILE_OPERATORS = {"<": "<", ">": ">", ">>": ">>", ">|": ">", "&>": ">", "&>>": ">>"}
 
-# Each of these matches in one way only, so none can backtrack for longer than it has read.
+# Each pattern matches in only one way, so that backtracking takes linear time.
 _REDIRECTED = re.compile(r"[0-9]*[<>]|&>")
 _DIGITS = re.compile(r"[0-9]*")
 
@@ -42,21 +42,21 @@ class _HereDocument:
 
 
 class RedirectionReader(WordReader):
-    """Reads redirections; `documents` are the here-documents that begin with the next newline."""
+    """Reads redirections; `documents` are the here-documents whose text begins after the next newline."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.documents: list[_HereDocument] = []
 
     def newline(self) -> None:
-        """Step over a newline, and over the here-documents that begin after it."""
+        """Consume a newline, and the here-documents that begin after it."""
         self.at += 1
         documents, self.documents = self.documents, []
         for document in documents:
             self.body(document)
 
     def body(self, document: _HereDocument) -> None:
-        """Step over a here-document, its end included."""
+        """Consume the text of a here-document, and the line that ends it."""
         while self.at < len(self.text):
             end = self.text.find("\n", self.at)
             line = self.text[self.at :] if end < 0 else self.text[self.at : end]
@@ -68,11 +68,11 @@ class RedirectionReader(WordReader):
         raise self.refuse("a here-document without its end", document.offset)
 
     def at_redirection(self) -> bool:
-        """Return whether a redirection stands here."""
+        """Return whether a redirection begins here."""
         return _REDIRECTED.match(self.text, self.at) is not None
 
     def redirection(self) -> Redirection:
-        """Return the redirection here and step over it."""
+        """Consume the redirection here and return it."""
         begin = self.at
         self.at = self.scan(_DIGITS)
         if self.at - begin > 1:
@@ -94,33 +94,33 @@ class RedirectionReader(WordReader):
                 raise self.refuse(f"`{operator}`, which is not read here", begin)
 
     def operand(self, begin: int) -> Word:
-        """Return the word behind an operator."""
+        """Consume the word after an operator and return it."""
         self.blanks()
         if self.ends_word() or self.peek() == "#":
             raise self.refuse("a redirection without a target", begin)
         return self.word()
 
     def target(self, begin: int) -> Word:
-        """Return the file behind an operator."""
+        """Consume the file after an operator and return it."""
         word = self.operand(begin)
         if word.is_glob:
             raise self.refuse("a redirection to a pattern", begin)
         return word
 
     def duplicated(self, begin: int) -> Redirection:
-        """Return the redirection to standard output or standard error."""
+        """Consume a redirection to standard output or standard error and return it."""
         if self.peek() not in ("1", "2") or not self.ends_word(1):
             raise self.refuse("`>&` to something else than 1 or 2", begin)
         self.at += 1
         return Redirection(">", None)
 
     def here_document(self, begin: int, *, is_indented: bool) -> Redirection:
-        """Step over the end that a here-document names, and keep it for the next newline."""
+        """Consume the delimiter of a here-document, and keep it until the next newline."""
         self.blanks()
         start = self.at
         delimiter = self.target(begin).text
         raw = self.text[start : self.at]
-        # The end of a here-document is not expanded, and in an indented one tabs before it do not count.
+        # A delimiter is not expanded, and with `<<-` tabs before it do not count.
         if not delimiter or "\n" in delimiter or "$" in raw or delimiter.startswith("\t"):
             raise self.refuse("a here-document with an unusual end", begin)
         self.documents.append(_HereDocument(delimiter, raw != delimiter, is_indented, begin))

@@ -1,6 +1,6 @@
-"""Programs that run other programs: what a command line runs besides itself.
+"""The nested commands that a command line runs.
 
-This serves restrictions, so it reports too much rather than too little.
+They are for restrictions, so they are over-approximated.
 """
 
 import itertools
@@ -33,7 +33,7 @@ Words = Sequence[Word]
 
 
 def unfolded(words: Words) -> tuple[Inner, ...]:
-    """Return everything the program of a command line runs besides itself, as far as the words say it."""
+    """Return all nested commands that the program of a command line runs, as far as its words show."""
     name, words = program_of(words), words[:MOST_WORDS]
     readers = [READERS.get(name), shell_text if name in SHELLS else None, git_program, wrapped, listed]
     found: dict[Inner, Inner] = {}
@@ -46,7 +46,7 @@ def unfolded(words: Words) -> tuple[Inner, ...]:
 
 
 def runs_others(words: Words) -> bool:
-    """Return whether the program is one that may run what its words name, in whatever place."""
+    """Return whether the program may run a command that its words contain, at any position."""
     name = program_of(words)
     return (
         name in READERS
@@ -59,19 +59,19 @@ def runs_others(words: Words) -> bool:
 
 
 def _some(inners: Iterator[Inner]) -> Iterator[Inner]:
-    """Yield the first of many, and any command for the rest."""
+    """Yield nested commands up to the limit; if there are more, an unknown command represents the rest."""
     yield from itertools.islice(inners, MOST_INNER)
     yield from (ANY_COMMAND for _ in itertools.islice(inners, 1))
 
 
 def words_elsewhere(words: Words) -> frozenset[Word]:
-    """Return the words of a command line that mean something on another machine alone, behind wrappers as well."""
+    """Return the words of a command line that are run on another machine (`ssh host …`), behind wrappers as well."""
     name = program_of(words)
     if ELSEWHERE.isdisjoint((name, *(word.text for word in words))):
         return frozenset()
     inner = dict.fromkeys(each.words for each in unfolded(words) if each.words)
     if name not in ELSEWHERE:
         return frozenset(word for some in inner for word in words_elsewhere(some))
-    # Where one of several words may be the program, it may as well be the value of an option, which is a file of here.
+    # If several words may be the program, each of them may also be the value of an option: a file on this machine.
     doubtful = {some[0] for some in inner} if len(inner) > 1 else set()
     return frozenset(itertools.chain.from_iterable(inner)) - doubtful

@@ -1,4 +1,4 @@
-"""What is known about the options of programs that run others: tables, and how to read one option by them."""
+"""Tables of programs that run other programs: their options, and how many words each option takes."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ __all__ = [
 SHELLS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash", "nu", "pwsh"}
 )
-# A literal without an end goes on to the end of the text, so that finding them takes linear time.
+# A string literal without a closing quote ends with the text, so that finding literals takes linear time.
 LITERAL = re.compile(r""""((?:[^"\\]|\\.?)*+)(?:"|\Z)|'((?:[^'\\]|\\.?)*+)(?:'|\Z)""", re.DOTALL)
 _COMPUTED = r"""(?!\s*+(?:[0-9]|"[^"\\]*+"\s*+(?:[;})\n]|\Z)))"""
 _RUNS = re.compile(r"(?:(?<!\|)\|(?!\|)&?+|\bsystem\s*\()" + _COMPUTED)
@@ -37,10 +37,10 @@ _LOADER = re.compile(r"ld(?:64|-linux|-musl|\b)[\w.-]*\.so[\w.]*|ld\.so[\w.]*")
 
 @attrs.frozen
 class Inner:
-    """What a program runs: `words`, or a `text` for a shell to read.
+    """A nested command that a program runs: its `words`, or a `text` for a shell.
 
-    `by` is the name of the program, with a question mark where this is only supposed. `is_guess`: whether the program
-    runs it is not known from its words.
+    `by` is the name of the program that runs it, with a question mark if it is not known to do that. `is_guess`: the
+    program may not run it.
     """
 
     by: str
@@ -165,7 +165,7 @@ WRAPPERS = {
     "valgrind": Wrapper(),
     "watchexec": Wrapper(0, "efiwds"),
     "xvfb-run": Wrapper(0, "enfswp", "al"),
-    # Commands of Tcl, as `expect` has them.
+    # Commands of Tcl that `expect` has.
     **dict.fromkeys(("spawn", "system"), Wrapper()),
     **dict.fromkeys(("bunx", "catatonit", "daemonize", "ifne", "runcon", "rr", "heaptrack", "wsl"), Wrapper()),
     **dict.fromkeys(("gosu", "su-exec", "setuidgid", "envuidgid", "s6-setuidgid", "envdir", "setlock"), Wrapper(1)),
@@ -179,21 +179,21 @@ WRAPPERS = {
     "tini-static": Wrapper(0, "pe", "svwgl"),
     "tsp": Wrapper(0, "LNDWE", "nfmdB"),
 }
-"""Programs all of whose operands, but for the leading ones, are a command."""
+"""Programs whose operands, after the leading ones, are a command."""
 
 
 def runs_computed(program: str) -> bool:
-    """Return whether `awk` may run something else than one text, by the look of its program."""
+    """Return whether a program of `awk` may run a command that is not a literal in it."""
     return _RUNS.search(_READS_TEXT.sub("", program)) is not None
 
 
 def opens_computed(program: str) -> bool:
-    """Return whether `awk` may run or open something else than one text, by the look of it."""
+    """Return whether a program of `awk` may run a command or open a file that is not a literal in it."""
     return runs_computed(program) or _OPENS.search(program) is not None
 
 
 def wrapper_of(name: str) -> Wrapper | None:
-    """Return how a program runs its operands, None if it is not known to; the dynamic loader is one of many names."""
+    """Return how a program runs its operands, as does a dynamic loader of any name; None if not known to run them."""
     return WRAPPERS.get(name) or (Wrapper() if _LOADER.fullmatch(name) else None)
 
 
@@ -201,7 +201,7 @@ ELSEWHERE = frozenset(
     {"adb", "chroot", "docker", "docker-compose", "kubectl", "lxc", "nerdctl", "oc", "podman", "proot", "ssh"}
     | {"systemd-nspawn", "vagrant", "wsl"}
 )
-"""What these run, they run on another machine, or where paths lead elsewhere."""
+"""Programs that run commands on another machine, or where paths lead elsewhere."""
 
 _CONTAINER = Wrapper(
     1,
@@ -248,7 +248,7 @@ SUBCOMMANDS = {
     **{("tmux", command): Wrapper(0, "cdt", "bC") for command in ("run-shell", "run")},
     ("uv", "run"): Wrapper(0, "pm", "nqvs"),
 }
-"""The same for sub-commands."""
+"""Sub-commands whose operands, after the leading ones, are a command."""
 
 LISTED_OPTIONS = {
     "compgen": frozenset({"-C"}),
@@ -287,11 +287,11 @@ LISTED_OPTIONS = {
     "nvim": frozenset({"-c", "--cmd"}),
     "zip": frozenset({"-TT", "--unzip-command"}),
 }
-"""Options whose value is a command, or ends with one behind an equals sign."""
+"""Options whose value is a command, or ends with one after an equals sign."""
 
 _PAGER_MARKS = ("+!", "+:!")
 FIRST_OPERAND = {
     **dict.fromkeys(("less", "more", "vi", "vim", "nvim", "view", "ex"), _PAGER_MARKS),
     **dict.fromkeys(("ltrace", "strace"), ("|", "!", "-o|", "-o!", "--output=|", "--output=!")),
 }
-"""Marks behind which an argument is a command."""
+"""Prefixes of an argument after which it is a command."""

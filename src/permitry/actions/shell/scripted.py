@@ -1,4 +1,4 @@
-"""Programs of `awk` and scripts of `sed`: what they run besides printing, for restrictions."""
+"""The commands that programs of `awk` and scripts of `sed` run, for restrictions."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 
 
 def _awk(words: Words) -> Iterator[Inner]:
-    """Yield the literals of a program that has `system` or a pipe; any command if it runs none."""
+    """Yield the literals of a program with `system` or a pipe; an unknown command too if it may run anything else."""
     for word in words[1:]:
         if "system" in word.text or "|" in word.text:
             literals = _LITERAL.finditer(word.text)
@@ -26,7 +26,7 @@ def _awk(words: Words) -> Iterator[Inner]:
 
 
 def _sed(words: Words) -> Iterator[Inner]:
-    """Yield the text behind the command `e`; any command where a script runs its input, or cannot be read."""
+    """Yield the text after the command `e`; an unknown command if a script runs its input, or cannot be parsed."""
     effects = effects_of_sed(words[1:])
     yield from (Inner("", text=command) for command in effects.commands)
     if effects.runs_input:
@@ -37,4 +37,4 @@ SCRIPTED: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     **dict.fromkeys(_AWK, _awk),
     **dict.fromkeys(SED, _sed),
 }
-"""What yields the commands of a program that is called by one of these names."""
+"""For each name of a program, the function that yields the commands it runs."""

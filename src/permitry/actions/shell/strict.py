@@ -1,8 +1,8 @@
-r"""The strict reader of shell text: a small grammar that refuses whatever it does not know.
+r"""The strict reader of shell text: a small grammar that refuses everything it does not know.
 
-What it returns is what bash runs, argument for argument; it is the only road from a command to ALLOW. It grows only
-with a construct that survives the differential fuzz against bash itself (`tests/peers/test_bash.py`). It goes over the
-text once, a loop's body once for each word, and never backtracks.
+What it returns is exactly what bash runs, argument by argument; a command is allowed only if this reader accepts it. A
+construct is added only if it passes the differential fuzzing against bash itself (`tests/peers/test_bash.py`). The text
+is read once, the body of a loop once for each word, without backtracking.
 
 ::
 
@@ -28,7 +28,7 @@ __all__ = ["Command", "Redirection", "UnreadableError", "read_strictly"]
 
 LONGEST = 64 * 1024
 DEEPEST = 10
-"""How many constructs may stand around a command."""
+"""How many constructs there may be around a command."""
 MOST_WORDS = 20
 """How many words a loop may go over."""
 MOST_COMMANDS = 200
@@ -42,7 +42,7 @@ _RESERVED = frozenset([
 ])  # fmt: skip
 _CHANGES_READING = frozenset(["alias", "emulate", "set", "setopt", "shopt", "unsetopt"])
 _KNOWN_OF_SET = re.compile(r"[-+][efuvx]*o?|errexit|noglob|nounset|pipefail|xtrace")
-# A loop's variable keeps its value, and stays one word, only without these.
+# With these, the variable of a loop may get another value, or become several words.
 _CHANGES_VARIABLES = frozenset([
     ".", "builtin", "command", "compgen", "declare", "enable", "eval", "export", "fc", "getopts", "let", "local",
     "mapfile", "read", "readarray", "readonly", "source", "trap", "typeset", "unset", "wait",
@@ -51,16 +51,16 @@ _CHANGES_BY_OPTION = frozenset(["[", "printf", "test"])
 _BLANK = (" ", "\t")
 _SEPARATING = str.maketrans("\t\n", "  ")
 
-# Each of these matches in one way only, so none can backtrack for longer than it has read.
+# Each pattern matches in only one way, so that backtracking takes linear time.
 _COMMENT = re.compile(r"[^\n]*")
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# No variable of a program's or of bash's own is called like this, so a loop changes nothing but its words.
+# No variable that bash or a program uses has such a name, so the loop has no effect but on its own words.
 _LOOP_NAME = re.compile(r"(?!histchars)[a-z][a-z0-9]*")
 
 
 @attrs.frozen
 class Command:
-    """One simple command: assignments before it, the words, the redirections, those of the groups around it included.
+    """One simple command: its assignments, its words, and its redirections, with those of the groups around it.
 
     `follows` is the connector before it: empty for the first, `&&`, `||`, `;` (a newline as well) or `|`; the first
     command of a group follows what the group follows. `within` are the constructs around it, outermost first: `(…)`,
@@ -82,7 +82,7 @@ class Command:
 
 
 def read_strictly(text: str) -> tuple[Command, ...]:
-    """Return the commands bash would run for `text`, in order; a loop's once for each of its words.
+    """Return the commands that bash would run for `text`, in order; those in a loop once for each of its words.
 
     Raises: `UnreadableError` for anything outside the grammar.
     """
@@ -95,7 +95,7 @@ def read_strictly(text: str) -> tuple[Command, ...]:
 
 
 def _changes_reading(argv: Sequence[str]) -> bool:
-    """Return whether bash may read what follows a command in another way."""
+    """Return whether a command may change how bash parses the text after it."""
     if argv[0] in ("builtin", "command"):
         return not _CHANGES_READING.isdisjoint(argv)
     if argv[0] == "set":
@@ -126,7 +126,7 @@ class _Reader(RedirectionReader):
         return tuple(self.found)
 
     def list_of_commands(self, closer: str) -> None:
-        """Read commands up to `closer` and step over it; the empty one is the end of the text."""
+        """Consume commands up to and including `closer`; if it is empty, up to the end of the text."""
         begin, before = self.at, len(self.found)
         self.separators()
         while not self.closes(closer, begin):
@@ -146,7 +146,7 @@ class _Reader(RedirectionReader):
         return self.text.startswith(word, self.at) and self.ends_word(len(word))
 
     def joined_pipelines(self) -> None:
-        """Read pipelines joined by `&&` and `||`, and what separates them from the next."""
+        """Consume pipelines joined by `&&` and `||`, and the separator after them."""
         self.pipeline()
         while (connector := self.connector()) != ";":
             self.follows = connector
@@ -155,7 +155,7 @@ class _Reader(RedirectionReader):
         self.follows = ";"
 
     def separators(self) -> None:
-        """Step over blanks, newlines and comments before a command."""
+        """Consume blanks, newlines and comments before a command."""
         self.blanks()
         while (char := self.peek()) in ("\n", "#"):
             if char == "\n":
@@ -165,7 +165,7 @@ class _Reader(RedirectionReader):
             self.blanks()
 
     def connector(self) -> str:
-        """Step over what stands behind a pipeline and return it: `&&`, `||`, or `;` for all that may end a list."""
+        """Consume the operator after a pipeline and return it: `&&`, `||`, or `;` for anything that may end a list."""
         if self.text.startswith(("&&", "||"), self.at):
             self.at += 2
             return self.text[self.at - 2 : self.at]
@@ -196,7 +196,7 @@ class _Reader(RedirectionReader):
         self.within = around
 
     def before_pipeline(self) -> None:
-        """Step over `!` and `time`, each at most once."""
+        """Consume `!` and `time`, each at most once."""
         left = {"time", "!"}
         while word := next((each for each in left if self.at_reserved(each) and self.peek(len(each)) in _BLANK), ""):
             left.remove(word)
@@ -226,11 +226,11 @@ class _Reader(RedirectionReader):
             self.simple()
 
     def at_keyword(self, word: str) -> bool:
-        """Return whether a reserved word stands here that opens something."""
+        """Return whether the reserved word `word` is here and opens a construct."""
         return self.at_reserved(word) and self.peek(len(word)) in (" ", "\t", "\n")
 
     def compound(self, name: str, length: int, read: Callable[[], None]) -> None:
-        """Read a construct by `read`, and the redirections behind it, which are those of all its commands."""
+        """Consume a construct by `read`, and the redirections after it, which apply to all its commands."""
         around, before = self.within, len(self.found)
         if len(around) >= DEEPEST:
             raise self.refuse(f"more than {DEEPEST} constructs around a command")
@@ -280,7 +280,7 @@ class _Reader(RedirectionReader):
         self.found.append(Command(tuple(words), tuple(assignments), tuple(redirections), *place))
 
     def at_end_of_command(self) -> bool:
-        """Step over blanks and a comment; return whether the command ends here."""
+        """Consume blanks and a comment; return whether the command ends here."""
         self.blanks()
         if self.peek() == "#":
             self.at = self.scan(_COMMENT)
@@ -300,7 +300,7 @@ class _Reader(RedirectionReader):
             raise self.refuse("a program with an unusual name", begin)
 
     def assigned_name(self) -> str | None:
-        """Return NAME and step over `NAME=`, or return None and stay."""
+        """Consume `NAME=` and return NAME; without one, consume nothing and return None."""
         at = self.scan(_ASSIGNED)
         following = self.text[at : at + 1]
         if at == self.at or following not in ("=", "[", "+"):
@@ -321,7 +321,7 @@ class _Reader(RedirectionReader):
     # Loops -----------------------------------------------------------------------------------------------------------
 
     def loop(self) -> None:
-        """Read ` NAME in words; do list done`, the list once for each word."""
+        """Consume ` NAME in words; do list done`, the list once for each word."""
         begin = self.at
         name = self.loop_name()
         values = self.loop_words()
@@ -364,7 +364,7 @@ class _Reader(RedirectionReader):
         return values
 
     def check_size(self, body: int) -> None:
-        """Refuse a loop that is too long to tell, and one that leaves a here-document open."""
+        """Refuse a loop that runs too many commands, and one that leaves a here-document open."""
         self.repeated += self.at - body
         if self.repeated > LONGEST or len(self.found) > MOST_COMMANDS:
             raise self.refuse("a loop that runs too many commands", body)
@@ -372,7 +372,7 @@ class _Reader(RedirectionReader):
             raise self.refuse("a here-document that begins in a loop and goes on behind it", body)
 
     def check_variables(self) -> None:
-        """Refuse a loop beside a command that may give its variable another value, or split it into words."""
+        """Refuse a loop with a command that may give its variable another value, or split it into words."""
         for command in self.found:
             program = command.argv[0]
             by_option = program in _CHANGES_BY_OPTION and any(text.startswith("-v") for text in command.argv)

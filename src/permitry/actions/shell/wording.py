@@ -1,8 +1,8 @@
-"""The words of one simple command, read leniently: whatever stands there, some words come out.
+"""The words of one simple command, read leniently: any text gives some words.
 
-Where the strict reader refuses, this one marks the word as open and goes on. It looks at one command, from its first
-character to the operator that ends it; where substitutions end is known to the caller, who knows the structure around
-it.
+Where the strict reader refuses, this one marks the word as open (its value is unknown) and goes on. It reads a single
+command, from its first character to the operator that ends it. The caller passes where substitutions end, as it knows
+the structure of the whole text.
 
 Source: bash(1), "QUOTING", "REDIRECTION", "Brace Expansion".
 """
@@ -19,7 +19,7 @@ from permitry.core.action import Word
 __all__ = ["CLOSES", "Wording", "read_wording"]
 
 CLOSES = -1
-"""Stands for the end of a substitution at the offset of a backtick that closes one: the command ends there."""
+"""In `spans`, marks the offset of a backtick that closes a substitution: a command within it ends there."""
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`*?\[~]+")
 _IN_DOUBLE = re.compile(r'[^"\\$`]+')
@@ -42,11 +42,11 @@ _MOST_EXPANDED = 64
 
 @attrs.frozen
 class Wording:
-    """What one simple command says, up to `end`.
+    """The parts of one simple command, which ends at `end`.
 
-    `stdin` are the texts of its here-documents and here-strings; `redirections` where in the text each one begins.
-    `open_parts` are the places that may hold substitutions deeper inside: `${…}`, and here-documents that expand.
-    `is_cut`: there are more words than are read. `past` is where the here-documents end.
+    `stdin` are the texts of its here-documents and here-strings, `redirections` the offsets at which redirections
+    begin. `open_parts` are the ranges that may contain further substitutions: `${…}`, and here-documents that are
+    expanded. `is_cut`: there are more words than were read. `past` is the offset at which the here-documents end.
     """
 
     words: tuple[Word, ...] = ()
@@ -64,14 +64,14 @@ class Wording:
 def read_wording(text: str, start: int = 0, spans: Mapping[int, int] | None = None) -> Wording:
     """Return the words and redirections of the command that begins at `start`.
 
-    `spans` tells, for the offset of a substitution, where it ends.
+    `spans` maps the offset of each substitution to that of its end.
     """
     return _Reader(text, start, spans or {}).command()
 
 
 @attrs.define
 class _Builder:
-    """The parts of a word while it is read; joined once, so that a long one takes linear time."""
+    """The parts of a word while it is read; they are joined once, so that a long word takes linear time."""
 
     texts: list[str] = attrs.field(factory=list)
     kinds: list[str] = attrs.field(factory=list)
@@ -81,15 +81,16 @@ class _Builder:
         self.kinds.append(kind * len(text))
 
     def last(self) -> str:
-        """Return the last character so far."""
+        """Return the last character so far, empty if there is none."""
         return next((text[-1] for text in reversed(self.texts) if text), "")
 
 
 @attrs.frozen
 class _Piece:
-    """Characters of a word, each with what it is.
+    """Characters of a word, each with its kind.
 
-    `p`lain, `q`uoted, part of an expansion (`o`pen), or of one in double quotes that makes one word (`d`).
+    Kinds: `p` plain, `q` quoted, `o` part of an expansion, `d` part of an expansion in double quotes, which makes one
+    word.
     """
 
     text: str = ""
@@ -129,7 +130,7 @@ class _Reader:
         return self.text[self.at + ahead : self.at + ahead + 1]
 
     def at_stop(self) -> bool:
-        """Return whether the construct around the command ends here, or one begins that nobody knows the end of."""
+        """Return whether the substitution around the command ends here, or one begins whose end is not known."""
         return self.at == self.stop or self.spans.get(self.at) == CLOSES
 
     def command(self) -> Wording:
@@ -158,7 +159,7 @@ class _Reader:
         )
 
     def at_end(self) -> bool:
-        """Step over blanks; return whether the command ends here."""
+        """Consume blanks; return whether the command ends here."""
         while self.peek() in (" ", "\t") or self.text.startswith("\\\n", self.at):
             self.at += 2 if self.peek() == "\\" else 1
         if self.peek() in ("<", ">") or self.text.startswith("&>", self.at):
@@ -201,7 +202,7 @@ class _Reader:
             self.writes.append(target)
 
     def body(self, delimiter: str, *, expands: bool) -> str:
-        """Return the text of the here-document that ends at `delimiter`."""
+        """Return the text of the here-document that a line with `delimiter` ends."""
         begin = self.text.find("\n", self.at)
         if begin < 0:
             return ""
@@ -215,7 +216,7 @@ class _Reader:
     # Words -----------------------------------------------------------------------------------------------------------
 
     def piece(self) -> tuple[_Piece, bool]:
-        """Return the characters of one word, and whether any quotes stood around them."""
+        """Consume one word; return its characters, and whether any of them were quoted."""
         piece = _Builder()
         is_quoted = False
         while (char := self.peek()) and not self.at_stop():
@@ -268,7 +269,7 @@ class _Reader:
         self.at += 1
 
     def expansion(self, piece: _Builder, *, in_double: bool = False) -> bool:
-        """Read what begins with `$` or a backtick; return whether it was a quote."""
+        """Consume what begins with `$` or a backtick; return whether it was a quote (`$'…'` or `$"…"`)."""
         following = self.peek(1)
         if self.peek() == "$" and following == "'" and not in_double:
             self.at += 2
@@ -325,7 +326,7 @@ class _Reader:
         return "".join(parts).partition("\0")[0]
 
     def bracketed(self, piece: _Builder, char: str) -> bool:
-        """Read a list of `x=(…)`, an extended pattern, or `<(…)`; return whether one stands here."""
+        """Consume a list of `x=(…)`, an extended pattern, or `<(…)`; return whether there was one."""
         before = piece.last()
         is_list = char == "(" and (before == "=" or (before and before in "?*+@!"))
         is_process = char in "<>" and self.peek(1) == "("
@@ -353,7 +354,7 @@ def _decoded(code: str) -> str:
 
 
 def _expanded(piece: _Piece) -> list[_Piece]:
-    """Return the words that braces make of one; a word with too many of them comes back open."""
+    """Return the words to which brace expansion turns a word; one with too many braces is returned as open."""
     braces = sum(char == "{" and kind == "p" for char, kind in zip(piece.text, piece.kinds, strict=True))
     if braces == 0:
         return [piece]
@@ -371,7 +372,7 @@ def _expanded(piece: _Piece) -> list[_Piece]:
 
 
 def _alternatives(piece: _Piece) -> list[_Piece]:
-    """Return what the first braces of a word make of it; empty if it holds none."""
+    """Return the words to which the first braces in a word expand it; empty if it has none."""
     for begin in range(len(piece.text)):
         if piece.plain(begin) != "{":
             continue
@@ -388,7 +389,7 @@ def _alternatives(piece: _Piece) -> list[_Piece]:
 
 
 def _cuts(piece: _Piece, begin: int) -> list[int]:
-    """Return the places of a brace, its commas and its end; empty if it has no end."""
+    """Return the offsets of a brace, its commas and its closing brace; empty if it is not closed."""
     cuts = [begin]
     depth = 0
     for at in range(begin, len(piece.text)):
@@ -402,7 +403,7 @@ def _cuts(piece: _Piece, begin: int) -> list[int]:
 
 
 def _sequence(piece: _Piece) -> list[_Piece]:
-    """Return the words of `{1..3}`, `{a..c}` or `{a..e..2}` as far as they are few; an open one for a longer range."""
+    """Return the words of `{1..3}`, `{a..c}` or `{a..e..2}`; an open word if there are too many."""
     match = _SEQUENCE.fullmatch(piece.text)
     if match is None and ".." in piece.text and "q" not in piece.kinds:
         return [_Piece(piece.text, "o" * len(piece.text))]

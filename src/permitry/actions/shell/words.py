@@ -1,4 +1,4 @@
-r"""The words of the strict reader: quotes, escapes, and what bash leaves as it is written.
+r"""The words of the strict reader: quotes, escapes, and the characters that bash does not change.
 
 ::
 
@@ -21,7 +21,7 @@ ENDS_WORD = frozenset(" \t\n;&|<>()")
 _LITERAL_AFTER_DOLLAR = frozenset('" |)')
 _ESCAPED_IN_DOUBLE = frozenset('$`"\\')
 
-# Each of these matches in one way only, so none can backtrack for longer than it has read.
+# Each pattern matches in only one way, so that backtracking takes linear time.
 _BLANKS = re.compile(r"[ \t]*")
 _PLAIN = re.compile(r"""[^ \t\n;&|<>()'"\\$`{}~]+""")
 _PLAIN_IN_DOUBLE = re.compile(r'[^"\\$`]+')
@@ -31,15 +31,15 @@ _ONE_WORD = frozenset(string.ascii_letters + string.digits + "_-+=.,:/@%")
 
 
 def has_wildcard(plain: str) -> bool:
-    """Return whether the unquoted characters of a word hold a pattern.
+    """Return whether the unquoted characters of a word contain a pattern.
 
-    `[` and `[[` are names: to bash a bracket begins a set only where another one ends it.
+    `[` and `[[` do not: for bash, a bracket begins a set only if another bracket closes it.
     """
     return "*" in plain or "?" in plain or 0 <= plain.find("[") < plain.rfind("]")
 
 
 class UnreadableError(PermitryError):
-    """Shell text the strict reader does not know; `offset` (0-based, in characters) is where it stopped."""
+    """Raised for shell text that the strict reader refuses; `offset` (0-based, in characters) is where it stopped."""
 
     def __init__(self, reason: str, offset: int) -> None:
         self.reason = reason
@@ -59,30 +59,30 @@ class WordReader:
         self.values: dict[str, str] = {}
 
     def refuse(self, reason: str, offset: int | None = None) -> UnreadableError:
-        """Return the error for what stands here, or at `offset`."""
+        """Return the error for the text here, or at `offset`."""
         return UnreadableError(reason, self.at if offset is None else offset)
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the character here, or the one `ahead`; empty behind the end."""
+        """Return the character here, or the one `ahead` characters further; empty after the end of the text."""
         at = self.at + ahead
         return self.text[at] if at < len(self.text) else ""
 
     def ends_word(self, ahead: int = 0) -> bool:
-        """Return whether no word goes on here, or `ahead`."""
+        """Return whether a word ends here, or `ahead` characters further."""
         char = self.peek(ahead)
         return char == "" or char in ENDS_WORD
 
     def blanks(self) -> None:
-        """Step over blanks."""
+        """Consume blanks."""
         self.at = self.scan(_BLANKS)
 
     def scan(self, run: re.Pattern[str]) -> int:
-        """Return where a run of characters from here ends; here, if there is none."""
+        """Return the offset at which a match of `run` that begins here ends; the current one if there is no match."""
         found = run.match(self.text, self.at)
         return self.at if found is None else found.end()
 
     def word(self, *, in_assignment: bool = False) -> Word:
-        """Return the word here and step over it."""
+        """Consume the word here and return it."""
         begin = self.at
         parts: list[str] = []
         plain_parts: list[str] = []
@@ -99,14 +99,14 @@ class WordReader:
         return Word("".join(parts), has_wildcard("".join(plain_parts)), is_home=self.text.startswith("~", begin))
 
     def check_end(self) -> None:
-        """Refuse a word that what follows makes into something else."""
+        """Refuse a word that the text after it would turn into something else."""
         if self.peek() == "(":
             raise self.refuse("`(`, which is not read here")
         if self.text[self.at - 1] == "}" and self.peek() in ("<", ">"):
             raise self.refuse("a redirection of an unusual descriptor")
 
     def special(self, begin: int, *, in_assignment: bool) -> str:
-        """Return what a character with a meaning of its own, and what belongs to it, stand for."""
+        """Consume a special character with the text that belongs to it, and return its value."""
         match self.peek():
             case "'":
                 return self.single_quoted()
@@ -122,7 +122,7 @@ class WordReader:
                 return self.variable(is_quoted=False)
 
     def single_quoted(self) -> str:
-        """Return the text between single quotes."""
+        """Consume single quotes, and return the text between them."""
         end = self.text.find("'", self.at + 1)
         if end < 0:
             raise self.refuse("a quote without its end")
@@ -131,7 +131,7 @@ class WordReader:
         return text
 
     def double_quoted(self) -> str:
-        """Return the text between double quotes."""
+        """Consume double quotes, and return the value of the text between them."""
         begin = self.at
         self.at += 1
         parts: list[str] = []
@@ -153,12 +153,12 @@ class WordReader:
         return "".join(parts)
 
     def escaped_in_double(self) -> str:
-        """Return what a backslash and the character behind it stand for between double quotes."""
+        """Consume a backslash and the character after it within double quotes, and return their value."""
         text = self.escaped()
         return text if text in _ESCAPED_IN_DOUBLE else f"\\{text}"
 
     def escaped(self) -> str:
-        """Return the character behind a backslash."""
+        """Consume a backslash and the character after it, and return that character."""
         following = self.peek(1)
         if following in ("\n", ""):
             raise self.refuse("a line that goes on behind a backslash")
@@ -166,7 +166,7 @@ class WordReader:
         return following
 
     def brace(self) -> str:
-        """Return `{…}` that bash leaves alone: nothing but letters, digits, `_` and `-` inside."""
+        """Consume `{…}` that bash does not expand, and return it: it has only letters, digits, `_` and `-` inside."""
         end = self.scan(_UNTOUCHED_BRACE)
         if end == self.at:
             raise self.refuse("a brace")
@@ -175,7 +175,7 @@ class WordReader:
         return text
 
     def tilde(self, begin: int, *, in_assignment: bool) -> str:
-        """Return a tilde: the home folder's at the beginning of a word, a plain one further on."""
+        """Consume a tilde and return it; at the beginning of a word it means the home folder (see `Word.is_home`)."""
         if in_assignment:
             raise self.refuse("a tilde in an assignment")
         if self.at == begin and not (self.peek(1) == "/" or self.ends_word(1)):
@@ -186,7 +186,7 @@ class WordReader:
         return "~"
 
     def variable(self, *, is_quoted: bool) -> str:
-        """Return the value of a loop's variable; any other expansion is refused."""
+        """Consume the variable of a loop and return its value; any other expansion is refused."""
         found = _VARIABLE.match(self.text, self.at)
         value = None if found is None else self.values.get(found[1] or found[2])
         if found is None or value is None:
