@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from permitry.core.result import ToolResult, clip
+from permitry.core.result import MediaPart, ToolResult, clip
 
 
 @pytest.mark.parametrize(("ok", "text"), [("yes", "done"), (1, "done"), (True, b"done"), (True, None)])
@@ -12,6 +12,12 @@ def test_a_result_is_a_bool_and_a_text(ok: Any, text: Any) -> None:  # noqa: ANN
     """A result of other types is refused where it is made."""
     with pytest.raises(TypeError):
         ToolResult(ok, text)
+
+
+def test_parts_are_kept_in_their_order() -> None:
+    """Whatever sequence they are given in."""
+    parts = [MediaPart(b"a", "image/png"), MediaPart(b"b", "image/jpeg")]
+    assert ToolResult(True, "seen", parts=parts).parts == tuple(parts)
 
 
 @pytest.mark.parametrize("rest", [{"ends_session": 1}, {"parts": ["a part"]}])
