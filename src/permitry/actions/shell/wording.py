@@ -26,8 +26,6 @@ _IN_DOUBLE = re.compile(r'[^"\\$`]+')
 _REDIRECTION = re.compile(r"(?:[0-9]+|\{\w+\})?(&>>|&>|>&|>>|>\||>|<<<|<<-|<<|<&|<>|<)(?!\()")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])")
-# What every system takes for the folder of temporary files, for restrictions.
-_TEMPORARY = re.compile(r"\$(?:TMPDIR\b|\{TMPDIR(?::?-/tmp/?)?\})")
 _SEQUENCE = re.compile(r"(-?[0-9]{1,4}|[A-Za-z])\.\.(-?[0-9]{1,4}|[A-Za-z])(?:\.\.(-?[0-9]{1,4}))?")
 _CODE = re.compile(r"x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -279,11 +277,6 @@ class _Reader:
             self.at += 1
             self.double_quoted(piece)
             return True
-        temporary = _TEMPORARY.match(self.text, self.at)
-        if temporary is not None:
-            piece.add("/tmp", "q" if in_double else "p")  # noqa: S108 -- a name, and no file
-            self.at = temporary.end()
-            return False
         end = self.end_of_expansion()
         if self.text.startswith("${", self.at):
             self.open_parts.append((self.at, end))

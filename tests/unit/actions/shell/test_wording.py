@@ -31,14 +31,6 @@ def test_patterns_and_homes_are_marked() -> None:
     assert [(word.is_glob, word.is_home) for word in words] == [(True, True), (False, False)]
 
 
-@pytest.mark.parametrize("text", ["$TMPDIR/a", '"$TMPDIR/a"', "${TMPDIR}/a", "${TMPDIR:-/tmp}/a", "${TMPDIR-/tmp}/a"])
-def test_the_folder_of_temporary_files_is_known(text: str) -> None:
-    """By the variable that names it; another default is not known."""
-    (word,) = read_wording(f"{text}").words
-    assert (word.text, word.is_open) == ("/tmp/a", False)  # noqa: S108 -- a word, and no file
-    assert all(read_wording(each).words[0].is_open for each in ("$TMPDIRS/a", "${TMPDIR:-/etc}/a"))
-
-
 def test_too_many_braces_make_a_word_open() -> None:
     """Nobody expands a bomb."""
     (word,) = read_wording("{a,b}" * 10).words
