@@ -234,7 +234,12 @@ class _Flags:
     def of(cls, words: Sequence[Word]) -> "_Flags":
         options = [word for word in words if word.may_be_option]
         clusters = tuple(_cluster(word) for word in options if word.text.startswith("-"))
-        return cls(clusters, any(word.is_open or _may_become_cluster(word) for word in options))
+        # The flags of `rm` take no values, so that `-r.log`, which `*.log` may expand to, is an error to it.
+        has_values = not words or program_name(words[0].text) != "rm"
+        may_be_any = any(
+            word.is_open or (word.is_glob and (has_values or _may_become_cluster(word))) for word in options
+        )
+        return cls(clusters, may_be_any)
 
     def meet(self, token: Token, *, is_sure: bool) -> bool:
         """Return whether an alternative of the token is a cluster, such as `-rf`, and these flags include its letters.
@@ -262,9 +267,9 @@ def _cluster(word: Word) -> str:
 
 
 def _may_become_cluster(word: Word) -> bool:
-    """Return whether a word with wildcards may become flags: not `*.log`, as no flag has a dot."""
+    """Return whether a word with wildcards may become flags of `rm`: not `*.log`, as none has a dot."""
     tail = re.split(r"[*?\[\]]", word.text)[-1]
-    return word.is_glob and (not tail or tail.isalnum())
+    return not tail or tail.isalnum()
 
 
 def _is_word(cluster: frozenset[str]) -> bool:

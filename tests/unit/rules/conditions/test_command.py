@@ -183,6 +183,12 @@ def test_a_wildcard_with_a_dot_becomes_no_flags() -> None:
     assert not any(pattern.may_hold([Word("rm"), Word(text, is_glob=True)]) for text in ("*.log", "?.c", "a*"))
 
 
+def test_a_wildcard_may_become_a_flag_with_a_value() -> None:
+    """`-Ix.log` is a file for `*.log`, and a program to run for `tar`."""
+    assert ArgvPattern("tar -I *").may_hold([Word("tar"), Word("*.log", is_glob=True), Word("x")])
+    assert ArgvPattern("{rm,tar} -I *").may_hold([Word("/bin/tar"), Word("*.log", is_glob=True), Word("x")])
+
+
 def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
     """The value of such an option is no sub-command; a pattern with options is about them."""
     written, bare = words("git -C push status"), words("git status")
