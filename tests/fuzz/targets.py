@@ -20,7 +20,7 @@ from permitry.actions.patches import paths_of
 from permitry.actions.paths import read_path
 from permitry.actions.programs.judge import judged
 from permitry.actions.programs.operands import touches_of
-from permitry.actions.shell.explode import explode, explode_words
+from permitry.actions.shell.recursive import read_recursively, read_words_recursively
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Roots, Run, Word, phrase
@@ -63,13 +63,13 @@ def check_strict(text: str) -> None:
 
 def check_lenient(text: str) -> None:
     """Have the lenient reader read `text` through every nesting."""
-    assert all(0 <= command.start <= command.end <= len(text) for command in explode(text).commands)
+    assert all(0 <= command.start <= command.end <= len(text) for command in read_recursively(text).commands)
 
 
 def check_words(text: str) -> None:
     """Take `text` for the words of one command."""
     words = [Word(part, is_glob="*" in part, is_home=part[:1] == "~", is_open="$" in part) for part in text.split(" ")]
-    explode_words(words)
+    read_words_recursively(words)
     touches_of(words)
 
 

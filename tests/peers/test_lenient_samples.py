@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.actions.shell.explode import explode
+from permitry.actions.shell.recursive import read_recursively
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "shell_cases.jsonl"
 
@@ -18,5 +18,5 @@ def test_every_command_of_every_sample_is_found() -> None:
     rows = [row for row in rows if row["decomposed"]]
     assert len(rows) > 150
     for row in rows:
-        found = {command.argv for command in explode(row["command"]).commands}
+        found = {command.argv for command in read_recursively(row["command"]).commands}
         assert set(map(tuple, row["decomposed"])) <= found, row["id"]

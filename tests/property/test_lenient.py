@@ -3,7 +3,7 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from permitry.actions.shell.explode import explode
+from permitry.actions.shell.recursive import read_recursively
 from permitry.actions.shell.strict import UnreadableError, read_strictly
 
 PIECES = (
@@ -33,11 +33,11 @@ def test_the_strict_readers_commands_are_found(text: str) -> None:
     except UnreadableError:
         assume(condition=False)
         return
-    assert {command.argv for command in strict} <= {command.argv for command in explode(text).commands}
+    assert {command.argv for command in strict} <= {command.argv for command in read_recursively(text).commands}
 
 
 @given(text=st.one_of(TEXTS, st.text()))
 def test_any_text_is_read(text: str) -> None:
     """Nothing raises, and every command is inside the text."""
-    for command in explode(text).commands:
+    for command in read_recursively(text).commands:
         assert 0 <= command.start <= command.end <= len(text)

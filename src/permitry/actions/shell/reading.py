@@ -383,9 +383,9 @@ def _bare(words: Sequence[Word]) -> tuple[Word, ...]:
 
 
 def _read_with_nested(text: str) -> "LooseReading":
-    from permitry.actions.shell.explode import explode  # noqa: PLC0415 -- see above
+    from permitry.actions.shell.recursive import read_recursively  # noqa: PLC0415 -- see above
 
-    return explode(text)
+    return read_recursively(text)
 
 
 def _unknown_of(text: str, reading: "LooseReading") -> str:
@@ -395,9 +395,9 @@ def _unknown_of(text: str, reading: "LooseReading") -> str:
 
 
 def _read_words_with_nested(words: Sequence[Word]) -> "LooseReading":
-    from permitry.actions.shell.explode import explode_words  # noqa: PLC0415 -- see above
+    from permitry.actions.shell.recursive import read_words_recursively  # noqa: PLC0415 -- see above
 
-    return explode_words(words)
+    return read_words_recursively(words)
 
 
 # What may happen -----------------------------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
 import pytest
 
 from permitry.actions.folders import Folder
-from permitry.actions.shell.explode import explode
 from permitry.actions.shell.lenient import LooseReading
 from permitry.actions.shell.reading import ShellReading, loosely, patched, read_argv, read_command
+from permitry.actions.shell.recursive import read_recursively
 from permitry.core.action import Access, Action, Connect, Run, Touch, Unknown, phrase
 
 WORK, HOME = "/nowhere/me/work", "/nowhere/me"
@@ -309,9 +309,9 @@ def test_a_text_is_read_leniently_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def count(text: str) -> LooseReading:
         texts.append(text)
-        return explode(text)
+        return read_recursively(text)
 
-    monkeypatch.setattr("permitry.actions.shell.explode.explode", count)
+    monkeypatch.setattr("permitry.actions.shell.recursive.read_recursively", count)
     text = "python - <<'E'\nprint(1)\nE\nsed -f - f <<'E'\np\nE"
     reading = read_command(text, HERE)
     assert [phrase(action) for action in reading.certain] == ["python -", "sed -f - f"]

@@ -21,7 +21,7 @@ from permitry.actions.shell.runners import (
 from permitry.actions.shell.running import ANY_COMMAND
 from permitry.core.action import Word
 
-__all__ = ["explode", "explode_words"]
+__all__ = ["read_recursively", "read_words_recursively"]
 
 DEEPEST = 8
 """How many programs that run another one there may be around a command."""
@@ -52,23 +52,23 @@ _LOADING = {
 _TEXT_VARIABLES = frozenset({"GIT_EXTERNAL_DIFF", "GIT_SSH", "PS0", "PS1", "PS2", "PS4", "RSYNC_RSH"})
 
 
-def explode(text: str) -> LooseReading:
+def read_recursively(text: str) -> LooseReading:
     """Return every command that a shell text might run, nested commands included; never raises.
 
     A program named with its folder is reported twice: `/bin/rm x` is followed by `rm x`, with the same offsets.
     """
     reading = read_leniently(text)
-    return _Unfolding(is_complete=reading.is_complete, is_plain=reading.is_plain).run(reading.commands)
+    return _Reading(is_complete=reading.is_complete, is_plain=reading.is_plain).run(reading.commands)
 
 
-def explode_words(words: Sequence[Word]) -> LooseReading:
+def read_words_recursively(words: Sequence[Word]) -> LooseReading:
     """Return the same for the words of one command; offsets are those in the words joined by blanks."""
     end = len(" ".join(word.text for word in words))
-    return _Unfolding().run((LooseCommand(tuple(words), end=end),))
+    return _Reading().run((LooseCommand(tuple(words), end=end),))
 
 
 @attrs.define
-class _Unfolding:
+class _Reading:
     is_complete: bool = True
     is_plain: bool = True
     found: dict[LooseCommand, None] = attrs.field(factory=dict)
