@@ -2,8 +2,8 @@
 
 It is for restrictions and explanations, never for permissions: it guesses where the strict reader refuses, and
 over-approximates. A grammar (tree-sitter-bash) finds the beginnings of commands and the ends of substitutions. The
-words are then read from the text again (`wording`), because the grammar counts words after a redirection as parts of
-it. If the grammar reports an error, the text is also split at every operator, so that no command is missed.
+words are then read from the text again (`simple_command`), because the grammar counts words after a redirection as
+parts of it. If the grammar reports an error, the text is also split at every operator, so that no command is missed.
 """
 
 import functools
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from permitry.actions.shell.wording import CLOSES, Wording, read_wording
+from permitry.actions.shell.simple_command import CLOSES, SimpleCommand, read_simple_command
 from permitry.core.action import Word
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class _Reading:
     is_complete: bool = True
     commands: list[LooseCommand] = attrs.field(factory=list)
     redirections: set[int] = attrs.field(factory=set)
-    done: dict[int, Wording] = attrs.field(factory=dict)
+    done: dict[int, SimpleCommand] = attrs.field(factory=dict)
 
     def read(self, start: int, within: tuple[str, ...], spans: dict[int, int]) -> None:
         """Read the command that begins at `start`, unless it has been read already or a limit is reached."""
@@ -242,14 +242,14 @@ class _Reading:
         if self.left <= 0 or len(self.commands) >= _MOST_COMMANDS:
             self.is_complete = False
             return
-        wording = read_wording(self.source.text, start, spans)
-        self.done[start] = wording
-        self.left -= wording.end - start + sum(map(len, wording.stdin)) + _PER_WORD * len(wording.words)
-        self.is_complete = self.is_complete and not wording.is_cut
-        self.redirections.update(wording.redirections)
-        if wording.words or wording.assignments or wording.redirections:
-            self.add(wording, start, within)
-        for begin, end in wording.open_parts:
+        simple = read_simple_command(self.source.text, start, spans)
+        self.done[start] = simple
+        self.left -= simple.end - start + sum(map(len, simple.stdin)) + _PER_WORD * len(simple.words)
+        self.is_complete = self.is_complete and not simple.is_cut
+        self.redirections.update(simple.redirections)
+        if simple.words or simple.assignments or simple.redirections:
+            self.add(simple, start, within)
+        for begin, end in simple.open_parts:
             for match in _SUBSTITUTION.finditer(self.source.text, begin, end):
                 if match.start() not in spans:
                     closing = self.source.text.find("`", match.end(), end) if match[0] == "`" else -1
@@ -257,31 +257,31 @@ class _Reading:
                         spans.setdefault(closing, CLOSES)
                     self.read(match.end(), (*within, "$(…)"), spans)
 
-    def add(self, wording: Wording, start: int, within: tuple[str, ...]) -> None:
+    def add(self, simple: SimpleCommand, start: int, within: tuple[str, ...]) -> None:
         places = self.source.places
-        end = min(wording.end, len(self.source.text))
+        end = min(simple.end, len(self.source.text))
         command = LooseCommand(
-            wording.words,
-            wording.reads,
-            wording.writes,
-            wording.assignments,
-            wording.stdin,
+            simple.words,
+            simple.reads,
+            simple.writes,
+            simple.assignments,
+            simple.stdin,
             within,
             places[start],
             places[end],
             is_piped=_is_piped(self.source.text, start),
             is_guess="?" in within,
         )
-        first = wording.words[0].text if wording.words else ""
+        first = simple.words[0].text if simple.words else ""
         if command.is_guess and first not in _KEYWORDS and not self.source.text[:start].strip():
             # Even if the grammar reports an error there, a text begins with a command.
             command = attrs.evolve(command, is_guess=False)
         if "?" not in within or first not in _KEYWORDS or not self.source.text.startswith(first, start):
             self.commands.append(command)
-        words = wording.words
+        words = simple.words
         while words and words[0].text in BEFORE_COMMANDS:
             words = words[1:]
-        if words and len(words) < len(wording.words):
+        if words and len(words) < len(simple.words):
             self.commands.append(attrs.evolve(command, words=words))
 
 
@@ -324,8 +324,8 @@ def _read_along(reading: _Reading, spans: dict[int, int]) -> None:
             at += 1
         else:
             reading.read(at, ("?",), spans)
-            wording = reading.done.get(at, Wording())
-            at, past = max(at + 1, wording.end), max(past, wording.past)
+            simple = reading.done.get(at, SimpleCommand())
+            at, past = max(at + 1, simple.end), max(past, simple.past)
 
 
 def _read_pieces(reading: _Reading) -> None:

@@ -16,7 +16,7 @@ import attrs
 from permitry.actions.shell.words import has_wildcard
 from permitry.core.action import Word
 
-__all__ = ["CLOSES", "Wording", "read_wording"]
+__all__ = ["CLOSES", "SimpleCommand", "read_simple_command"]
 
 CLOSES = -1
 """In `spans`, marks the offset of a backtick that closes a substitution: a command within it ends there."""
@@ -39,7 +39,7 @@ _MOST_EXPANDED = 64
 
 
 @attrs.frozen
-class Wording:
+class SimpleCommand:
     """The parts of one simple command, which ends at `end`.
 
     `stdin` are the texts of its here-documents and here-strings, `redirections` the offsets at which redirections
@@ -59,7 +59,7 @@ class Wording:
     past: int = 0
 
 
-def read_wording(text: str, start: int = 0, spans: Mapping[int, int] | None = None) -> Wording:
+def read_simple_command(text: str, start: int = 0, spans: Mapping[int, int] | None = None) -> SimpleCommand:
     """Return the words and redirections of the command that begins at `start`.
 
     `spans` maps the offset of each substitution to that of its end.
@@ -131,7 +131,7 @@ class _Reader:
         """Return whether the substitution around the command ends here, or one begins whose end is not known."""
         return self.at == self.stop or self.spans.get(self.at) == CLOSES
 
-    def command(self) -> Wording:
+    def command(self) -> SimpleCommand:
         is_cut = False
         while not self.at_end():
             begin = self.at
@@ -143,7 +143,7 @@ class _Reader:
                 self.argument()
             if self.at == begin or is_cut:
                 break
-        return Wording(
+        return SimpleCommand(
             tuple(self.words),
             tuple(self.assignments),
             tuple(self.reads),
