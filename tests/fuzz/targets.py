@@ -18,7 +18,7 @@ from permitry.actions.extract import ReadActions
 from permitry.actions.hosts import other_readings, read_host, read_url
 from permitry.actions.patches import paths_of
 from permitry.actions.paths import read_path
-from permitry.actions.programs.judge import judged
+from permitry.actions.programs.classify import classify
 from permitry.actions.programs.operands import touches_of
 from permitry.actions.shell.recursive import read_recursively, read_words_recursively
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
@@ -76,7 +76,7 @@ def check_words(text: str) -> None:
 def _check_commands(text: str, commands: Sequence[Command]) -> None:
     assert commands, "a text without a command was read"
     assert all(0 <= command.start < command.end <= len(text) for command in commands)
-    for one in judged(commands):
+    for one in classify(commands):
         touches_of(one.command.words)
 
 

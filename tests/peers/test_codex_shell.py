@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from permitry.actions.programs.judge import Judged, Refused, judged, why_not_reading
+from permitry.actions.programs.classify import Classified, Refused, classify, why_not_reading
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 from permitry.core.call import PayloadKind, ToolCall
@@ -80,16 +80,16 @@ def _argv(words: Iterable[str]) -> tuple[Command, ...]:
     return (Command(tuple(map(Word, words))),)
 
 
-def _taken_apart(case: Case) -> list[Judged] | None:
+def _taken_apart(case: Case) -> list[Classified] | None:
     """Return the commands that run, or None when the text is refused."""
     try:
-        found = judged(read_strictly(case["script"]) if "script" in case else _argv(case["command"]))
+        found = classify(read_strictly(case["script"]) if "script" in case else _argv(case["command"]))
     except UnreadableError:
         return None
-    return None if any(isinstance(each, Refused) for each in found) else [e for e in found if isinstance(e, Judged)]
+    return None if any(isinstance(each, Refused) for each in found) else [e for e in found if isinstance(e, Classified)]
 
 
-def _words(found: list[Judged] | None) -> Argv | None:
+def _words(found: list[Classified] | None) -> Argv | None:
     return None if found is None else [list(each.command.argv) for each in found]
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from permitry.actions.programs.judge import why_not_reading_all
+from permitry.actions.programs.classify import why_not_reading_all
 from permitry.actions.shell.strict import read_strictly
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict

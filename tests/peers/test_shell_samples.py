@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from permitry.actions.programs.judge import why_not_reading, why_not_reading_all
+from permitry.actions.programs.classify import why_not_reading, why_not_reading_all
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 

@@ -23,7 +23,7 @@ from typing import Protocol, TypeAlias
 import attrs
 import pytest
 
-from permitry.actions.programs.judge import why_not_reading
+from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Word
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.programs.judge import why_not_reading
+from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Word
 

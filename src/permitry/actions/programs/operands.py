@@ -26,8 +26,8 @@ from permitry.actions.programs.candidates import (
     script_of,
 )
 from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue
+from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.programs.filters import expanded_by_program
-from permitry.actions.programs.judge import why_not_reading
 from permitry.actions.programs.named import Collector, Named, Operands
 from permitry.actions.programs.sed import SED, effects_of_sed, files_of_sed
 from permitry.actions.shell.strict import Command

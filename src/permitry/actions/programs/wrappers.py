@@ -14,7 +14,7 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 
-__all__ = ["peeled"]
+__all__ = ["unwrap"]
 
 DEEPEST = 4
 """How many wrappers and shells there may be around a program."""
@@ -60,7 +60,7 @@ _FILTERS = frozenset({"DEBUG", "RUST_LOG"})
 _FILTER = frozenset(string.ascii_letters + string.digits + "_-,:=*")
 
 
-def peeled(command: Command) -> tuple[Command, ...]:
+def unwrap(command: Command) -> tuple[Command, ...]:
     """Return the command that runs inside the wrappers of `command`, or the commands in the text of a `sh -c`.
 
     Assignments are checked, redirections are not: those of a shell are moved to the first of its commands, which runs

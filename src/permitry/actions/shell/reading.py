@@ -16,7 +16,7 @@ from permitry.actions.history import Changes, History, Reader
 from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.judge import Judged, Refused, judged
+from permitry.actions.programs.classify import Classified, Refused, classify
 from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.sed import with_script
@@ -111,7 +111,7 @@ class _Script:
     def reading(self, *, has_moved: bool) -> ShellReading:
         """Return what the commands do."""
         moved = (Command((Word("cd"), Word("."))),) if has_moved else ()
-        found = judged((*moved, *self.commands))[len(moved) :]
+        found = classify((*moved, *self.commands))[len(moved) :]
         walk = Walk(self.folder)
         history = History(start=self.folder.earlier, is_ordered=all(each.command.follows != "|" for each in found))
         start_together = _start_together(found)
@@ -146,7 +146,7 @@ class _Script:
         self.doubts.append(reason)
         self.needs_all = True
 
-    def command(self, one: Judged, folder: Folder) -> None:
+    def command(self, one: Classified, folder: Folder) -> None:
         command = one.command
         actions: list[Action] = [self.run(command, one.doubt, folder)]
         actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
@@ -292,17 +292,17 @@ def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) 
     return Operands(touches, connects, named.is_listed, (*guessed, *guessed_connects))
 
 
-def _start_together(found: Sequence[Judged | Refused]) -> bool:
+def _start_together(found: Sequence[Classified | Refused]) -> bool:
     """Return whether all are one pipeline in which every command opens its files at once, not after its input."""
     are_piped = all(each.command.follows in ("", "|") and "for" not in each.command.within for each in found)
     return are_piped and len(found) > 1 and all(map(_opens_at_once, found[1:]))
 
 
-def _opens_at_once(one: Judged | Refused) -> bool:
-    return isinstance(one, Judged) and (one.doubt is None or one.command.words[0].text == "tee")
+def _opens_at_once(one: Classified | Refused) -> bool:
+    return isinstance(one, Classified) and (one.doubt is None or one.command.words[0].text == "tee")
 
 
-def _changing(one: Judged | Refused, folder: Folder, *, start_together: bool) -> Reader | None:
+def _changing(one: Classified | Refused, folder: Folder, *, start_together: bool) -> Reader | None:
     """Return the function that reads what a command changes; None if it may change anything."""
     if isinstance(one, Refused):
         return _nothing if start_together else None

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from permitry.actions.programs.judge import why_not_reading
+from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.shell.strict import Command
 from permitry.config.load import load_policy
 from permitry.core.action import Word

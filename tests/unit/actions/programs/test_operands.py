@@ -9,7 +9,7 @@ import pytest
 
 from permitry.actions.programs.candidates import code_of
 from permitry.actions.programs.catalogue import Entry, Shape, catalogue
-from permitry.actions.programs.judge import Judged, judged, why_not_reading
+from permitry.actions.programs.classify import Classified, classify, why_not_reading
 from permitry.actions.programs.named import Operands
 from permitry.actions.programs.operands import touches_of
 from permitry.actions.shell.strict import Command, read_strictly
@@ -477,10 +477,10 @@ def stored(name: str) -> Iterator[tuple[str, Command]]:
     """Yield the commands of a file beside this one that are readable, their wrappers taken off."""
     for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
         try:
-            found = judged(read_strictly(line.replace("⏎", "\n")))
+            found = classify(read_strictly(line.replace("⏎", "\n")))
         except UnreadableError:
             continue
-        yield from ((line, each.command) for each in found if isinstance(each, Judged))
+        yield from ((line, each.command) for each in found if isinstance(each, Classified))
 
 
 def test_what_only_reads_names_nothing_else() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from permitry.actions.programs.arguments import read_options
 from permitry.actions.programs.catalogue import RefusedError, catalogue
-from permitry.actions.programs.judge import why_not_reading
+from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed, with_script
 from permitry.actions.programs.sed_script import Effects
 from permitry.actions.shell.strict import Command

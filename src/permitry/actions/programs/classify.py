@@ -17,11 +17,11 @@ from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
 from permitry.actions.programs.sed import check_sed
-from permitry.actions.programs.wrappers import peeled
+from permitry.actions.programs.wrappers import unwrap
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Word
 
-__all__ = ["Judged", "Refused", "judged", "why_not_reading", "why_not_reading_all"]
+__all__ = ["Classified", "Refused", "classify", "why_not_reading", "why_not_reading_all"]
 
 # The words that load a module, and not a field (`.import`), a text ("import") or a key (`import:`).
 _LOADS_MODULES = re.compile(r"(?<![\w.\"$])(?:import|include|modulemeta)\b(?!\s*:)")
@@ -32,7 +32,7 @@ _SCRIPTS = {"awk": check_awk, "sed": check_sed}
 
 
 @attrs.frozen
-class Judged:
+class Classified:
     """A classified command without its wrappers; `doubt` is why it may do more than read, None if it only reads.
 
     Its redirections are not considered. `command.within` names the wrappers.
@@ -50,22 +50,22 @@ class Refused:
     reason: str
 
 
-def judged(commands: Iterable[Command]) -> tuple[Judged | Refused, ...]:
+def classify(commands: Iterable[Command]) -> tuple[Classified | Refused, ...]:
     """Return the commands of a script, unwrapped and classified, in order.
 
     The commands are also considered together: after a `cd`, `git` may find an embedded repository, whose configuration
     may run programs.
     """
-    results: list[Judged | Refused] = []
+    results: list[Classified | Refused] = []
     has_moved = False
     for outer in commands:
         try:
-            inner = peeled(outer)
+            inner = unwrap(outer)
         except RefusedError as error:
             results.append(Refused(outer, str(error)))
             continue
         for command in inner:
-            results.append(Judged(command, _doubt(command, has_moved=has_moved)))
+            results.append(Classified(command, _doubt(command, has_moved=has_moved)))
             has_moved = has_moved or command.words[0].text == "cd"
     return tuple(results)
 
@@ -77,7 +77,7 @@ def why_not_reading(command: Command) -> str | None:
 
 def why_not_reading_all(commands: Iterable[Command]) -> str | None:
     """Return why the commands of a script, or their redirections, may do more than read; None if all only read."""
-    for one in judged(commands):
+    for one in classify(commands):
         reason = one.reason if isinstance(one, Refused) else one.doubt or _why_not_redirected(one.command)
         if reason is not None:
             return reason

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from permitry.actions.programs.catalogue import Entry, catalogue
-from permitry.actions.programs.judge import Judged, Refused, judged, why_not_reading, why_not_reading_all
+from permitry.actions.programs.classify import Classified, Refused, classify, why_not_reading, why_not_reading_all
 from permitry.actions.shell.strict import Command, Redirection, UnreadableError, read_strictly
 from permitry.core.action import Word
 
@@ -1747,8 +1747,8 @@ def test_reasons_are_one_line_for_a_human() -> None:
 def test_judged_says_of_each_program_why_it_may_do_more() -> None:
     """Every program behind its wrappers comes out with its own doubt, and redirections are left to the caller."""
     commands = read_strictly("nice ls > out; sh -c 'cat a | sort -o b'; env -S x; cd x; git log")
-    results = judged(commands)
-    assert [(one.command.argv[0], one.doubt) for one in results if isinstance(one, Judged)] == [
+    results = classify(commands)
+    assert [(one.command.argv[0], one.doubt) for one in results if isinstance(one, Classified)] == [
         ("ls", None),
         ("cat", None),
         ("sort", "`sort -o` writes a file"),
@@ -1763,8 +1763,8 @@ def test_judged_says_of_each_program_why_it_may_do_more() -> None:
 def test_judged_refuses_an_assignment() -> None:
     """A variable that may change what a program does makes the whole command unknown."""
     for text in ("PATH=. ls", "sh -c 'ls; LD_PRELOAD=x ls'", "env PATH=. ls"):
-        assert isinstance(judged(read_strictly(text))[0], Refused)
-    assert judged(read_strictly("LC_ALL=C ls")) == tuple(Judged(one) for one in read_strictly("LC_ALL=C ls"))
+        assert isinstance(classify(read_strictly(text))[0], Refused)
+    assert classify(read_strictly("LC_ALL=C ls")) == tuple(Classified(one) for one in read_strictly("LC_ALL=C ls"))
 
 
 @pytest.mark.parametrize(
