@@ -56,7 +56,7 @@ class ReadActions:
         bases = roots.workspace[-1:] or _current_folder()
         folder = Folder(bases, self.home, is_certain=bool(roots.workspace), disk=disk)
         if spec is None or spec.roles is None:
-            return Actions(guessed=tuple(_guesses(call, folder)), roots=roots, doubt="nobody declares what it does")
+            return Actions(guessed=tuple(_guesses(call, folder)), roots=roots, doubt="what it does is not declared")
         return _Extraction(call, spec, spec.roles, folder).actions(roots)
 
 
@@ -129,7 +129,7 @@ class _Extraction:
         elif isinstance(value, str):
             self.text(origin, value, role)
         else:
-            self.unknown(origin, f"the argument `{origin}` is no text", role)
+            self.unknown(origin, f"the argument `{origin}` is not a string", role)
             for text in _texts(value):
                 self.guessed += _guess(text, self.folder)
 
@@ -141,7 +141,7 @@ class _Extraction:
         elif isinstance(value, str) and role is ArgumentRole.COMMAND:
             reading = read_command(value, self.folder, has_moved=self.has_moved)
         else:
-            self.unknown(origin, f"the argument `{origin}` is no command")
+            self.unknown(origin, f"the argument `{origin}` is not a command")
             for text in _texts(value):
                 self.loosely(text)
             return
@@ -155,7 +155,7 @@ class _Extraction:
         """Add the actions of text that is typed into a running program; empty text has none."""
         if value == "":
             return
-        self.unknown(origin, f"nobody reads what a running program makes of `{origin}`")
+        self.unknown(origin, f"it is not known what a running program does with `{origin}`")
         for text in _texts(value):
             self.loosely(text)
 

@@ -127,7 +127,7 @@ def _guess(text: str) -> Connect:
 
 
 def _authority(text: str) -> str:
-    """Return the part of a URL with user, host and port, as found by a parser for which a backslash is no separator."""
+    """Return the part of a URL with user, host and port, as read by a parser that splits at no backslash."""
     text = text.translate(_DROPPED).strip(_TRIMMED)
     before = _BEFORE_HOST.match(text)
     authority = re.split("[/?#]", text[before.end() :] if before else text, maxsplit=1)[0]

@@ -60,7 +60,7 @@ def paths_of(patch: str) -> PatchPaths:
     lines = patch.removesuffix("\n").split("\n")
     finer = patch.splitlines()
     if len(finer) > len(lines):
-        finds.doubts("a line separator other than the line feed stands in the patch")
+        finds.doubts("the patch contains a line separator other than the line feed")
         lines = finer
     if any(line.strip() == _BEGIN for line in lines):
         _read_begun(lines, finds)
@@ -184,7 +184,7 @@ class _Diff:
         is_pair = line.startswith("--- ") and following.startswith("+++ ")
         if self.old_left > 0 or self.new_left > 0:
             if is_pair:
-                self.finds.doubts("the header of a file stands inside a hunk")
+                self.finds.doubts("the header of a file is inside a hunk")
                 _touch_pair(_plain(line[4:], self.finds), _plain(following[4:], self.finds), self.finds)
             self._read_content(line)
         elif line.startswith("@@"):

@@ -213,7 +213,7 @@ def as_example(value: object) -> object:
 
 def checked_duration(value: str) -> str:
     if not _DURATION.fullmatch(value):
-        raise _refuse(f"`{value[:40]}` is no time", 'write a number and s, m, h or d, such as "90s" or "1h"')
+        raise _refuse(f"`{value[:40]}` is not a duration", 'write a number and s, m, h or d, such as "90s" or "1h"')
     return value
 
 

@@ -174,14 +174,14 @@ def _band_problems(draft: RuleDraft, priority: int) -> Iterator[Problem]:
     phase, effect = phase_of(priority), draft.table.effect
     message, hint = "", ""
     if effect == "block" and phase is not Phase.RESTRICTION:
-        message = f"priority {priority} is no place for a `block` rule"
-        hint = "restrictions stand at 100 to 199; leave the priority out for the default"
+        message = f"a `block` rule cannot have priority {priority}"
+        hint = "restrictions have 100 to 199; leave the priority out for the default"
     elif effect == "confirm" and phase is Phase.OVERRIDE:
-        message = f"priority {priority} is no place for a `confirm` rule"
+        message = f"a `confirm` rule cannot have priority {priority}"
         hint = "100 to 199 asks whatever is permitted; 200 to 399 asks unless a rule before it permits the call"
     elif effect == "allow" and phase is Phase.RESTRICTION:
-        message = f"priority {priority} is no place for an `allow` rule"
-        hint = "permissions stand at 200 to 399; nothing at 100 to 199 can allow"
+        message = f"an `allow` rule cannot have priority {priority}"
+        hint = "permissions have 200 to 399; nothing at 100 to 199 can allow"
     elif effect == "allow" and phase is Phase.OVERRIDE and not draft.is_admin:
         message = f"priority {priority} would come before every restriction"
         hint = "only files of the admin layer may use priorities below 100"

@@ -97,7 +97,7 @@ _TWICE = "a key or table may stand only once; each rule begins with its own `[[r
 # Part of the message of tomllib, the message shown instead (None: the same; {}: the repeated key),
 # and the hint.
 _SYNTAX = (
-    ("Cannot overwrite", "`{}` stands twice", _TWICE),
+    ("Cannot overwrite", "`{}` is defined twice", _TWICE),
     ("Duplicate inline", "a key occurs twice in an inline table", _TWICE),
     ("Cannot declare", "`{}` is opened twice", _TWICE),
     ("Cannot mutate", "`{}` adds to a table that is already complete", _TWICE),

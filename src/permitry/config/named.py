@@ -45,7 +45,7 @@ def _no_file(name: str, path: Path) -> tuple[str, str] | None:
     if path.is_dir():
         return f"`{name}` is a folder", "name a rule file in it"
     if path.exists():
-        return f"`{name}` is no regular file", "name a rule file"
+        return f"`{name}` is not a regular file", "name a rule file"
     if f"{PREFIX}{name}" in shipped_names():
         return f"there is no file `{name}`", f"did you mean the shipped set `{PREFIX}{name}`?"
     siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name} if path.parent.is_dir() else set()

@@ -120,7 +120,7 @@ def _budget(rule_id: str, data: Plain | None) -> Budget | None:
 
 def _template(data: Plain, known: Mapping[str, Template]) -> Template:
     if not known.keys() >= set(data["extends"]) or data["name"] in known:
-        raise ValueError("a template stands twice, or before one that it extends")
+        raise ValueError("a template is defined twice, or before one that it extends")
     return Template(
         data["name"],
         data["allow_tools"],

@@ -187,7 +187,7 @@ class PolicyReloader:
         gone = [origin.name for origin in self._known if origin.name not in names]
         hint = "put it back, or restart to go on without it"
         if gone:
-            raise ConfigError([Problem(name, 0, 0, 0, "the file is no layer any more", hint) for name in gone])
+            raise ConfigError([Problem(name, 0, 0, 0, "the file is not a layer any more", hint) for name in gone])
 
     def _settled(self, look: _Look, before: Loaded) -> Loaded:
         """Return the new rules if the previous poll found the same bytes, or these are in force; else `before`."""

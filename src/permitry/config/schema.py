@@ -93,7 +93,7 @@ def _demanded(base: Table, demand: Value) -> object:
 WhenTable = create_model(
     "WhenTable",
     __base__=_Table,
-    __doc__="Conditions beside the tool name; all that are given must hold.",
+    __doc__="Conditions in addition to the tool name; all that are given must hold.",
     **{kind.key: _field(kind.table, kind.description) for kind in map(condition, CONDITIONS)},
 )
 
@@ -223,7 +223,7 @@ class RuleTable(_Table):
     )
     reason: _Text | None = Field(None, description="Why, for the operator.")
     message: _Text | None = Field(None, description="What the model is shown.")
-    when: _When | None = Field(None, description="Conditions beside the tool name.")
+    when: _When | None = Field(None, description="Conditions in addition to the tool name.")
     unless: _When | None = Field(None, description="Conditions under which the rule does not apply after all.")
     budget: BudgetTable | None = Field(None, description="How much is free before a restriction applies.")
     taint: Annotated[str, AfterValidator(checked_by(label_problem))] | None = Field(

@@ -137,7 +137,7 @@ class TrustStore:
     def _text(self) -> bytes:
         with open_regular(self.path) as (stream, status):
             if not (is_own(status) and is_own(self.path.parent.stat())):
-                raise self._refused("and its folder must be yours, and nobody else may write them", _OWN)
+                raise self._refused("and its folder must be yours, and no other user may write to them", _OWN)
             return stream.read()
 
     @contextlib.contextmanager
@@ -159,7 +159,7 @@ class TrustStore:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not is_own(folder.stat()):
-                raise self._refused("lies in a folder that must be yours, and that nobody else may write", _OWN)
+                raise self._refused("lies in a folder that must be yours, and that no other user may write to", _OWN)
             return os.open(self.path.with_name(f"{self.path.name}.lock"), _LOCK, 0o600)
         except OSError as error:
             raise self._refused(f"cannot be written: {_reason(error)}", "check its folder") from error

@@ -227,7 +227,7 @@ class Attempt:
         text = "" if last is None else last.text
         if self._is_stopped:
             return StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.", text)
-        late = f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was told to stop; {effects}."
+        late = f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was asked to stop; {effects}."
         return StoppedError(Outcome.TIMED_OUT, late, text)
 
 

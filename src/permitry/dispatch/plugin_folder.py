@@ -40,7 +40,7 @@ class PluginFolder:
         try:
             names = sorted(each.name for each in path.iterdir() if each.name.endswith(".py"))
         except NotADirectoryError as error:
-            raise RegistryError(f"the plugin folder `{path}` is no folder") from error
+            raise RegistryError(f"the plugin folder `{path}` is not a folder") from error
         except FileNotFoundError as error:
             raise RegistryError(f"the plugin folder `{path}` does not exist") from error
         except OSError as error:

@@ -164,7 +164,7 @@ class ToolRegistry:
         from permitry.dispatch.schema import handler_of, spec_of  # noqa: PLC0415 -- pydantic, for those who use it
 
         if function is not None and not callable(function):
-            raise RegistryError(f"`@registry.tool` stands over a function, not {function!r}; write `tool(name=…)`")
+            raise RegistryError(f"`@registry.tool` decorates a function, not {function!r}; write `tool(name=…)`")
         own = {key: rest.pop(key) for key in ("preview", "enabled", "limits", "replace") if key in rest}
 
         def register(function: Function) -> Function:

@@ -219,7 +219,7 @@ def test_a_schema_says_what_may_be_left_out(*, schema: dict[str, Any], is_missin
 def test_what_is_no_text_is_unknown(role: ArgumentRole, value: object) -> None:
     """A restriction still sees the texts in it."""
     actions = _read({"x": value}, {"x": role})
-    assert _reasons(actions) == ["the argument `x` is no text"]
+    assert _reasons(actions) == ["the argument `x` is not a string"]
     assert actions.doubt is not None
     is_text_within = isinstance(value, list | dict)
     touches = [each for each in actions.guessed if isinstance(each, Touch)]
@@ -230,7 +230,7 @@ def test_what_is_no_text_is_unknown(role: ArgumentRole, value: object) -> None:
 def test_what_is_no_command_is_unknown(value: object) -> None:
     """A restriction still sees what the texts in it would run."""
     actions = _read({"x": value}, {"x": Role.COMMAND})
-    assert _reasons(actions) == ["the argument `x` is no command"]
+    assert _reasons(actions) == ["the argument `x` is not a command"]
     runs = [run.argv[0] for run in actions.runs()]
     assert runs == {"{'x': 'rm y'}": ["rm"], "['ls', 7]": ["ls"], "[['rm', 'y']]": ["y", "rm"]}.get(str(value), [])
 
@@ -238,7 +238,7 @@ def test_what_is_no_command_is_unknown(value: object) -> None:
 def test_a_list_of_words_is_not_one_text() -> None:
     """A shell would read it otherwise."""
     actions = _read({"x": "rm y"}, {"x": Role.ARGV})
-    assert _reasons(actions) == ["the argument `x` is no command"]
+    assert _reasons(actions) == ["the argument `x` is not a command"]
     assert [run.argv for run in actions.runs()] == [("rm", "y")]
 
 
@@ -374,7 +374,7 @@ def test_without_a_home_a_tilde_leads_nowhere_in_particular() -> None:
 def _guesses(arguments: dict[str, Any]) -> tuple[Action, ...]:
     actions = _read(arguments, None)
     assert (actions.certain, actions.possible) == ((), ())
-    assert actions.doubt == "nobody declares what it does"
+    assert actions.doubt == "what it does is not declared"
     return actions.guessed
 
 
@@ -511,7 +511,7 @@ def test_nothing_typed_is_nothing_done(arguments: dict[str, Any]) -> None:
 def test_what_is_typed_is_unknown(value: object) -> None:
     """Nobody knows the program, so nobody knows what it makes of it; a wrong type least of all."""
     actions = _read({"chars": value}, {"chars?": Role.INPUT})
-    assert _reasons(actions) == ["nobody reads what a running program makes of `chars`"]
+    assert _reasons(actions) == ["it is not known what a running program does with `chars`"]
     assert actions.unknown is not None
     assert actions.unknown.about == ""
     assert actions.doubt is not None

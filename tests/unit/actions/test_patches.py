@@ -61,7 +61,7 @@ def test_unified_diffs_name_the_files(text: str, touched: list[tuple[Access, str
     """Names before a hunk are paths; the lines its head counts are content, unless they look too much like names."""
     reading = paths_of(text)
     if touched is None:
-        assert reading.doubt == "the header of a file stands inside a hunk"
+        assert reading.doubt == "the header of a file is inside a hunk"
     else:
         assert reading == PatchPaths(tuple(touched))
 

@@ -123,8 +123,8 @@ def test_a_syntax_problem_has_a_hint_for_its_kind(text: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a = 1\n  a = 2 # a\n", "`a` stands twice"),
-        ("a.b = 1\n  a.b = 2\n", "`a.b` stands twice"),
+        ("a = 1\n  a = 2 # a\n", "`a` is defined twice"),
+        ("a.b = 1\n  a.b = 2\n", "`a.b` is defined twice"),
         ("[a.b]\n  [a.b]\n", "`[a.b]` is opened twice"),
         ("a = {}\n  a.b = 1\n", "`a.b` adds to a table that is already complete"),
     ],

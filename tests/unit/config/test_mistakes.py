@@ -35,7 +35,7 @@ class Mistake(NamedTuple):
 BLOCK, ALLOW, TOOLS = 'effect = "block"', 'effect = "allow"', 'tools = ["x"]'
 A_LINE = "a line is `key = value`, a `[table]`, or a `[[rule]]`"
 CLOSE = "close a string on the line that opened it; write other characters as `\\uXXXX`"
-FITS_NO_PHASE = "restrictions stand at 100 to 199; leave the priority out for the default"
+FITS_NO_PHASE = "restrictions have 100 to 199; leave the priority out for the default"
 EFFECTS = "choose `allow`, `confirm` or `block`"
 IN_RANGE = "leave it out to get the effect's default"
 AN_EXAMPLE = "an example is a tool name, or a table with `tool` and conditions"
@@ -72,7 +72,7 @@ MISTAKES = [
     Mistake("file-shipped", "", 0, 0, "", "there is no file `base`",
             "did you mean the shipped set `permitry:base`?", path="base"),
     Mistake("file-folder", "", 0, 0, "", "`folder` is a folder", "name a rule file in it", path="folder"),
-    Mistake("file-fifo", "", 0, 0, "", "`pipe` is no regular file", "name a rule file", path="pipe"),
+    Mistake("file-fifo", "", 0, 0, "", "`pipe` is not a regular file", "name a rule file", path="pipe"),
     Mistake("set-unknown", "", 0, 0, "", "there is no shipped rule set `permitry:bsae`",
             "did you mean `permitry:base`?", path="permitry:bsae"),
     Mistake("byte-order-mark", b"\xef\xbb\xbfschema = 1\n", 1, 1, "",
@@ -92,7 +92,7 @@ MISTAKES = [
     Mistake("value-unquoted", _rule("effect = allow", TOOLS), 5, 10, "a",
             "not valid TOML: invalid value", "put text in quotes, and close every list and table"),
     Mistake("key-twice", _rule(BLOCK, 'effect = "allow"'), 6, 1, "effect",
-            "not valid TOML: `effect` stands twice", ONCE),
+            "not valid TOML: `effect` is defined twice", ONCE),
     Mistake("table-twice", _top("[template.a]", "[template.a]"), 3, 1, "[template.a]",
             "not valid TOML: `[template.a]` is opened twice", ONCE),
     Mistake("table-added-to", _block('when = { mode = "a" }', 'when.agent = "b"'), 8, 1, "when.agent",
@@ -147,7 +147,7 @@ MISTAKES = [
     Mistake("extends-folder", _top('extends = ["./folder"]'), 2, 12, '"./folder"',
             "`./folder` is a folder", "name a rule file in it"),
     Mistake("extends-fifo", _top('extends = ["./pipe"]'), 2, 12, '"./pipe"',
-            "`./pipe` is no regular file", "name a rule file"),
+            "`./pipe` is not a regular file", "name a rule file"),
     Mistake("extends-itself", _top('extends = ["rules.toml"]'), 2, 12, '"rules.toml"',
             "rule files extend each other in a circle: rules.toml -> rules.toml", "cut one of the links"),
     Mistake("extends-circle", _top('extends = ["b.toml"]'), 2, 12, '"rules.toml"',
@@ -273,15 +273,15 @@ MISTAKES = [
     Mistake("priority-huge", _block("priority = 99_999_999"), 7, 12, "99_999_999",
             "`priority` is outside 0 to 399", IN_RANGE),
     Mistake("priority-block-as-permission", _block("priority = 250"), 7, 12, "250",
-            "priority 250 is no place for a `block` rule", FITS_NO_PHASE),
+            "a `block` rule cannot have priority 250", FITS_NO_PHASE),
     Mistake("priority-block-as-override", _block("priority = 99"), 7, 12, "99",
-            "priority 99 is no place for a `block` rule", FITS_NO_PHASE),
+            "a `block` rule cannot have priority 99", FITS_NO_PHASE),
     Mistake("priority-confirm-as-override", _rule('effect = "confirm"', TOOLS, "priority = 99"), 7, 12, "99",
-            "priority 99 is no place for a `confirm` rule",
+            "a `confirm` rule cannot have priority 99",
             "100 to 199 asks whatever is permitted; 200 to 399 asks unless a rule before it permits the call"),
     Mistake("priority-allow-as-restriction", _rule(ALLOW, TOOLS, "priority = 0x96"), 7, 12, "0x96",
-            "priority 150 is no place for an `allow` rule",
-            "permissions stand at 200 to 399; nothing at 100 to 199 can allow"),
+            "an `allow` rule cannot have priority 150",
+            "permissions have 200 to 399; nothing at 100 to 199 can allow"),
     Mistake("priority-admin-only", _rule(ALLOW, TOOLS, "priority = 99"), 7, 12, "99",
             "priority 99 would come before every restriction",
             "only files of the admin layer may use priorities below 100"),
@@ -385,7 +385,7 @@ MISTAKES = [
     Mistake("repaired-number", _block("unless.repaired = 1"), 7, 19, "1",
             "`repaired` must be true or false, not a number", "write `true` or `false`, without quotes"),
     Mistake("tool-digest-short", _block('when.tool_digest = ["0123456789abcde"]'), 7, 20, '["0123456789abcde"]',
-            "`0123456789abcde` is no digest of a tool",
+            "`0123456789abcde` is not a digest of a tool",
             "write its 64 hexadecimal digits, or the first 16 or more; `ToolSpec.digest` holds them"),
     Mistake("tool-digest-number", _block("when.tool_digest = 7"), 7, 20, "7",
             "`tool_digest` must be a string or a list of strings, not a number", "put it in quotes"),

@@ -18,7 +18,7 @@ from permitry.core.context import AuthContext
 from permitry.errors import ConfigError
 
 BROKEN = "schema = 2\n"
-GONE = "the file is no layer any more"
+GONE = "the file is not a layer any more"
 
 
 def _rules(effect: str, *extends: str) -> str:

@@ -300,7 +300,7 @@ def test_a_window_is_a_number_and_a_unit(text: str, seconds: float) -> None:
 @pytest.mark.parametrize("text", ["", "1", "s", "0s", "01s", "1.5h", "-1h", "1w", "1 h", "1H", "1h30m", "10000000s"])
 def test_anything_else_is_no_window(text: str) -> None:
     """No guess is made."""
-    assert _refusal(BudgetTable, {"calls": 1, "per": text}) == [f"`{text}` is no time"]
+    assert _refusal(BudgetTable, {"calls": 1, "per": text}) == [f"`{text}` is not a duration"]
 
 
 @pytest.mark.parametrize("key", ["calls", "targets"])

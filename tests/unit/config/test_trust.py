@@ -259,7 +259,7 @@ def test_a_store_that_others_may_write_trusts_nothing(store: TrustStore, file: P
     """It may hold anybody's word."""
     _trust(store, file)
     store.path.chmod(mode)
-    assert "nobody else may write" in _refusal(store)
+    assert "no other user may write" in _refusal(store)
     assert not store.is_trusted(file)
 
 
@@ -268,10 +268,10 @@ def test_a_store_in_a_folder_that_others_may_write_trusts_nothing(store: TrustSt
     """Who may write the folder may replace the file; nothing is written there either."""
     _trust(store, file)
     store.path.parent.chmod(mode)
-    assert "nobody else may write" in _refusal(store)
+    assert "no other user may write" in _refusal(store)
     assert not store.is_trusted(file)
     store.path.unlink()
-    with pytest.raises(ConfigError, match="nobody else may write"):
+    with pytest.raises(ConfigError, match="no other user may write"):
         store.trust(file.parents[1])
 
 
@@ -398,7 +398,7 @@ def test_a_reader_sees_the_old_store_or_the_new(store: TrustStore, file: Path) -
 
 @pytest.mark.parametrize("name", ["naïve", "a b\n\x1b[2J", os.fsdecode(b"\xff")])
 def test_a_folder_of_any_name_can_be_trusted(store: TrustStore, tmp_path: Path, name: str) -> None:
-    """Also one that is no text."""
+    """Also one that is not text."""
     _trust(store, _project(tmp_path / name))
 
 

@@ -17,7 +17,7 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import ToolHandler
 
 Outcomes = Callable[[], list[object]]
-OVER = "The tool `tool` did not finish within 0.05 s and was told to stop; it may have had effects."
+OVER = "The tool `tool` did not finish within 0.05 s and was asked to stop; it may have had effects."
 SO_FAR = " What it gave until then:\n"
 
 
@@ -153,7 +153,7 @@ def test_the_time_ends_what_the_tool_has_others_do(
 def test_what_is_begun_after_the_end_does_not_run(
     registry: ToolRegistry, handler: ToolHandler, outcomes: Outcomes
 ) -> None:
-    """A tool that goes on when it was told to stop gets nothing done any more."""
+    """A tool that goes on when it was asked to stop gets nothing done any more."""
     told: list[str] = []
 
     def tool(_: dict[str, Any]) -> str:

@@ -111,7 +111,7 @@ def _waits(_: dict[str, Any]) -> str:
 
 def _crashes(_: dict[str, Any]) -> str:
     _waits({})
-    raise ValueError("because it was told to stop")
+    raise ValueError("because it was asked to stop")
 
 
 async def _awaits(_: dict[str, Any]) -> str:

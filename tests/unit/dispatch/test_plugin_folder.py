@@ -73,7 +73,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, make: object, told: str)
 def test_what_is_no_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file, nothing at all, and a folder that cannot be read: that one is not empty."""
     (tmp_path / "file").touch()
-    with pytest.raises(RegistryError, match="is no folder"):
+    with pytest.raises(RegistryError, match="is not a folder"):
         PluginFolder.read(tmp_path / "file")
     with pytest.raises(RegistryError, match="does not exist"):
         PluginFolder.read(tmp_path / "nowhere")

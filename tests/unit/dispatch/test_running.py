@@ -93,5 +93,5 @@ def test_a_run_that_takes_too_long_is_told_to_stop(
         result = registry.dispatch(authorize(ToolCall("slow")))
     finally:
         over.set()
-    assert result.text.startswith("The tool `slow` did not finish within 0.05 s and was told to stop;")
+    assert result.text.startswith("The tool `slow` did not finish within 0.05 s and was asked to stop;")
     assert _outcomes(recorder) == ["timed out"]

@@ -179,7 +179,7 @@ class WordReader:
         if in_assignment:
             raise self.refuse("a tilde in an assignment")
         if self.at == begin and not (self.peek(1) == "/" or self.ends_word(1)):
-            raise self.refuse("the home folder of somebody else")
+            raise self.refuse("the home folder of another user")
         if self.at > begin and self.text[self.at - 1] in "=:":
             raise self.refuse("a tilde that may be a home folder")
         self.at += 1

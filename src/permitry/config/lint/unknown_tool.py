@@ -35,7 +35,7 @@ def _misspelt(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
         return
     for near in difflib.get_close_matches(text, subject.compared, n=1, cutoff=_NEAR):
         hint = f"write `{near}`; if `{text}` is a tool of yours, say so with `[tool.{_key(text)}]`"
-        yield f"`{text}` is no tool that is known, and looks like `{near}`", hint
+        yield f"`{text}` is not a known tool, and looks like `{near}`", hint
 
 
 def _missing(text: str, subject: Subject) -> Iterator[tuple[str, str]]:

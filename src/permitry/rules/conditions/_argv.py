@@ -160,7 +160,7 @@ def read_tokens(text: str) -> tuple[Token, ...]:
     if tokens == [ONE]:
         return ONE, ANY
     if tokens[0].is_any:
-        raise RuleError(f"`{text}`: the program stands first; write `*` for any program")
+        raise RuleError(f"`{text}`: the program comes first; write `*` for any program")
     tokens[-1] = ANY if tokens[-1] == ONE else tokens[-1]
     # Two adjacent `**` match the same as one.
     return tuple(token for at, token in enumerate(tokens) if not (token.is_any and tokens[at - 1].is_any))
@@ -191,7 +191,7 @@ class _Reader:
         if self.text[start : self.at] == "**":
             return ANY
         if any("**" in text for text in texts):
-            raise RuleError("`**` stands for any words only as a word of its own; write `*` inside a word")
+            raise RuleError("`**` means any words only as a word of its own; write `*` inside a word")
         if "" in texts and self.at - start > len("''"):
             raise RuleError("an alternative is empty; write a pattern with the word, and one without it")
         return Token(tuple(Pattern(text) for text in texts))

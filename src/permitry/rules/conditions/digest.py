@@ -18,7 +18,7 @@ def _digest_problem(word: str) -> Problem | None:
     if _DIGEST.fullmatch(word):
         return None
     hint = "a digest has 64 hexadecimal digits; `permitry explain --json` shows it"
-    return f"`{word[:80]}` is no digest", hint
+    return f"`{word[:80]}` is not a digest", hint
 
 
 @attrs.frozen

@@ -19,7 +19,7 @@ def _digest_problem(word: str) -> Problem | None:
     if _DIGEST.fullmatch(word):
         return None
     hint = "write its 64 hexadecimal digits, or the first 16 or more; `ToolSpec.digest` holds them"
-    return f"`{word[:80]}` is no digest of a tool", hint
+    return f"`{word[:80]}` is not a digest of a tool", hint
 
 
 @attrs.frozen

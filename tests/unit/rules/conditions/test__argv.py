@@ -40,7 +40,7 @@ def test_a_word_matches_whole_words(text: str, matched: list[str], other: list[s
         ("a" * 1_001, "1000 are the most"),
         ("a " * 33, "32 are the most"),
         ("p ** a ** b ** c ** d", "more than 3 times"),
-        ("** a", "the program stands first"),
+        ("** a", "the program comes first"),
         ("a | b", "joins or redirects"),
         ("a\nb", "a line break joins"),
         ("a $X", "begins an expansion"),

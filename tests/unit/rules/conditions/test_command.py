@@ -265,7 +265,7 @@ def test_no_words_are_no_command() -> None:
     [
         ("", "write `*` for any command"),
         (" \t", "write `*` for any command"),
-        ("** x", "the program stands first"),
+        ("** x", "the program comes first"),
         ("git log | head", "`git log | head`: `|` joins or redirects commands, and a pattern is for one command"),
         ("a && b", "`&` joins"),
         ("a; b", "`;` joins"),
