@@ -19,7 +19,7 @@ import permitry.actions.programs.catalogue
 from permitry.actions.programs.catalogue import catalogue, compact
 from permitry.cli.main import terminal_columns
 from permitry.config.catalogue import shipped_path
-from permitry.config.floor import compiled_sets
+from permitry.config.integrity import compiled_sets
 
 PROGRAMS = Path(permitry.actions.programs.catalogue.__file__).parents[1] / "programs.toml"
 COMPILED = shipped_path("permitry:base").with_name("compiled.json")

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from permitry.config.catalogue import PREFIX, shipped_path
-from permitry.config.floor import check_floor
 from permitry.config.folders import is_guarded, user_cache, user_state
+from permitry.config.integrity import check_integrity
 from permitry.config.origin import Origin
 from permitry.config.ownership import is_own
 from permitry.config.plain import rule_set_of
@@ -83,7 +83,7 @@ class RuleCache:
         try:
             data = self._read(self._key(origins))
             _check_files(data, origins)
-            check_floor((each.name for each in origins if each.name.startswith(PREFIX)), data["rules"])
+            check_integrity((each.name for each in origins if each.name.startswith(PREFIX)), data["rules"])
             return rule_set_of(data["rules"], tool)
         except _UNUSABLE:
             return None

@@ -9,13 +9,13 @@ from permitry.config.catalogue import BASE, PREFIX, shipped_names, shipped_path
 from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
 
-__all__ = ["check_floor", "compiled_sets"]
+__all__ = ["check_integrity", "compiled_sets"]
 
 _KEYS = {"rules": "id", "templates": "name", "tools": "name"}
 _COMPILED = "compiled.json"
 
 
-def check_floor(names: Iterable[str], data: Mapping[str, Any]) -> None:
+def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
     """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
 
     Every rule, template and tool of these sets must be present and unchanged. No other rule may

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from permitry.config.catalogue import PREFIX
-from permitry.config.floor import check_floor
+from permitry.config.integrity import check_integrity
 from permitry.config.load import compile_rules
 
 NAMES = ["permitry:base"]
@@ -22,8 +22,8 @@ def shipped() -> dict[str, Any]:
 
 def test_what_is_shipped_is_accepted(shipped: dict[str, Any]) -> None:
     """So are rules of the user next to it."""
-    check_floor(NAMES, shipped)
-    check_floor(NAMES, {**shipped, "rules": [OWN, *shipped["rules"]]})
+    check_integrity(NAMES, shipped)
+    check_integrity(NAMES, {**shipped, "rules": [OWN, *shipped["rules"]]})
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_what_is_otherwise_is_refused(
     data = copy.deepcopy(shipped)
     change(data)
     with pytest.raises(ValueError, match=message):
-        check_floor(NAMES, data)
+        check_integrity(NAMES, data)
 
 
 def test_the_base_is_always_among_the_sets(shipped: dict[str, Any]) -> None:
     """Without a set there is nothing to check against; a set that is not shipped is an error as well."""
     with pytest.raises(ValueError, match="is not among the sets"):
-        check_floor([], shipped)
+        check_integrity([], shipped)
     with pytest.raises(KeyError):
-        check_floor(["permitry:nothing"], shipped)
+        check_integrity(["permitry:nothing"], shipped)
