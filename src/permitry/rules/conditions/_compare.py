@@ -13,13 +13,13 @@ __all__ = [
     "among",
     "any_of",
     "class_of",
+    "describe_kind",
     "kind_of",
     "matches",
     "negated",
     "of_text",
     "ordered",
     "same",
-    "told_kind",
 ]
 
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array", type(None): "null"}
@@ -69,13 +69,13 @@ def class_of(value: JsonValue) -> str:
 
 def same(value: JsonValue, operand: JsonValue) -> Truth:
     if class_of(value) != class_of(operand):
-        return f"is {told_kind(value)}, which cannot be compared with {told_kind(operand)}"
+        return f"is {describe_kind(value)}, which cannot be compared with {describe_kind(operand)}"
     if isinstance(value, tuple) and isinstance(operand, tuple):
         return len(value) == len(operand) and all_of(map(same, value, operand))
     return value == operand
 
 
-def told_kind(value: JsonValue) -> str:
+def describe_kind(value: JsonValue) -> str:
     kind = kind_of(value)
     return kind if value is None else f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
 
@@ -87,7 +87,7 @@ def among(value: JsonValue, operands: tuple[JsonValue, ...]) -> Truth:
 def ordered(compare: Callable[[Any, Any], bool]) -> Callable[[JsonValue, JsonValue], Truth]:
     def truth(value: JsonValue, operand: JsonValue) -> Truth:
         if class_of(value) != class_of(operand):
-            return f"is {told_kind(value)}, which has no order with {told_kind(operand)}"
+            return f"is {describe_kind(value)}, which has no order with {describe_kind(operand)}"
         return compare(value, operand)
 
     return truth
@@ -96,11 +96,11 @@ def ordered(compare: Callable[[Any, Any], bool]) -> Callable[[JsonValue, JsonVal
 def of_text(fits: Callable[[str, str], bool]) -> Callable[[JsonValue, tuple[str, ...]], Truth]:
     def truth(value: JsonValue, operands: tuple[str, ...]) -> Truth:
         if not isinstance(value, str):
-            return f"is {told_kind(value)}, not a string"
+            return f"is {describe_kind(value)}, not a string"
         return any(fits(value, operand) for operand in operands)
 
     return truth
 
 
 def matches(value: JsonValue, regex: Regex) -> Truth:
-    return regex.matches(value) if isinstance(value, str) else f"is {told_kind(value)}, not a string"
+    return regex.matches(value) if isinstance(value, str) else f"is {describe_kind(value)}, not a string"

@@ -31,13 +31,13 @@ from permitry.rules.conditions._compare import (
     among,
     any_of,
     class_of,
+    describe_kind,
     kind_of,
     matches,
     negated,
     of_text,
     ordered,
     same,
-    told_kind,
 )
 from permitry.rules.conditions._regex import Regex
 from permitry.rules.conditions.written import Place, PlainCondition, Table
@@ -148,12 +148,12 @@ class ArgumentCondition(PlainCondition):
 
         Raises: `UnevaluableError` as `holds`.
         """
-        answer = self._judged(arguments)
+        answer = self._truth(arguments)
         if isinstance(answer, str):
             raise UnevaluableError(answer)
         return answer
 
-    def _judged(self, arguments: Mapping[str, JsonValue]) -> bool | str:
+    def _truth(self, arguments: Mapping[str, JsonValue]) -> bool | str:
         return self._answer(self.test.truth(_found(arguments, self.path)))
 
     def _answer(self, truth: Truth) -> bool | str:
@@ -190,7 +190,7 @@ def _found(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
     value: JsonValue = arguments
     for depth, name in enumerate(path):
         if type(value) is not MappingProxyType and not isinstance(value, Mapping):
-            raise UnevaluableError(f"`{_dotted(path[:depth])}` is {told_kind(value)}, where an object is expected")
+            raise UnevaluableError(f"`{_dotted(path[:depth])}` is {describe_kind(value)}, where an object is expected")
         if name not in value:
             return _Absent.ABSENT
         value = value[name]
@@ -203,7 +203,7 @@ def _found(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
 def _length(value: JsonValue, test: ArgumentTest) -> Truth:
     if isinstance(value, str | tuple | Mapping):
         return test.truth(len(value))
-    return f"is {told_kind(value)}, which has no length"
+    return f"is {describe_kind(value)}, which has no length"
 
 
 def _is_kind(value: JsonValue, name: str) -> bool:
@@ -215,7 +215,7 @@ def _of_elements(
 ) -> Callable[[JsonValue, ArgumentTest], Truth]:
     def truth(value: JsonValue, test: ArgumentTest) -> Truth:
         if not isinstance(value, tuple):
-            return f"is {told_kind(value)}, not an array"
+            return f"is {describe_kind(value)}, not an array"
         return settle(map(test.truth, value))
 
     return truth
