@@ -23,9 +23,9 @@ def test_no_permission_lifts_a_restriction(
     policy: AuthorizationPolicy, question: Question, effect: Verdict, priority: int
 ) -> None:
     """Whatever permits a call, it is at least as strict as one restriction that matches it."""
-    floor = ConfiguredRule("floor", effect, priority)
-    floored = attrs.evolve(policy, rules=(*_without_overrides(policy).rules, floor))
-    decision = floored.decide(question.call, question.context, question.spec)
+    mandatory = ConfiguredRule("mandatory", effect, priority)
+    restricted = attrs.evolve(policy, rules=(*_without_overrides(policy).rules, mandatory))
+    decision = restricted.decide(question.call, question.context, question.spec)
     assert decision.verdict >= effect
     assert decision.phase is Phase.RESTRICTION
 
