@@ -1,4 +1,4 @@
-"""Laws of the registry: one end each, turns that keep readers and writers apart, and schemas that stay closed."""
+"""Laws of the registry: one end each, locks that keep readers and writers apart, and schemas that stay closed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.limits import Turn, Turns
+from permitry.dispatch.limits import Acquisition, ReadWriteLocks
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import FatalToolError, RegistryError, ToolError
@@ -45,18 +45,18 @@ def test_every_start_has_one_end(runs: list[tuple[str, bool]]) -> None:
     events = [each["event"] for each in recorder.records if each["event"] != "decided"]
     assert events == ["started", "finished"] * len(runs)
     shared = registry._shared  # noqa: SLF001 -- a leak shows nowhere else
-    assert (shared.turns._queues, shared.single_flight._flying, shared.running) == ({}, {}, set())  # noqa: SLF001 -- as above
+    assert (shared.locks._queues, shared.single_flight._flying, shared.running) == ({}, {}, set())  # noqa: SLF001 -- as above
 
 
 @given(st.lists(st.one_of(st.booleans(), st.integers(0, 20)), max_size=40))
-def test_turns_keep_readers_and_writers_apart(steps: list[bool | int]) -> None:
+def test_locks_keep_readers_and_writers_apart(steps: list[bool | int]) -> None:
     """The one who comes (a reader: True) and goes (by number): a writer is alone, and the first never waits idly."""
-    turns, there = Turns(), list[Turn]()
+    locks, there = ReadWriteLocks(), list[Acquisition]()
     for step in steps:
         if isinstance(step, bool):
-            there.append(turns.enter("r", is_shared=step))
+            there.append(locks.acquire("r", is_shared=step))
         elif there:
-            there.pop(step % len(there)).leave()
+            there.pop(step % len(there)).release()
         running = [each for each in there if each.granted is None or each.granted.done()]
         assert len(running) <= 1 or all(each.is_shared for each in running)
         assert not there or there[0] in running

@@ -17,7 +17,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.cancel import Cancellation, cancellable_by
-from permitry.dispatch.limits import Turn, holding, is_held, leading, leads
+from permitry.dispatch.limits import Acquisition, holding, is_held, leading, leads
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
 from permitry.dispatch.scope import Caller, CallScope
 from permitry.dispatch.telemetry import Outcome
@@ -59,7 +59,7 @@ class Attempt:
     _has_ended: bool = attrs.field(default=False, init=False)
     _at_work_since: float = attrs.field(default=0.0, init=False)
     _work: Work | None = attrs.field(default=None, init=False)
-    _turn: Turn | None = attrs.field(default=None, init=False)
+    _acquisition: Acquisition | None = attrs.field(default=None, init=False)
     _leads: Hashable = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -84,7 +84,7 @@ class Attempt:
         Raises: `StoppedError`; `RefusedError`; any exception of the tool.
         """
         self._check_admission()
-        return await (self._share() if self.tool.is_shareable else self._take_turn())
+        return await (self._share() if self.tool.is_shareable else self._run_locked())
 
     def release(self, result: ToolResult | None) -> None:
         """End the call: release its lock, and give `result` to identical calls that wait; with None, those run too.
@@ -92,9 +92,9 @@ class Attempt:
         Work that is still going on keeps the lock, and releases it when it is done.
         """
         self._has_ended = True
-        turn = self._turn
-        if turn is not None and self._work is None:
-            turn.turns.leave(turn)
+        acquisition = self._acquisition
+        if acquisition is not None and self._work is None:
+            acquisition.release()
         if self._leads is not None:
             self.shared.single_flight.complete(self._leads, result)
 
@@ -118,11 +118,11 @@ class Attempt:
             if self._is_stopped:
                 raise self._over()
             if not leader.done():
-                return await self._take_turn()
+                return await self._run_locked()
             if (shared := leader.result()) is not None:
                 return shared
         with leading():
-            return await self._take_turn()
+            return await self._run_locked()
 
     def _joined(self) -> "concurrent.futures.Future[ToolResult | None] | None":
         """Return the future of an identical call that already runs (the leader); None if this one is the first."""
@@ -137,21 +137,21 @@ class Attempt:
             return None
         return leader
 
-    async def _take_turn(self) -> ToolResult:
-        resource, turns = self.tool.resource, self.shared.turns
-        if resource is None or is_held(turns):
+    async def _run_locked(self) -> ToolResult:
+        resource, locks = self.tool.resource, self.shared.locks
+        if resource is None or is_held(locks):
             return await self._work_in_time()
-        self._turn = turn = turns.enter(resource, is_shared=self.tool.only_reads)
-        if turn.granted is not None:
-            await self._wait(turn.granted, self.tool.limits.wait, self.cancellation)
+        self._acquisition = acquisition = locks.acquire(resource, is_shared=self.tool.only_reads)
+        if acquisition.granted is not None:
+            await self._wait(acquisition.granted, self.tool.limits.wait, self.cancellation)
             if self._is_stopped:
                 raise self._over()
-            if not turn.granted.done():
+            if not acquisition.granted.done():
                 raise RefusedError(
                     f"The tool `{self.tool.spec.name}` waited {self.tool.limits.wait:g} s for its turn and did not "
                     "run; another call is still at work."
                 )
-        with holding(turn):
+        with holding(acquisition):
             return await self._work_in_time()
 
     async def _work_in_time(self) -> ToolResult:
@@ -199,10 +199,10 @@ class Attempt:
             work.add_done_callback(_retrieve_exception)
         else:
             work = concurrent.futures.Future()
-        self._work, turn = work, self._turn
-        if turn is not None:
+        self._work, acquisition = work, self._acquisition
+        if acquisition is not None:
             # The lock is released when the work is done, not when this run stops waiting for it.
-            work.add_done_callback(lambda _: turn.leave())
+            work.add_done_callback(lambda _: acquisition.release())
         return work
 
     async def _stop(self, work: Work) -> None:

@@ -1,6 +1,7 @@
 """How often and next to which others a tool may run: rate limits, read/write locks, and single flight.
 
-A `Turn` is one holder of, or waiter for, the read/write lock of a resource; `Turns` are all locks of a registry.
+An `Acquisition` is one holder of, or waiter for, the read/write lock of a resource; `ReadWriteLocks` are all locks of
+a registry.
 """
 
 import concurrent.futures
@@ -16,12 +17,12 @@ import attrs
 from permitry.core.result import ToolResult
 
 __all__ = [
+    "Acquisition",
     "Bucket",
     "RateLimit",
+    "ReadWriteLocks",
     "SingleFlight",
     "ToolLimits",
-    "Turn",
-    "Turns",
     "holding",
     "is_held",
     "leading",
@@ -81,53 +82,53 @@ class Bucket:
 
 
 @attrs.define(eq=False)
-class Turn:
+class Acquisition:
     """One acquisition of the read/write lock of a resource: waiting for the lock, holding it, or released.
 
     `is_shared`: it may hold the lock together with others that are shared (a reader). `granted` is done once the lock
     is acquired; None if it was acquired at once.
     """
 
-    turns: "Turns"
+    locks: "ReadWriteLocks"
     resource: str
     is_shared: bool
     granted: "concurrent.futures.Future[None] | None" = None
     is_over: bool = False
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Release the lock, or stop waiting for it; safe to call again."""
-        self.turns.leave(self)
+        self.locks.release(self)
 
 
 @attrs.define(eq=False)
 class _Queue:
     """The holders of one lock, and those that wait for it; each operation takes constant time."""
 
-    running: set[Turn] = attrs.field(factory=set)
+    running: set[Acquisition] = attrs.field(factory=set)
     # Whether the holders are shared: either all of them are, or there is a single one that is not.
     is_shared: bool = False
     # Not a deque: one that gives up waiting is removed from the middle. Not a dict: finding its first key takes linear
     # time after many removals.
-    waiting: "OrderedDict[Turn, concurrent.futures.Future[None]]" = attrs.field(factory=OrderedDict)
+    waiting: "OrderedDict[Acquisition, concurrent.futures.Future[None]]" = attrs.field(factory=OrderedDict)
 
-    def has_room(self, turn: Turn) -> bool:
-        return not self.running or (turn.is_shared and self.is_shared)
+    def has_room(self, acquisition: Acquisition) -> bool:
+        return not self.running or (acquisition.is_shared and self.is_shared)
 
-    def admit(self, turn: Turn) -> None:
-        self.running.add(turn)
-        self.is_shared = turn.is_shared
+    def admit(self, acquisition: Acquisition) -> None:
+        self.running.add(acquisition)
+        self.is_shared = acquisition.is_shared
 
     def grant(self) -> None:
         while self.waiting and self.has_room(next(iter(self.waiting))):
-            turn, granted = self.waiting.popitem(last=False)
+            acquisition, granted = self.waiting.popitem(last=False)
             # One that has been cancelled no longer gets the lock.
             if granted.set_running_or_notify_cancel():
-                self.admit(turn)
+                self.admit(acquisition)
                 granted.set_result(None)
 
 
 @attrs.define(eq=False)
-class Turns:
+class ReadWriteLocks:
     """The read/write locks of all resources: any number of readers or one writer each; first come, first served."""
 
     _queues: dict[str, _Queue] = attrs.field(factory=dict, init=False)
@@ -135,59 +136,59 @@ class Turns:
     _spare: _Queue | None = attrs.field(default=None, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def enter(self, resource: str, *, is_shared: bool) -> Turn:
+    def acquire(self, resource: str, *, is_shared: bool) -> Acquisition:
         """Ask for the lock of a resource; it is acquired at once if no holder or waiter excludes that."""
-        turn = Turn(self, resource, is_shared)
+        acquisition = Acquisition(self, resource, is_shared)
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
                 queue = self._queues[resource] = self._spare or _Queue()
                 self._spare = None
-                queue.admit(turn)
-            elif not queue.waiting and queue.has_room(turn):
-                queue.admit(turn)
+                queue.admit(acquisition)
+            elif not queue.waiting and queue.has_room(acquisition):
+                queue.admit(acquisition)
             else:
-                turn.granted = queue.waiting[turn] = concurrent.futures.Future()
-        return turn
+                acquisition.granted = queue.waiting[acquisition] = concurrent.futures.Future()
+        return acquisition
 
-    def leave(self, turn: Turn) -> None:
+    def release(self, acquisition: Acquisition) -> None:
         """Release the lock, or stop waiting for it, and grant it to those that may have it next."""
         with self._lock:
-            turn.is_over = True
-            queue = self._queues.get(turn.resource)
+            acquisition.is_over = True
+            queue = self._queues.get(acquisition.resource)
             if queue is None:
                 return
-            queue.running.discard(turn)
+            queue.running.discard(acquisition)
             if queue.waiting:
-                queue.waiting.pop(turn, None)
+                queue.waiting.pop(acquisition, None)
                 queue.grant()
             if not queue.running and not queue.waiting:
-                self._spare = self._queues.pop(turn.resource)
+                self._spare = self._queues.pop(acquisition.resource)
 
 
-_HELD: contextvars.ContextVar[tuple[Turn, ...]] = contextvars.ContextVar("permitry_turns", default=())
+_HELD: contextvars.ContextVar[tuple[Acquisition, ...]] = contextvars.ContextVar("permitry_locks", default=())
 
 
 class holding:  # noqa: N801 -- used like a function that returns a context manager
     """Mark what runs in the block, also in threads that copy its context, as part of the run that holds this lock."""
 
     # Not a generator: nearly every run comes through here.
-    __slots__ = ("_token", "_turn")
+    __slots__ = ("_acquisition", "_token")
 
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
+    def __init__(self, acquisition: Acquisition) -> None:
+        self._acquisition = acquisition
 
     def __enter__(self) -> None:
-        self._token = _HELD.set((*_HELD.get(), self._turn))
+        self._token = _HELD.set((*_HELD.get(), self._acquisition))
 
     def __exit__(self, *_: object) -> None:
         _HELD.reset(self._token)
 
 
-def is_held(turns: Turns) -> bool:
+def is_held(locks: ReadWriteLocks) -> bool:
     """Return whether this code is part of a run that holds one of these locks: it would wait for itself."""
     held = _HELD.get()
-    return bool(held) and any(turn.turns is turns and not turn.is_over for turn in held)
+    return bool(held) and any(acquisition.locks is locks and not acquisition.is_over for acquisition in held)
 
 
 # Single flight ----------------------------------------------------------------------------------------------------

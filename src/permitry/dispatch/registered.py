@@ -13,7 +13,7 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import Canonical, Check, fitting_arguments
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
-from permitry.dispatch.limits import Bucket, SingleFlight, ToolLimits, Turns
+from permitry.dispatch.limits import Bucket, ReadWriteLocks, SingleFlight, ToolLimits
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import ToolError
@@ -162,7 +162,7 @@ class Authorization:
 class Shared:
     """The state that all runs of one registry share."""
 
-    turns: Turns = attrs.field(factory=Turns)
+    locks: ReadWriteLocks = attrs.field(factory=ReadWriteLocks)
     single_flight: SingleFlight = attrs.field(factory=SingleFlight)
     running: set[Started] = attrs.field(factory=set)
     telemetry: ToolTelemetry | None = None

@@ -42,7 +42,7 @@ def _gives_awaitable(arguments: dict[str, Any]) -> Awaitable[str]:
 def test_a_tool_that_takes_too_long_is_over(
     registry: ToolRegistry, handler: ToolHandler, outcomes: Outcomes, tool: Callable[..., Any], *, on_loop: bool
 ) -> None:
-    """Whatever kind it is and whoever waits, it is told to stop, and the next one gets its turn."""
+    """Whatever kind it is and whoever waits, it is asked to stop, and the next one gets the lock."""
     registry.register(ToolSpec("tool", timeout=0.05), tool)
     registry.register(ToolSpec("next"), lambda _: "next", limits=ToolLimits(wait=1))
     so_far = f"{SO_FAR}stopped" if tool is _waits else ""
@@ -107,7 +107,7 @@ def test_a_tool_that_does_not_stop_keeps_its_turn_until_it_has(
     release.set()
     assert over.wait(5)
     for _ in range(500):
-        if not registry._shared.turns._queues:  # noqa: SLF001 -- to know that the thread is over
+        if not registry._shared.locks._queues:  # noqa: SLF001 -- to know that the thread is over
             break
         time.sleep(0.005)
     assert handler.handle(ToolCall("write")).ok

@@ -212,7 +212,7 @@ def test_a_task_cancelled_twice_leaves_one_end(
     registry.register(ToolSpec("tool"), tool)
     asyncio.run(host())
     assert outcomes() == ["cancelled"]
-    assert registry._shared.turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+    assert registry._shared.locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
 
 
 def test_an_async_tool_that_cancels_itself_cancels_nobody_else(
@@ -301,7 +301,7 @@ def test_of_fifty_calls_cancelled_in_the_middle_each_has_one_end_and_no_process_
     assert sum(isinstance(each, asyncio.CancelledError) for each in results) == 25
     assert (len(outcomes()), {*outcomes()} == {"cancelled"}) == (50, True)
     assert [process for process in started if process.poll() is None] == []
-    assert registry._shared.turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+    assert registry._shared.locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
 
 
 def test_whoever_is_first_there_is_one_end(registry: ToolRegistry) -> None:

@@ -1,4 +1,4 @@
-"""Turns: tools that only read run side by side, others alone, and nobody keeps a turn that is over."""
+"""Read/write locks: tools that only read run side by side, others alone, and no lock is kept after its run."""
 
 import asyncio
 import contextvars
@@ -17,7 +17,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.limits import ToolLimits, Turns, holding, is_held
+from permitry.dispatch.limits import ReadWriteLocks, ToolLimits, holding, is_held
 from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import ToolHandler
 from permitry.session import Session
@@ -133,40 +133,40 @@ def test_who_waits_too_long_does_not_run(registry: ToolRegistry, handler: ToolHa
 
 def test_who_comes_first_is_served_first() -> None:
     """A reader does not overtake a writer that waits; the readers behind it come in together."""
-    turns = Turns()
-    first = turns.enter("r", is_shared=True)
-    writer = turns.enter("r", is_shared=False)
-    late = [turns.enter("r", is_shared=True) for _ in range(2)]
+    locks = ReadWriteLocks()
+    first = locks.acquire("r", is_shared=True)
+    writer = locks.acquire("r", is_shared=False)
+    late = [locks.acquire("r", is_shared=True) for _ in range(2)]
     queue = [writer, *late]
     assert first.granted is None
     assert [each.granted and each.granted.done() for each in queue] == [False, False, False]
-    first.leave()
+    first.release()
     assert [each.granted and each.granted.done() for each in queue] == [True, False, False]
-    writer.leave()
+    writer.release()
     assert [each.granted and each.granted.done() for each in queue] == [True, True, True]
 
 
 def test_leaving_the_queue_lets_the_next_ones_in() -> None:
     """A writer that gives up no longer stands between two readers; leaving again changes nothing."""
-    turns = Turns()
-    reader, writer = turns.enter("r", is_shared=True), turns.enter("r", is_shared=False)
-    behind = turns.enter("r", is_shared=True)
-    writer.leave()
-    writer.leave()
+    locks = ReadWriteLocks()
+    reader, writer = locks.acquire("r", is_shared=True), locks.acquire("r", is_shared=False)
+    behind = locks.acquire("r", is_shared=True)
+    writer.release()
+    writer.release()
     assert behind.granted is not None
     assert behind.granted.done()
     for each in (reader, behind, writer):
-        each.leave()
-    assert turns.enter("r", is_shared=False).granted is None
+        each.release()
+    assert locks.acquire("r", is_shared=False).granted is None
 
 
 def test_a_turn_whose_future_was_cancelled_blocks_nobody() -> None:
     """Whoever cancels what another waits for takes it out of the queue."""
-    turns = Turns()
-    first, gone, third = (turns.enter("r", is_shared=False) for _ in range(3))
+    locks = ReadWriteLocks()
+    first, gone, third = (locks.acquire("r", is_shared=False) for _ in range(3))
     assert gone.granted is not None
     gone.granted.cancel()
-    first.leave()
+    first.release()
     assert third.granted is not None
     assert third.granted.done()
 
@@ -174,11 +174,11 @@ def test_a_turn_whose_future_was_cancelled_blocks_nobody() -> None:
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4)))[::5])
 def test_nothing_is_left_when_all_have_left(order: tuple[int, ...]) -> None:
     """In whatever order they go."""
-    turns = Turns()
-    queue = [turns.enter("r", is_shared=each % 2 == 0) for each in range(4)]
+    locks = ReadWriteLocks()
+    queue = [locks.acquire("r", is_shared=each % 2 == 0) for each in range(4)]
     for index in order:
-        queue[index].leave()
-    assert turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+        queue[index].release()
+    assert locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
 
 
 # Calls inside calls -----------------------------------------------------------------------------------------------
@@ -214,17 +214,17 @@ def test_an_agent_holds_no_turn_and_its_calls_take_theirs(registry: ToolRegistry
 
 
 def test_a_turn_that_is_over_is_not_held_any_more() -> None:
-    """What a tool leaves running takes turns of its own afterwards; those of another registry were never held."""
-    turns, others = Turns(), Turns()
-    turn = turns.enter("r", is_shared=False)
-    with holding(turn):
+    """What a tool leaves running takes locks of its own afterwards; those of another registry were never held."""
+    locks, others = ReadWriteLocks(), ReadWriteLocks()
+    acquisition = locks.acquire("r", is_shared=False)
+    with holding(acquisition):
         context = contextvars.copy_context()
-        assert (is_held(turns), is_held(others)) == (True, False)
-    turn.leave()
-    assert (context.run(is_held, turns), is_held(turns)) == (False, False)
+        assert (is_held(locks), is_held(others)) == (True, False)
+    acquisition.release()
+    assert (context.run(is_held, locks), is_held(locks)) == (False, False)
 
 
-# Turns come back --------------------------------------------------------------------------------------------------
+# Locks are released -----------------------------------------------------------------------------------------------
 
 
 @attrs.define
@@ -240,7 +240,7 @@ class Breaking:
 
 
 @pytest.mark.parametrize("event", ["started", "finished"])
-def test_a_record_that_fails_keeps_no_turn(registry: ToolRegistry, event: str) -> None:
+def test_a_record_that_fails_keeps_no_lock(registry: ToolRegistry, event: str) -> None:
     """The error goes to the host, and the next call gets in."""
     registry.register(ToolSpec("tool", traits=ToolTraits(idempotent=True)), lambda _: "done")
     broken = ToolHandler(Session(yolo_mode=True), registry=registry, recorder=Breaking(event))
@@ -249,11 +249,11 @@ def test_a_record_that_fails_keeps_no_turn(registry: ToolRegistry, event: str) -
             broken.handle(ToolCall("tool"))
     fine = ToolHandler(Session(yolo_mode=True), registry=registry)
     assert fine.handle(ToolCall("tool")).ok
-    assert registry._shared.turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+    assert registry._shared.locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
     assert registry._shared.single_flight._flying == {}  # noqa: SLF001 -- as above
 
 
-def test_a_thread_that_cannot_be_started_keeps_no_turn(
+def test_a_thread_that_cannot_be_started_keeps_no_lock(
     registry: ToolRegistry, handler: ToolHandler, recorder: MemoryRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run has crashed, and is over."""
@@ -270,7 +270,7 @@ def test_a_thread_that_cannot_be_started_keeps_no_turn(
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(), ValueError()])
-def test_a_tool_that_ends_otherwise_keeps_no_turn(
+def test_a_tool_that_ends_otherwise_keeps_no_lock(
     registry: ToolRegistry, handler: ToolHandler, error: BaseException
 ) -> None:
     """However it ends."""
@@ -284,44 +284,44 @@ def test_a_tool_that_ends_otherwise_keeps_no_turn(
     else:
         with pytest.raises(type(error)):
             handler.handle(ToolCall("tool"))
-    assert registry._shared.turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+    assert registry._shared.locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
 
 
 # However many ----------------------------------------------------------------------------------------------------
 
 
 def _work(count: int) -> int:
-    """Return how many functions are called while so many turns wait for one, and every other one gives up."""
-    turns, calls = Turns(), 0
+    """Return how many functions are called while so many wait for one, and every other one gives up."""
+    locks, calls = ReadWriteLocks(), 0
 
     def note(_: object, event: str, __: object) -> None:
         nonlocal calls
         calls += event in ("call", "c_call")
 
-    first, *others = (turns.enter("files", is_shared=False) for _ in range(count))
+    first, *others = (locks.acquire("files", is_shared=False) for _ in range(count))
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        for turn in (*reversed(others[::2]), first, *others[1::2]):
-            turn.leave()
+        for acquisition in (*reversed(others[::2]), first, *others[1::2]):
+            acquisition.release()
     finally:
         sys.setprofile(before)
-    assert turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+    assert locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
     return calls
 
 
 def test_leaving_costs_the_same_however_many_wait() -> None:
-    """Whether a turn waits, runs or is over: nothing looks at the others, and nothing is put into words."""
+    """Whether one waits, holds its lock or has released it: the others are not looked at, and no text is built."""
     assert _work(1_000) < 11 * _work(100)
 
 
 def test_a_turn_that_gives_up_at_the_head_lets_the_next_ones_run() -> None:
     """Readers behind a writer that gave up join the readers that run."""
-    turns = Turns()
-    reader, writer, late = (turns.enter("files", is_shared=shared) for shared in (True, False, True))
-    writer.leave()
+    locks = ReadWriteLocks()
+    reader, writer, late = (locks.acquire("files", is_shared=shared) for shared in (True, False, True))
+    writer.release()
     assert late.granted is not None
     assert late.granted.done()
-    for turn in (reader, late):
-        turn.leave()
-    assert turns._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
+    for acquisition in (reader, late):
+        acquisition.release()
+    assert locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
