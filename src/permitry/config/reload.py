@@ -72,7 +72,7 @@ def _by_file(keys: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 @attrs.frozen
-class _Mark:
+class _FileState:
     """The state of a file: its `stat` values and the digest of its bytes.
 
     `is_settled`: its times are old enough that any later change shows in `status`.
@@ -82,7 +82,7 @@ class _Mark:
     digest: str | None
     is_settled: bool
 
-    def is_same(self, other: "_Mark") -> bool:
+    def is_same(self, other: "_FileState") -> bool:
         """Return whether the bytes are the same; without a digest, whether the `stat` values are."""
         return self.status == other.status if self.digest is None else self.digest == other.digest
 
@@ -93,7 +93,7 @@ class _Look:
 
     loaded: Loaded
     origins: tuple[Origin, ...]
-    marks: Mapping[Path, _Mark]
+    states: Mapping[Path, _FileState]
     at: int
 
 
@@ -119,7 +119,7 @@ class PolicyReloader:
     _clock: Callable[[], int] = attrs.field(default=time.time_ns, kw_only=True)
     _apart: float = attrs.field(default=0.0, kw_only=True)
     _known: tuple[Origin, ...] = attrs.field(default=(), init=False)
-    _marks: dict[Path, _Mark] = attrs.field(factory=dict, init=False, repr=False)
+    _states: dict[Path, _FileState] = attrs.field(factory=dict, init=False, repr=False)
     _seen: _Look | None = attrs.field(default=None, init=False, repr=False)
     _loaded: Loaded = attrs.field(init=False, repr=False)
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
@@ -171,13 +171,13 @@ class PolicyReloader:
             return attrs.evolve(before, problems=error)
 
     def _are_unchanged(self) -> bool:
-        for path, mark in self._marks.items():
-            if not (mark.is_settled and mark.status == _status(path)):
+        for path, state in self._states.items():
+            if not (state.is_settled and state.status == _status(path)):
                 # The times prove nothing, so the bytes are compared with those that were loaded.
-                now = self._mark(path)
-                if not mark.is_same(now):
+                now = self._state(path)
+                if not state.is_same(now):
                     return False
-                self._marks[path] = now
+                self._states[path] = now
         return True
 
     def _check_complete(self, origins: Iterable[Origin]) -> None:
@@ -192,40 +192,40 @@ class PolicyReloader:
     def _settled(self, look: _Look, before: Loaded) -> Loaded:
         """Return the new rules if the previous poll found the same bytes, or these are in force; else `before`."""
         seen = self._seen
-        earlier = self._marks if seen is None else {**self._marks, **seen.marks}
+        earlier = self._states if seen is None else {**self._states, **seen.states}
         # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be
         # valid after each part.
-        if not all(path in earlier and mark.is_same(earlier[path]) for path, mark in look.marks.items()):
+        if not all(path in earlier and state.is_same(earlier[path]) for path, state in look.states.items()):
             self._seen = look
             return before
-        is_old = all(path in self._marks and mark.is_same(self._marks[path]) for path, mark in look.marks.items())
+        is_old = all(path in self._states and state.is_same(self._states[path]) for path, state in look.states.items())
         if not is_old and seen is not None and abs(look.at - seen.at) < self._apart * 1e9:
             return before
         return self._taken_over(look)
 
     def _taken_over(self, look: _Look) -> Loaded:
-        self._known, self._marks, self._seen = look.origins, dict(look.marks), None
+        self._known, self._states, self._seen = look.origins, dict(look.states), None
         return look.loaded
 
     def _look(self, origins: tuple[Origin, ...]) -> _Look:
         now = self._clock()
         named = {_path(origin.name) for origin in origins}
-        files = named | set(self._marks)
+        files = named | set(self._states)
         for _ in range(_MOST_TRIES):
-            marks = {path: self._mark(path) for path in files}
+            states = {path: self._state(path) for path in files}
             rules = load_rules(origins)
             files = named | {_path(name) for name in rules.files}
-            # INVARIANT: the marks belong to the bytes that were loaded: no file is new, or changed,
+            # INVARIANT: the states belong to the bytes that were loaded: no file is new, or changed,
             # even back again.
-            if files <= set(marks) and all(marks[path].status == _status(path) for path in files):
-                return _Look(Loaded(rules, rules.policy()), origins, {path: marks[path] for path in files}, now)
+            if files <= set(states) and all(states[path].status == _status(path) for path in files):
+                return _Look(Loaded(rules, rules.policy()), origins, {path: states[path] for path in files}, now)
         message, hint = "the rule files change faster than they can be read", "wait until they are written"
         raise ConfigError([Problem("rules", 0, 0, 0, message, hint)])
 
-    def _mark(self, path: Path) -> _Mark:
+    def _state(self, path: Path) -> _FileState:
         now = self._clock()
         status = _status(path)
-        return _Mark(status, file_digest(path), is_settled=max(status[-2:]) < now - _TICK)
+        return _FileState(status, file_digest(path), is_settled=max(status[-2:]) < now - _TICK)
 
 
 def _path(name: str) -> Path:
