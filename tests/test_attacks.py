@@ -534,6 +534,6 @@ def test_a_budget_is_spent_and_a_label_is_set_next_to_a_rule_of_ones_own(tmp_pat
     for name in ("look",) * 6 + ("fetch_url", "send_mail"):
         call, context = ToolCall(name), AuthContext.from_state(session)
         verdicts.append(policy.decide(call, context).verdict)
-        session.note(call, policy.side_effects(call, context))
+        session.apply(call, policy.side_effects(call, context))
     assert verdicts.count(Verdict.ALLOW) == 3
     assert policy.decide(ToolCall("send_mail"), AuthContext.from_state(session)).rule_id == "mail-asks"

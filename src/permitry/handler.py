@@ -232,7 +232,7 @@ class ToolHandler(Questions):
             # The tool was replaced between the decision and the authorization.
             return self._refused(call, changed_tool(call, decision), Cause.POLICY)
         # Side effects apply when a call may run, not when it runs: of calls begun together, each counts for the next.
-        self.session.note(call, self.policy.side_effects(call, context, spec))
+        self.session.apply(call, self.policy.side_effects(call, context, spec))
         return Ready(call, decision, created)
 
     def _refused(self, call: ToolCall, decision: Decision, cause: Cause) -> Blocked:

@@ -93,13 +93,13 @@ class Session:
         """The calls that were let run so far, those of the whole family of agents."""
         return History(self._log, self._log.length)
 
-    def note(self, call: ToolCall, marks: SideEffects) -> None:
-        """Note that a call may run, and what that leaves."""
+    def apply(self, call: ToolCall, effects: SideEffects) -> None:
+        """Count a call that may run, and apply its side effects: labels, and entries for budgets."""
         tool = call.tool
         self.counts[tool] += 1
-        if marks.labels:
-            self.labels |= marks.labels
-        self._log.add(Ran(self.clock(), tool, self.agent, call.digest, marks.rules, marks.targets))
+        if effects.labels:
+            self.labels |= effects.labels
+        self._log.add(Ran(self.clock(), tool, self.agent, call.digest, effects.rules, effects.targets))
 
     def child(self, agent: str) -> "Session":
         """Return the session of a sub-agent: it starts with these modes, and is never allowed more.

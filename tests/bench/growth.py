@@ -113,7 +113,7 @@ def _decision(count: int) -> float:
     handler, policy, budgets = _handler(lambda _: "done"), _policy(), frozenset({"calls", "targets"})
     for at in range(count):
         # What the policy would say of the call, which takes longer.
-        handler.session.note(_call(at), SideEffects(rules=budgets, targets=frozenset({f"host:host-{at}"})))
+        handler.session.apply(_call(at), SideEffects(rules=budgets, targets=frozenset({f"host:host-{at}"})))
     call, taken = _call(count), []
     # The first ones meet cold caches.
     for _ in range(4_000):

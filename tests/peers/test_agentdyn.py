@@ -243,7 +243,7 @@ def replayed(policy: AuthorizationPolicy, run: Lines) -> list[str]:
         call, context = ToolCall(line["name"], line["arguments"]), AuthContext.from_state(session)
         verdicts.append(policy.decide(call, context).verdict.value)
         if verdicts[-1] != "block":
-            session.note(call, policy.side_effects(call, context))
+            session.apply(call, policy.side_effects(call, context))
     return verdicts
 
 

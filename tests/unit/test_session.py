@@ -98,7 +98,7 @@ def test_runs_are_counted_by_tool() -> None:
     """A tool that never ran counts nothing."""
     session = Session()
     for tool in ("bash", "grep", "bash"):
-        session.note(ToolCall(tool), SideEffects())
+        session.apply(ToolCall(tool), SideEffects())
     counts = AuthContext.from_state(session).counts
     assert counts == {"bash": 2, "grep": 1}
     assert session.counts["never"] == 0
@@ -128,7 +128,7 @@ def test_a_context_does_not_follow_the_session() -> None:
     before = AuthContext.from_state(session)
     session.switch_mode("yolo")
     session.ignore("bash")
-    session.note(ToolCall("bash"), SideEffects(frozenset({"web"})))
+    session.apply(ToolCall("bash"), SideEffects(frozenset({"web"})))
     session.active_template = Template("docs")
     assert before == AuthContext()
     assert AuthContext.from_state(session) != before
@@ -138,7 +138,7 @@ def test_sessions_share_nothing() -> None:
     """Lists, counts, labels and messages belong to one session."""
     first, second = Session(), Session()
     first.ignore("bash")
-    first.note(ToolCall("bash"), SideEffects())
+    first.apply(ToolCall("bash"), SideEffects())
     first.labels.add("x")
     first.messages.append("m")
     assert second == Session()
@@ -150,7 +150,7 @@ def test_sessions_share_nothing() -> None:
 def test_a_run_is_noted_with_what_it_leaves() -> None:
     """When, what, for whom, on which budgets, and to which targets; its labels stay on the session."""
     session, call = Session(agent="sub", clock=lambda: 7.0), ToolCall("bash", {"command": "ls"})
-    session.note(call, SideEffects(frozenset({"web"}), frozenset({"few"}), frozenset({"host:a"})))
+    session.apply(call, SideEffects(frozenset({"web"}), frozenset({"few"}), frozenset({"host:a"})))
     ran = Ran(7.0, "bash", "sub", call.digest, frozenset({"few"}), frozenset({"host:a"}))
     assert list(session.history.latest()) == [ran]
     assert session.labels == {"web"}
@@ -161,7 +161,7 @@ def test_a_history_does_not_follow_the_session() -> None:
     """A context holds the past of its moment."""
     session = Session()
     before = session.history
-    session.note(ToolCall("bash"), SideEffects())
+    session.apply(ToolCall("bash"), SideEffects())
     assert (len(before), len(session.history)) == (0, 1)
 
 
@@ -170,7 +170,7 @@ def test_every_agent_above_hears_of_a_run() -> None:
     top = Session()
     middle = top.child("middle")
     low = middle.child("low")
-    low.note(ToolCall("bash"), SideEffects(frozenset({"web"})))
+    low.apply(ToolCall("bash"), SideEffects(frozenset({"web"})))
     for session in (top, middle, low):
         assert [ran.agent for ran in session.history.latest()] == ["low"]
         assert session.labels == {"web"}
@@ -181,8 +181,8 @@ def test_labels_and_history_are_one_for_the_whole_family() -> None:
     """What one agent has read, every other may have read through it, whenever that one was started."""
     top = Session()
     low, other = top.child("low"), top.child("other")
-    top.note(ToolCall("bash"), SideEffects(frozenset({"web"})))
-    low.note(ToolCall("bash"), SideEffects(frozenset({"mail"})))
+    top.apply(ToolCall("bash"), SideEffects(frozenset({"web"})))
+    low.apply(ToolCall("bash"), SideEffects(frozenset({"mail"})))
     for session in (top, low, other, low.child("lowest")):
         assert (len(session.history), session.labels) == (2, {"web", "mail"})
 
@@ -191,7 +191,7 @@ def test_a_family_remembers_as_much_as_its_first_session() -> None:
     """The bounds go with the log, which is one for all of them."""
     top = Session(bounds=Bounds(calls=2))
     for session in (top, top.child("low"), top.child("other")):
-        session.note(ToolCall("bash"), SideEffects())
+        session.apply(ToolCall("bash"), SideEffects())
     assert (len(top.history), len(list(top.history.latest()))) == (3, 2)
 
 
