@@ -64,7 +64,7 @@ def _touched(actions: Actions) -> list[tuple[str, ...]]:
     ],
 )
 def test_a_path_is_touched_in_the_workspace(role: ArgumentRole, access: Access, doubt: str | None) -> None:
-    """The argument is told as its origin, and only reading leaves no doubt."""
+    """The argument is reported as its origin, and only reading leaves no doubt."""
     actions = _read({"path": "a"}, {"path": role})
     [touch] = actions.certain
     assert isinstance(touch, Touch)
@@ -74,7 +74,7 @@ def test_a_path_is_touched_in_the_workspace(role: ArgumentRole, access: Access, 
 
 
 def test_an_address_is_connected_to() -> None:
-    """It is a doubt, as nobody knows what goes out."""
+    """It is a doubt, as no one knows what goes out."""
     actions = _read({"url": "https://Example.com/a"}, {"url": Role.URL})
     assert actions.certain == (Connect("https://Example.com/a", "https", "example.com", 443, origin="url"),)
     assert actions.doubt == "it connects to `https://Example.com/a`"
@@ -185,7 +185,7 @@ def test_an_argument_inside_a_list_is_told_with_its_place() -> None:
     ],
 )
 def test_an_argument_that_is_missing_is_unknown(key: str, arguments: dict[str, Any]) -> None:
-    """Nobody knows what the tool does without it; null is no value."""
+    """No one knows what the tool does without it; null is not a value."""
     actions = _read(arguments, {key: Role.READ_PATH})
     assert _reasons(actions) == [f"the argument `{key}` is missing"]
     assert actions.doubt == f"the argument `{key}` is missing"
@@ -261,11 +261,11 @@ def test_a_list_of_words_is_not_one_text() -> None:
     ],
 )
 def test_an_argument_of_another_shape_is_unknown(key: str, arguments: dict[str, Any]) -> None:
-    """Law 4: what the tool makes of it nobody knows, so it is nothing that could be permitted."""
+    """Law 4: what the tool makes of it no one knows, so it is nothing that could be permitted."""
     assert _read(arguments, {key: Role.DELETE_PATH}).unknown is not None
 
 
-# Beside a command -------------------------------------------------------------------------------------------------
+# Next to a command -------------------------------------------------------------------------------------------------
 
 
 def test_an_argument_nobody_explains_may_change_a_command() -> None:
@@ -314,7 +314,7 @@ def test_a_folder_is_where_the_rest_happens(folder: str, name: str) -> None:
 
 @pytest.mark.parametrize(("folder", "is_doubtful"), [("sub", True), ("", False), (".", False), (WORK, False)])
 def test_in_another_folder_git_may_find_a_repository_that_runs_programs(*, folder: str, is_doubtful: bool) -> None:
-    """As it may behind a `cd`; the folder it stands in anyway changes nothing."""
+    """As it may behind a `cd`; the folder it is in anyway changes nothing."""
     roles = {"command": Role.COMMAND, "cwd": Role.FOLDER}
     for command in ("git status", ["git", "status"]):
         actions = _read({"command": command, "cwd": folder}, roles)
@@ -368,7 +368,7 @@ def test_without_a_home_a_tilde_leads_nowhere_in_particular() -> None:
     assert not touch.place.is_certain
 
 
-# Tools nobody declared --------------------------------------------------------------------------------------------
+# Tools no one declared --------------------------------------------------------------------------------------------
 
 
 def _guesses(arguments: dict[str, Any]) -> tuple[Action, ...]:
@@ -476,7 +476,7 @@ def test_the_arguments_of_a_tool_nobody_declared_are_looked_at_so_far(value: Any
     ],
 )
 def test_a_call_of_too_many_actions_is_unknown(role: ArgumentRole, items: list[str], reason: str) -> None:
-    """The first ones are told, and that there are more."""
+    """The first ones are reported, and that there are more."""
     started = time.process_time()
     actions = _read({"x": items}, {"x[]": role})
     assert time.process_time() - started < 2
@@ -509,7 +509,7 @@ def test_nothing_typed_is_nothing_done(arguments: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("value", ["ls\n", "\n", " ", "\x03", 0, False, [], {}, ["ls"]])
 def test_what_is_typed_is_unknown(value: object) -> None:
-    """Nobody knows the program, so nobody knows what it makes of it; a wrong type least of all."""
+    """No one knows the program, so no one knows what it makes of it; a wrong type least of all."""
     actions = _read({"chars": value}, {"chars?": Role.INPUT})
     assert _reasons(actions) == ["it is not known what a running program does with `chars`"]
     assert actions.unknown is not None

@@ -88,7 +88,7 @@ def test_what_changes_no_way_leaves_it_certain(text: str, here: Folder) -> None:
     ],
 )
 def test_behind_what_may_make_a_link_a_way_through_it_is_not_certain(text: str, here: Folder) -> None:
-    """Also where it is moved or copied on, or runs at the same time; and behind what nobody knows."""
+    """Also where it is moved or copied on, or runs at the same time; and behind what no one knows."""
     assert not _is_certain(text, here)
 
 

@@ -7,7 +7,7 @@ from permitry.core.action import Connect
 
 
 def test_a_plain_url_is_certain() -> None:
-    """Scheme, host and the scheme's port are told, and where the text came from."""
+    """Scheme, host and the scheme's port are reported, and where the text came from."""
     url = "https://example.com/a?b#c"
     assert read_url(url, "url") == Connect(url, "https", "example.com", 443, is_certain=True, origin="url")
 
@@ -29,7 +29,7 @@ def test_a_plain_url_is_certain() -> None:
     ],
 )
 def test_the_port_is_the_one_of_the_text_or_of_the_scheme(text: str, scheme: str, port: int | None) -> None:
-    """A port is a number however it is written; a scheme nobody knows has none."""
+    """A port is a number however it is written; a scheme no one knows has none."""
     found = read_url(text)
     assert (found.scheme, found.port, found.is_certain) == (scheme, port, True)
 
@@ -51,7 +51,7 @@ def test_the_port_is_the_one_of_the_text_or_of_the_scheme(text: str, scheme: str
     ],
 )
 def test_a_name_has_one_form(text: str, host: str) -> None:
-    """Case, script and encoding do not make another host; what stands behind the host is no host."""
+    """Case, script and encoding do not make another host; what is behind the host is not a host."""
     found = read_url(text)
     assert (found.host, found.is_certain) == (host, True)
 
@@ -241,7 +241,7 @@ def test_a_base_that_is_too_long_is_not_read() -> None:
     ],
 )
 def test_other_readers_may_connect_elsewhere(text: str, hosts: list[str]) -> None:
-    """Every host is told on which readers do not agree."""
+    """Every host is shown on which readers do not agree."""
     found = other_readings(text, "url")
     assert [connect.host for connect in found] == hosts
     assert all(not connect.is_certain and connect.origin == "url" for connect in found)

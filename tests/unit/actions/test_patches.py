@@ -113,7 +113,7 @@ def test_unified_diffs_name_the_files(text: str, touched: list[tuple[Access, str
     ],
 )
 def test_what_is_odd_leaves_a_doubt(text: str, path: str | None) -> None:
-    """Whatever somebody else may read in another way is in doubt, and the path in it is found all the same."""
+    """Whatever someone else may read in another way is in doubt, and the path in it is found all the same."""
     reading = paths_of(text)
     assert reading.doubt
     assert path is None or path in {name for _, name in reading.touched}

@@ -18,7 +18,7 @@ READ = Callable[..., Place]
 
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
-    """Return a folder with a workspace `ws`, a home `home/me`, and a folder `out` beside them, by its real name."""
+    """Return a folder with a workspace `ws`, a home `home/me`, and a folder `out` next to them, by its real name."""
     top = Path(os.path.realpath(tmp_path))
     for name in ("ws/src/deep", "home/me/.ssh", "out"):
         (top / name).mkdir(parents=True)
@@ -169,7 +169,7 @@ def test_any_other_tilde_has_both_readings(read: READ, top: Path) -> None:
 
 @pytest.mark.parametrize("is_home", [True, False])
 def test_the_home_of_a_user_is_guessed(read: READ, top: Path, *, is_home: bool) -> None:
-    """Who `~you` is stands in a file of the system; the likely folders are named, and nothing is certain."""
+    """Who `~you` is can be found in a file of the system; the likely folders are named, and nothing is certain."""
     place = read("~you/x", is_home=is_home)
     assert not place.is_certain
     guesses = {str(top / "ws/~you/x"), str(top / "home/me/x"), str(top / "home/you/x"), "/you/x"}
@@ -203,7 +203,7 @@ def test_a_relative_path_without_bases_has_no_name() -> None:
     "door", ["/proc/self/root", "/proc/1/root", "/proc/thread-self/root", "/proc/self/task/1/root"]
 )
 def test_the_root_of_a_process_is_ours(read: READ, top: Path, door: str) -> None:
-    """A door of /proc is not certain, and the likely name behind it is told."""
+    """A door of /proc is not certain, and the likely name behind it is reported."""
     place = read(f"{door}{top}/out/x")
     assert not place.is_certain
     assert place.real == (str(top / "out" / "x"),)
@@ -260,7 +260,7 @@ def test_an_address_of_a_file_has_both_readings(read: READ, top: Path, text: str
 
 
 def test_a_broken_address_has_one_reading(read: READ) -> None:
-    """What is no address is only a name, but not for every reader."""
+    """What is not an address is only a name, but not for every reader."""
     place = read("file://[x/y")
     assert len(place.lexical) == 1
     assert not place.is_certain

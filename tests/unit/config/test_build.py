@@ -67,7 +67,7 @@ def test_priority_zero_is_not_taken_for_no_priority() -> None:
 
 
 def test_a_rule_carries_everything_its_table_says() -> None:
-    """Nothing that stands in the file is lost on the way."""
+    """Nothing that is in the file is lost on the way."""
     when = {"mode": ["plan", "review"], "agent": "sub*", "template": "editor"}
     rule = _rule(_draft(when=when, reason="why", message="go on", tools=["a*", "@writes"]))
     assert rule.scope.selectors == (ToolSelector("a*"), ToolSelector("@writes"))
@@ -131,7 +131,7 @@ def test_a_restriction_may_be_scoped_by_a_condition_alone() -> None:
 
 
 def test_an_empty_condition_does_not_scope_a_rule() -> None:
-    """Both are told: that the rule is about everything, and that its condition is empty."""
+    """Both are reported: that the rule is about everything, and that its condition is empty."""
     assert _messages(_draft(tools=None, when={})) == [
         "`when` is empty",
         "the rule names neither tools nor a condition",
@@ -148,7 +148,7 @@ def test_an_example_in_an_unknown_template_is_told_and_not_tried(key: str) -> No
 
 
 def test_a_template_with_mistakes_of_its_own_is_known() -> None:
-    """What is wrong with a template is told once, not again at every rule and example that names it."""
+    """What is wrong with a template is reported once, not again at every rule and example that names it."""
     draft = _draft(when={"template": "broken"}, match=[{"tool": "x", "template": "broken"}])
     assert read_rule(draft, {}, {"broken"}, {})[1] == []
 
@@ -258,7 +258,7 @@ def test_no_template_is_built_when_one_is_wrong() -> None:
 
 
 def test_one_circle_is_told_once_and_two_circles_twice() -> None:
-    """Each circle is told at its alphabetically first member, and what leads into one is not in it."""
+    """Each circle is reported at its alphabetically first member, and what leads into one is not in it."""
     links = {"c": "b", "b": "c", "d": "e", "e": "d", "a": "b"}
     drafts = {name: _template(name, extends=[parent]) for name, parent in links.items()}
     told = [problem.message.rpartition(": ")[2] for problem in build_templates(drafts)[1]]
@@ -300,7 +300,7 @@ def test_a_longer_chain_of_templates_is_refused(length: int, step: int) -> None:
 
 
 def test_a_template_may_extend_one_that_is_defined_with_a_mistake() -> None:
-    """The mistake is told where it is; nothing is built, and the parent is not called unknown."""
+    """The mistake is reported where it is; nothing is built, and the parent is not called unknown."""
     drafts = {"a": _template("a", extends=["broken"]), "b": _template("b")}
     assert build_templates(drafts, {"a", "b", "broken"}) == ({}, [])
 
@@ -337,7 +337,7 @@ def test_a_budget_is_what_its_table_says(table: dict[str, object], budget: Budge
 
 @pytest.mark.parametrize("table", [{}, {"per": "1h"}, {"calls": 1, "targets": 1}])
 def test_a_budget_is_of_one_thing(table: dict[str, object]) -> None:
-    """Of neither or of both it is told."""
+    """Of neither or of both it is reported."""
     assert _messages(_draft(budget=table)) == ["a budget is of `calls` or of `targets`"]
 
 

@@ -88,7 +88,7 @@ def _layers(*files: Path | str) -> list[Origin]:
 
 @pytest.fixture
 def file(home: Path) -> Path:
-    """Return a rule file that extends another one beside it."""
+    """Return a rule file that extends another one next to it."""
     folder = home / "rules"
     folder.mkdir()
     (folder / "other.toml").write_text(OTHER)
@@ -204,7 +204,7 @@ def test_a_link_that_leads_elsewhere_is_noticed(cache: RuleCache, file: Path) ->
 
 
 def test_a_pipe_in_place_of_a_file_does_not_hang(cache: RuleCache, warm: list[Origin], file: Path) -> None:
-    """It is no rule file."""
+    """It is not a rule file."""
     file.with_name("other.toml").unlink()
     os.mkfifo(file.with_name("other.toml"))
     assert cache.kept(warm) is None
@@ -531,7 +531,7 @@ def test_an_edited_shipped_set_is_read_as_it_is(
 
 
 def test_cache_and_secret_are_for_the_user_alone(cache: RuleCache, kept_file: Path) -> None:
-    """Nobody else reads or writes either."""
+    """No one else reads or writes either."""
     for path, mode in ((kept_file, 0o600), (cache.secret, 0o600), (cache.folder, 0o700)):
         assert stat.S_IMODE(path.stat().st_mode) == mode
     assert len(cache.secret.read_bytes()) == 32
@@ -647,7 +647,7 @@ def test_rubbish_is_read_anew(cache: RuleCache, warm: list[Origin], kept_file: P
 
 
 def test_the_usual_places_are_those_of_the_user(cache: RuleCache) -> None:
-    """Where nobody names others."""
+    """Where no one names others."""
     assert RuleCache() == cache
 
 

@@ -131,7 +131,7 @@ def test_a_folder_in_place_of_the_users_file_is_a_problem(house: House) -> None:
 
 @pytest.mark.parametrize("layer", ["user", "admin"])
 def test_a_link_to_nowhere_in_place_of_a_file_is_a_problem(house: House, layer: str) -> None:
-    """A layer whose file was taken away is not a layer nobody wrote."""
+    """A layer whose file was taken away is not a layer that was never written."""
     path = house.write(layer)
     path.unlink()
     path.symlink_to("nowhere")
@@ -155,7 +155,7 @@ def test_a_layer_that_cannot_be_looked_at_is_in_force(
 
 @pytest.mark.parametrize("layer", ["user", "admin"])
 def test_a_file_where_the_folder_of_a_layer_would_be_is_no_layer(house: House, layer: str) -> None:
-    """Below a file there is nothing, and nothing is what a layer nobody wrote is."""
+    """Below a file there is nothing, and nothing is what a layer no one wrote is."""
     getattr(house, layer).parent.write_text("", encoding="utf-8")
     assert house.layers() == [Origin("permitry:base")]
 
@@ -325,7 +325,7 @@ def test_a_link_from_an_admin_file_is_followed_before_it_is_checked(house: House
 
 @needs_root
 def test_what_others_could_have_written_is_not_even_read(house: House) -> None:
-    """No other problem of such a file is told, and nothing it extends is opened."""
+    """No other problem of such a file is reported, and nothing it extends is opened."""
     path = house.write("admin", 'extends = ["gone.toml"]', "no TOML")
     path.chmod(0o666)
     _refused(house, path)
@@ -333,7 +333,7 @@ def test_what_others_could_have_written_is_not_even_read(house: House) -> None:
 
 @needs_root
 def test_a_project_takes_no_trust_from_what_the_admin_extends_too(house: House) -> None:
-    """The admin's templates stay, though the project mentions the same set and stands in a lower layer."""
+    """The admin's templates stay, though the project mentions the same set and is in a lower layer."""
     house.write("project", 'extends = ["permitry:coding-agent"]')
     house.write("admin", 'extends = ["permitry:coding-agent"]')
     rules = house.rules()

@@ -68,7 +68,7 @@ def test_files_are_loaded_in_the_order_given(write: Write) -> None:
 
 
 def test_nothing_to_load_is_an_empty_rule_set() -> None:
-    """No file is no mistake; the built-in rules are all there is."""
+    """No file is not a mistake; the built-in rules are all there is."""
     assert load_rules([]) == RuleSet()
     assert load_rules([]).policy().rules == BUILT_IN_RULES
 
@@ -134,7 +134,7 @@ def _all_problems(origin: Origin) -> tuple[Problem, ...]:
 
 
 def test_a_column_counts_characters_and_not_bytes(write: Write) -> None:
-    """What stands before the mistake may be of any script."""
+    """What is before the mistake may be of any script."""
     [problem] = _all_problems(write("a.toml", 'schema = 1\nrule = [{ id = "é", effect = "block" }]\n'))
     assert (problem.line, problem.column, problem.span) == (2, 16, 3)
 
@@ -193,7 +193,7 @@ def test_files_may_extend_each_other_as_deep_as_is_said(write: Write) -> None:
 
 @pytest.mark.parametrize("more", [1, 200])
 def test_files_that_extend_each_other_any_deeper_are_a_problem(write: Write, more: int) -> None:
-    """The first link too many is told, and none behind it is followed."""
+    """The first link too many is reported, and none behind it is followed."""
     origin = _write_chain(write, DEEPEST + more)
     message = f"rule files extend each other more than {DEEPEST} deep"
     assert _problems(origin) == [(f"{DEEPEST}.toml", 2, message)]
@@ -202,7 +202,7 @@ def test_files_that_extend_each_other_any_deeper_are_a_problem(write: Write, mor
 
 @pytest.mark.parametrize("extends", ['"b.toml"', "7", '[7, "b.toml"]', '["", "b.toml"]', "{ x = 1 }"])
 def test_an_entry_of_extends_that_names_no_file_is_told_once(write: Write, extends: str) -> None:
-    """What can be followed is followed; the rest is told by its type alone."""
+    """What can be followed is followed; the rest is reported by its type alone."""
     write("b.toml", "schema = 1\n")
     assert len(_problems(write("a.toml", f"schema = 1\nextends = {extends}\n"))) == 1
 
@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_read_is_a_problem(write: Write, monkeypatch: pyte
 
 
 def test_a_file_that_cannot_be_looked_at_is_a_problem(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder one may not enter is told where it is named, as an origin or in `extends`."""
+    """A folder one may not enter is reported where it is named, as an origin or in `extends`."""
     origin = write("a.toml", _file(extends='"b.toml"'))
     message = "`b.toml` cannot be looked at: permission denied"
     monkeypatch.setattr(Path, "is_file", lambda path: _refuse(path) if path.name == "b.toml" else path.exists())
@@ -241,7 +241,7 @@ def _refuse(path: Path) -> bool:
 
 @pytest.mark.parametrize("name", ["a" * 300, "b/" * 5000 + "c"], ids=["name", "path"])
 def test_a_name_no_system_can_hold_is_a_problem(write: Write, name: str) -> None:
-    """Too long a name is told where it stands, as an origin or in `extends`."""
+    """Too long a name is reported where it is written, as an origin or in `extends`."""
     origin = write("a.toml", _file(extends=f'"{name}"'))
     assert [problem[:2] for problem in _problems(origin, Origin(name))] == [("a.toml", 2), (name, 0)]
 
@@ -274,7 +274,7 @@ def test_a_file_nested_almost_too_deeply_is_a_problem(write: Write, opening: str
 
 @pytest.mark.parametrize("priority", ["9" * 5000, "-" + "9" * 5000, "0x" + "f" * 5000, "99_999_999"])
 def test_a_number_too_long_to_print_is_a_problem(write: Write, priority: str) -> None:
-    """Numbers of any length are told, and none of them is printed."""
+    """Numbers of any length are reported, and none of them is printed."""
     problems = _all_problems(write("a.toml", _file(_rule("a", "block", f"priority = {priority}"))))
     assert [len(problem.message) < 50 for problem in problems] == [True]
     assert _problems(write("a.toml", f"schema = {priority}\n"))
@@ -293,7 +293,7 @@ HEAD = "schema = 1\n[[rule]]\nid = 'r'\ntools = ['x']\n"
     ],
 )
 def test_a_dotted_key_of_any_length_is_a_problem(write: Write, text: str, depth: int) -> None:
-    """A value of any depth is told by its type, and none of it is printed."""
+    """A value of any depth is reported by its type, and none of it is printed."""
     [problem] = _all_problems(write("a.toml", text.format(".a" * depth)))
     assert len(problem.message) < 70
 
@@ -305,7 +305,7 @@ def _write_user_and_project(write: Write, user: str, project: str) -> tuple[Orig
 
 
 def test_an_untrusted_template_is_no_parent_of_a_trusted_one(write: Write) -> None:
-    """What the project calls by the missing name never widens a template; the user is told what is missing."""
+    """What the project calls by the missing name never widens a template; the user is shown what is missing."""
     user, project = _write_user_and_project(
         write, "[template.mine]\nextends = ['reader']", "[template.reader]\nallow_tools = ['*']"
     )
@@ -348,7 +348,7 @@ def test_a_file_counts_with_the_trust_of_its_strongest_origin(write: Write, step
 
 
 def test_a_template_with_a_wrong_key_is_still_known(write: Write) -> None:
-    """Rules and examples that name it are not told as well."""
+    """Rules and examples that name it are not reported as well."""
     example = "match = [{ tool = 'tool', template = 't' }]"
     rule = _rule("a", "block", "when.template = 't'", example)
     assert _problems(write("a.toml", _file("[template.t]", "zzz = 1", rule))) == [("a.toml", 4, "unknown key `zzz`")]
@@ -364,7 +364,7 @@ def test_a_template_with_a_wrong_key_is_known_to_those_that_extend_it(write: Wri
 
 
 def test_an_untrusted_template_with_a_mistake_lets_no_trusted_one_load(write: Write) -> None:
-    """A project's broken template is no parent of the user's either."""
+    """A project's broken template is not a parent of the user's either."""
     user, project = _write_user_and_project(write, "[template.a]\nextends = ['t']", "[template.t]\nzzz = 1")
     assert ("project.toml", 3, "unknown key `zzz`") in _problems(user, project)
 
@@ -434,7 +434,7 @@ def test_load_policy_decides_by_the_named_files(write: Write) -> None:
 
 
 def test_load_policy_takes_paths(write: Write, folder: Path) -> None:
-    """A path object is as good as its text, and both go beside a shipped name."""
+    """A path object is as good as its text, and both go next to a shipped name."""
     write("a.toml", _file(_rule("a", "allow")))
     policy = load_policy(folder / "a.toml", "permitry:base")
     assert policy.rules == load_policy(str(folder / "a.toml"), "permitry:base").rules
@@ -481,7 +481,7 @@ def test_a_declared_tool_is_known_to_the_policy(write: Write) -> None:
 
 
 def test_a_tool_is_declared_once(write: Write) -> None:
-    """Two declarations would leave open which one counts; both places are told."""
+    """Two declarations would leave open which one counts; both places are reported."""
     origins = [write("a.toml", _file(_TOOL)), write("b.toml", _file(_TOOL))]
     assert _problems(*origins) == [("b.toml", 3, "the tool `http_get` is declared twice")]
 

@@ -61,7 +61,7 @@ def _is_toml(text: str) -> bool:
 
 @st.composite
 def _documents(draw: st.DrawFn) -> str:
-    """Draw statements, and keep those that go together with what stands before them."""
+    """Draw statements, and keep those that go together with what is before them."""
     text = ""
     for form, key, value in draw(st.lists(_STATEMENTS, min_size=3, max_size=12)):
         more = f"{text}{form.format(draw(_DOTS).join(key), value)}\n"
@@ -304,7 +304,7 @@ def test_a_text_with_a_piece_changed_is_read_to_its_end_if_it_is_toml(text: str,
     "text", ["", "#", "\n", "a = 1#", "a=1\r\n", "a = [ # ]\n]", '"" = ""', "a.''.b = {}", "[ a . b ]#"]
 )
 def test_a_text_without_a_last_line_end_is_read_to_its_end(text: str) -> None:
-    """The scanner stops where the text stops, whatever stands last, and finds nothing past it."""
+    """The scanner stops where the text stops, whatever is last, and finds nothing past it."""
     places = locate(text)
     assert all(span.start < span.end <= len(text) for span in (*places.keys.values(), *places.values.values()))
     assert len(places.values) == text.count("=")

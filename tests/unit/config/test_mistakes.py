@@ -14,7 +14,7 @@ from permitry.errors import ConfigError, Problem
 
 
 class Mistake(NamedTuple):
-    """One wrong `rules.toml`, perhaps with files beside it, and the one problem it must be told.
+    """One wrong `rules.toml`, perhaps with files next to it, and the one problem that must be reported.
 
     `token` is what the carets underline: a line feed is the end of the line, and empty means that no line is shown.
     `path` is the file to load when it is not `rules.toml`, and `where` the file the problem is in when it is neither.
@@ -63,7 +63,7 @@ def _block(*lines: str) -> str:
     return _rule(BLOCK, TOOLS, *lines)
 
 
-# A row is easier to check when the text stands over what is told about it.
+# A row is easier to check with the text above the expected message.
 # fmt: off
 MISTAKES = [
     # The file itself.
@@ -437,7 +437,7 @@ def _problems(mistake: Mistake, folder: Path) -> tuple[Problem, ...]:
 
 
 def _source_line(mistake: Mistake) -> str:
-    """Return the line that is told, with its line end."""
+    """Return the line that is reported, with its line end."""
     text = mistake.beside.get(mistake.where, mistake.text)
     return f"{text}\n".splitlines(keepends=True)[mistake.line - 1] if isinstance(text, str) else ""
 
@@ -489,7 +489,7 @@ def test_the_carets_stand_under_the_wrong_token(mistake: Mistake, folder: Path) 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_nothing_of_a_file_reaches_a_terminal_that_is_not_to_be_seen(mistake: Mistake, folder: Path) -> None:
-    """Whatever stands in a file, no line that is printed holds a control character."""
+    """Whatever is in a file, no line that is printed holds a control character."""
     for line in str(ConfigError(_problems(mistake, folder))).split("\n"):
         assert line.isprintable()
 

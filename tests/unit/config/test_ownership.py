@@ -1,4 +1,4 @@
-"""A file counts as root's own when nobody else could have written it, or put another in its place."""
+"""A file counts as root's own when no one else could have written it, or put another in its place."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ def _status(mode: int, owner: int) -> os.stat_result:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    """Return a function from mode and owner of file, folder and top to what is told of `/top/folder/file`."""
+    """Return a function from mode and owner of file, folder and top to what is reported of `/top/folder/file`."""
 
     def asked(file: tuple[int, int], folder: tuple[int, int], top: tuple[int, int] = (0o755, ROOT)) -> str | None:
         statuses: Mapping[str, tuple[int, int]] = {"file": file, "folder": folder, "top": top, "": (0o755, ROOT)}
@@ -55,13 +55,13 @@ def test_a_folder_of_somebody_else_or_that_others_may_write_is_told(told: Told, 
 
 
 def test_what_cannot_be_looked_at_is_told(told: Told) -> None:
-    """Not known to be safe is not safe; the system's reason is told in lower case."""
+    """Not known to be safe is not safe; the system's reason is reported in lower case."""
     reason = os.strerror(errno.EACCES).lower()
     assert told((0o644, ROOT), (errno.EACCES, MISSING)) == f"`/top/folder` cannot be looked at: {reason}"
 
 
 def test_what_cannot_be_looked_at_for_no_reason_is_told(told: Told) -> None:
-    """A system that gives no reason is no reason to trust the file."""
+    """A system that gives no reason is not a reason to trust the file."""
     assert told((0, MISSING), (0o755, ROOT)) == "`/top/folder/file` cannot be looked at: unknown reason"
 
 
@@ -72,7 +72,7 @@ def test_a_folder_further_up_that_others_may_write_is_told(told: Told, status: t
 
 
 def test_a_sticky_folder_further_up_is_fine(told: Told) -> None:
-    """In a sticky folder nobody can replace what root owns."""
+    """In a sticky folder no one can replace what root owns."""
     assert told((0o644, ROOT), (0o755, ROOT), (0o1777, ROOT)) is None
 
 

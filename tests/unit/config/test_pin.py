@@ -101,7 +101,7 @@ def test_a_folder_swapped_for_a_link_breaks_the_pin(root: Path) -> None:
 
 @pytest.mark.parametrize("replace", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
 def test_what_is_no_file_any_more_breaks_the_pin(root: Path, replace: Callable[[Path], None]) -> None:
-    """Nobody waits for a pipe that nobody fills."""
+    """No one waits for a pipe that no one fills."""
     pin = read_project(root).pin
     (root / MORE).unlink()
     replace(root / MORE)
@@ -138,7 +138,7 @@ def test_a_project_whose_folder_leads_outside_is_refused(root: Path) -> None:
 
 
 def test_what_reaches_outside_is_not_shown(root: Path) -> None:
-    """A mistake in a file outside is told to nobody."""
+    """A mistake in a file outside is not shown."""
     (root.parent / "secret").write_text("password\n")
     _write(root, MAIN, 'extends = ["../../secret"]')
     with pytest.raises(ConfigError) as caught:
@@ -152,13 +152,13 @@ def test_a_folder_without_a_project_is_told(tmp_path: Path) -> None:
 
 
 def test_a_circle_of_links_is_told(tmp_path: Path) -> None:
-    """It is no project either."""
+    """It is not a project either."""
     (tmp_path / "circle").symlink_to("circle")
     assert _message(tmp_path / "circle") == f"there is no file `{PROJECT_FILE}` in it"
 
 
 def test_a_project_that_does_not_load_is_refused(root: Path) -> None:
-    """All of its mistakes are told."""
+    """All of its mistakes are reported."""
     _write(root, MORE, "[[rule]]", 'id = "x"', 'effect = "deny"')
     assert _message(root) == "unknown effect `deny`"
 

@@ -28,7 +28,7 @@ def _rules(effect: str, *extends: str) -> str:
 
 @attrs.frozen
 class House:
-    """The layers of a project, and what is told of their changes."""
+    """The layers of a project, and what is reported of their changes."""
 
     folder: Path
     told: list[Loaded]
@@ -101,7 +101,7 @@ def _takes_two_looks(reloader: PolicyReloader) -> bool:
 
 
 def test_the_first_policy_is_there_at_once(house: House) -> None:
-    """Nobody has to poll first, and nobody is told of it."""
+    """No one has to poll first, and no one is notified."""
     reloader = house.reloader()
     assert (_verdict(reloader), reloader.problems, house.told) == ("allow", None, [])
 
@@ -114,7 +114,7 @@ def test_a_first_load_that_fails_raises(house: House) -> None:
 
 
 def test_whatever_fails_at_first_is_a_config_error(house: House) -> None:
-    """Also what nobody thought of."""
+    """Also what no one thought of."""
 
     def fail() -> list[Origin]:
         raise RuntimeError("oh")
@@ -124,7 +124,7 @@ def test_whatever_fails_at_first_is_a_config_error(house: House) -> None:
 
 
 def test_a_changed_file_counts_after_two_polls(house: House) -> None:
-    """Not before, and it is told once."""
+    """Not before, and it is reported once."""
     reloader = house.reloader()
     house.write(house.user, _rules("block"))
     assert _verdict(reloader) == "allow"
@@ -211,7 +211,7 @@ def test_a_layer_written_later_counts(house: House) -> None:
 
 
 def test_a_broken_file_keeps_the_last_good_policy(house: House) -> None:
-    """It is told once, with its place, and nothing of it counts."""
+    """It is reported once, with its place, and nothing of it counts."""
     reloader = house.reloader()
     before = reloader.policy
     house.write(house.user, BROKEN)
@@ -308,7 +308,7 @@ def test_a_named_or_extended_file_that_vanishes_is_broken(house: House) -> None:
 
 
 def test_whatever_fails_later_keeps_the_last_good_policy(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also what nobody thought of, in the search for layers as well."""
+    """Also what no one thought of, in the search for layers as well."""
     reloader = house.reloader()
 
     def fail(*_: object) -> Origin:
@@ -352,7 +352,7 @@ def test_a_trusted_project_that_changes_loses_its_permissions(house: House) -> N
 def test_a_file_changed_to_and_fro_while_it_is_read_is_loaded_again(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is in force is what stands in the files afterwards."""
+    """What is in force is what is in the files afterwards."""
     reloader = house.reloader()
     house.write(house.user, _rules("block"))
     turns = iter(["allow"])
@@ -371,7 +371,7 @@ def test_a_file_changed_to_and_fro_while_it_is_read_is_loaded_again(
 
 
 def test_a_file_that_never_rests_is_a_problem(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody keeps the others waiting for ever."""
+    """No one keeps the others waiting for ever."""
     reloader = house.reloader()
     house.write(house.user, _rules("block"))
 
@@ -558,7 +558,7 @@ def test_the_difference_names_what_came_and_went_by_file(house: House) -> None:
 
 
 def test_a_rule_that_only_moved_has_not_changed(house: House) -> None:
-    """Its line is no part of what it means; its effect, its tools and its reason are."""
+    """Its line is not a part of what it means; its effect, its tools and its reason are."""
     house.write(house.user, _rules("allow"))
     before = house.reloader().loaded
     house.write(house.user, _rules("allow").replace("schema", "\n\nschema"))

@@ -43,7 +43,7 @@ def _tables() -> list[dict[str, Any]]:
     "model", [Header, RuleFile, RuleTable, TemplateTable, ToolTable, WhenTable, BudgetTable, ExampleTable]
 )
 def test_every_table_refuses_unknown_keys(model: type[BaseModel]) -> None:
-    """A key nobody reads is a mistake, never a comment."""
+    """A key no one reads is a mistake, never a comment."""
     with pytest.raises(ValidationError) as caught:
         model.model_validate({"no_such_key": 1})
     assert ("extra_forbidden", ("no_such_key",)) in [(error["type"], error["loc"]) for error in caught.value.errors()]
@@ -88,7 +88,7 @@ def test_a_name_or_glob_is_taken_as_a_tool(name: str) -> None:
 
 @pytest.mark.parametrize("name", [f"a{sign}b" for sign in "()^$|\\ "] + ["re:git_.", "re:x", "Bash(git push)"])
 def test_what_belongs_to_no_tool_name_is_no_pattern(name: str) -> None:
-    """A regular expression, an alternative or a command line would select nothing, and nobody would notice."""
+    """A regular expression, an alternative or a command line would select nothing, and no one would notice."""
     for model, given in (
         (RuleTable, {**RULE, "tools": [name]}),
         (RuleTable, {**RULE, "match": [{"tool": name}]}),
@@ -110,7 +110,7 @@ def test_what_belongs_to_no_tool_name_is_no_pattern(name: str) -> None:
     ],
 )
 def test_another_programs_name_of_a_server_tool_is_refused_with_ours(name: str, right: str) -> None:
-    """What stands behind the server's name is the tool, and no tool means all; the right spelling is taken."""
+    """What is behind the server's name is the tool, and no tool means all; the right spelling is taken."""
     with pytest.raises(ValidationError) as caught:
         RuleTable.model_validate({**RULE, "tools": [name]})
     [error] = caught.value.errors()
@@ -152,7 +152,7 @@ def test_an_agent_or_template_may_be_called_nearly_as_a_mode() -> None:
 
 @pytest.mark.parametrize("name", ["mcp:docs", "mcp:docs/", "mcp:/search", "mcp:", "mcp:/"])
 def test_a_tool_of_a_server_needs_both_names(name: str) -> None:
-    """Half a name would select nothing, and nobody would notice."""
+    """Half a name would select nothing, and no one would notice."""
     with pytest.raises(ValidationError, match=f"`{name}`"):
         RuleTable.model_validate({**RULE, "tools": [name]})
 
@@ -201,7 +201,7 @@ def test_the_published_schema_knows_no_null() -> None:
 
 
 def test_the_published_schema_offers_no_choice_of_one() -> None:
-    """Where leaving a key out was the only other choice, the type stands alone, and so does a reference."""
+    """Where leaving a key out was the only other choice, the type is alone, and so does a reference."""
     schema = rule_file_schema()
     assert [node for node in _nodes(schema) if len(node.get("anyOf", "either or")) < 2] == []
     rule = schema["$defs"]["RuleTable"]["properties"]

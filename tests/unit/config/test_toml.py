@@ -61,7 +61,7 @@ def test_a_long_key_costs_little(head: str) -> None:
 
 
 def test_a_rule_file_with_such_a_key_is_a_mistake_with_its_line(write: Callable[[str, str], Origin]) -> None:
-    """Also in a project that nobody trusts."""
+    """Also in a project that is not trusted."""
     write("a.toml", "schema = 1\n\n" + "x." * 32_768 + "y = 1\n")
     with pytest.raises(ConfigError) as caught:
         load_rules([Origin("a.toml", is_trusted=False)])

@@ -148,7 +148,7 @@ def test_a_type_is_told_in_the_words_of_toml(problems_of: Load, value: str, have
 
 
 def test_a_type_problem_of_an_element_names_the_list() -> None:
-    """An index is no name; the key before it is."""
+    """An index is not a name; the key before it is."""
     source = SourceText("rules.toml", "rule = [1]\n")
     problem = type_problem(source, ("rule", 0), "a table", 1)
     assert problem[1:5] == (1, 9, 1, "`rule` holds a number; it must be a list of tables")

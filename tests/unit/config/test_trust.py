@@ -1,4 +1,4 @@
-"""The user's word on projects: pinned, revocable, and believed only from a file nobody else could have written."""
+"""The user's word on projects: pinned, revocable, and believed only from a file no one else could have written."""
 
 import json
 import os
@@ -101,7 +101,7 @@ def test_file_and_folder_are_the_users_alone(store: TrustStore, file: Path) -> N
 
 
 def test_a_changed_project_is_not_trusted_until_it_is_again(store: TrustStore, file: Path) -> None:
-    """Nobody has agreed to the new bytes; going back to the old ones is agreed to."""
+    """No one has agreed to the new bytes; going back to the old ones is agreed to."""
     _trust(store, file)
     file.write_text(ALLOW.replace('"tool"', '"*"'))
     assert not store.is_trusted(file)
@@ -233,7 +233,7 @@ def test_a_broken_project_is_not_trusted_and_costs_no_old_trust(store: TrustStor
     ],
 )  # fmt: skip
 def test_a_damaged_store_trusts_nothing_and_says_so(store: TrustStore, file: Path, content: bytes) -> None:
-    """Half a store is no store, and it is not written over."""
+    """Half a store is not a store, and it is not written over."""
     _trust(store, file)
     store.path.write_bytes(content)
     assert _refusal(store) == "is damaged"
@@ -287,7 +287,7 @@ def test_a_store_of_another_owner_trusts_nothing(store: TrustStore, file: Path, 
 
 @pytest.mark.parametrize("replace", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
 def test_a_store_that_is_no_file_trusts_nothing(store: TrustStore, file: Path, replace: Callable[[Path], None]) -> None:
-    """Nobody waits for a pipe that nobody fills."""
+    """No one waits for a pipe that no one fills."""
     store.path.parent.mkdir(parents=True, mode=0o700)
     replace(store.path)
     assert _refusal(store) == "cannot be read: it is not a regular file"
@@ -297,7 +297,7 @@ def test_a_store_that_is_no_file_trusts_nothing(store: TrustStore, file: Path, r
 def test_a_store_that_cannot_be_read_trusts_nothing(
     store: TrustStore, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The system's reason is told, in lower case."""
+    """The system's reason is reported, in lower case."""
 
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -403,7 +403,7 @@ def test_a_folder_of_any_name_can_be_trusted(store: TrustStore, tmp_path: Path, 
 
 
 def test_the_store_is_where_the_system_keeps_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless told otherwise it stands beside the record."""
+    """By default it is next to the record."""
     monkeypatch.setattr("platformdirs.user_state_path", lambda name: tmp_path / name)
     assert TrustStore().path == tmp_path / "permitry" / "trust.json"
 

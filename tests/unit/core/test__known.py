@@ -73,7 +73,7 @@ def test_what_is_never_remembered_cannot_be_read(name: str) -> None:
 
 
 def test_the_ignore_list_is_not_known_for_another_tool() -> None:
-    """It is no part of the key."""
+    """It is not a part of the key."""
     with pytest.raises(Unresolved):
         noting(AuthContext(), "a", set()).ignores("b")
 

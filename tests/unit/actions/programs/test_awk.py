@@ -115,7 +115,7 @@ def test_no_set_lets_such_a_program_run(rules: str, program: str) -> None:
 
 @pytest.mark.parametrize("program", REFUSED)
 def test_what_the_grammar_does_not_produce_is_refused(program: str) -> None:
-    """A redirection, what may be one to some implementation, and what is no program."""
+    """A redirection, what may be one to some implementation, and what is not a program."""
     assert doubt(program, "f") is not None
 
 

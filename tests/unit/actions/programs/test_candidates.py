@@ -63,7 +63,7 @@ def test_a_whole_name_is_the_one_that_is_named(text: str) -> None:
     ],
 )
 def test_braces_and_ranges_are_expanded(text: str, addresses: set[str]) -> None:
-    """As curl does; what stands behind the host is left alone."""
+    """As curl does; what is behind the host is left alone."""
     assert {word.text for word in globbed(Word(text))} == addresses
 
 

@@ -1307,7 +1307,7 @@ def reads(text: str) -> bool:
 
 
 def stored(name: str) -> list[str]:
-    """Return the commands of a file beside this one; a `⏎` in a line is a newline of the command."""
+    """Return the commands of a file next to this one; a `⏎` in a line is a newline of the command."""
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return [line.replace("⏎", "\n") for line in lines(text)]
 
@@ -1373,7 +1373,7 @@ def test_a_dangerous_word_behind_two_hyphens_is_an_operand() -> None:
 
 @pytest.mark.parametrize("wrapper", ["timeout 5", "nice", "nice -n 5", "env", "env LC_ALL=C", "command", "stdbuf -oL"])
 def test_wrappers_hide_nothing(wrapper: str) -> None:
-    """What stands behind a wrapper is judged as if it stood alone, for harmless and dangerous commands alike."""
+    """What is behind a wrapper is judged as if it stood alone, for harmless and dangerous commands alike."""
     for command, _, dangers in INSERTED:
         if command.startswith(("env", "set", "timeout", "xargs")):
             continue

@@ -274,7 +274,7 @@ def test_operands_that_are_known(text: str, expected: str | None) -> None:
 
 @pytest.mark.parametrize(("text", "expected"), TOLD.items())
 def test_operands_that_are_known_but_not_all(text: str, expected: str) -> None:
-    """What runs a program, or does something that is no path and no host, is nothing a permission may rely on."""
+    """What runs a program, or does something that is neither a path nor a host, is nothing a permission may rely on."""
     found = operands(text)
     assert not found.is_listed
     assert named(found) == set(expected.split())
@@ -291,7 +291,7 @@ def test_operands_that_are_not_known(text: str) -> None:
 
 
 def test_everything_an_unknown_program_is_given_may_be_a_path() -> None:
-    """A word may be read and written, and so may what is attached to an option or stands behind a sign."""
+    """A word may be read and written, and so may what is attached to an option or is behind a sign."""
     found = operands("unknown -f/etc/a --file=b if=c me@d -- e")
     for text in ("-f/etc/a", "/etc/a", "b", "c", "d", "if=c", "e"):
         accesses = {each.access for each in (*found.paths, *found.guessed) if each.word.text == text}
@@ -368,7 +368,7 @@ def test_a_message_names_no_path() -> None:
 
 
 def test_of_too_many_names_some_are_told() -> None:
-    """The rest is a name that nobody has seen, and no permission may rely on the list."""
+    """The rest is a name that no one has seen, and no permission may rely on the list."""
     found = operands("cat " + " ".join(map(str, range(9000))))
     assert not found.is_listed
     assert found.paths[-1].word == Word("", is_open=True)
@@ -467,14 +467,14 @@ def test_words_keep_what_the_shell_may_make_of_them() -> None:
 
 @pytest.mark.parametrize("text", ["cat", "cp a", "grep x", "sed p", "sort -k", "curl", "git", "find -newer", "test -f"])
 def test_an_open_word_is_never_known(text: str) -> None:
-    """An expansion may become an option or several words: nothing may rely on what stands there."""
+    """An expansion may become an option or several words: nothing may rely on what is there."""
     words = (*read_strictly(text)[0].words, Word("$x", is_open=True))
     assert not touches_of(words).is_listed
     assert words[-1] in words_of(touches_of(words))
 
 
 def stored(name: str) -> Iterator[tuple[str, Command]]:
-    """Yield the commands of a file beside this one that are readable, their wrappers taken off."""
+    """Yield the commands of a file next to this one that are readable, their wrappers taken off."""
     for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
         try:
             found = classify(read_strictly(line.replace("⏎", "\n")))
@@ -519,7 +519,7 @@ def test_the_data_says_what_most_operands_are() -> None:
 
 
 def test_shapes_name_options_that_are_known() -> None:
-    """Every option that has a meaning stands in the lists of the program, and every role is one."""
+    """Every option that has a meaning is in the lists of the program, and every role is one."""
     fields = ("when", "instead", "reads", "writes", "at", "folders", "connects", "trees", "keeps", "exact", "unsure")
     for name, entry in entries():
         kinds = attrs.astuple(entry.known, recurse=False)

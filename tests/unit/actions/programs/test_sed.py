@@ -54,7 +54,7 @@ def files(*words: str) -> list[tuple[str, str]]:
     ],
 )
 def test_a_file_goes_on_to_the_end_of_the_line(script: str, found: list[tuple[str, str]]) -> None:
-    """Whatever stands there, for all kinds of `sed`."""
+    """Whatever is there, for all kinds of `sed`."""
     assert files("-n", script, "f") == found
     assert files("-e", "p", "-e", script, "f") == found
 

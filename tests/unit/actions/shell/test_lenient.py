@@ -30,7 +30,7 @@ def test_the_hidden_command_is_found(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["echo 'a; rm x'", "echo a\\; rm x", "cat <<'E'\nrm x\nE\nls", "ls # rm x"])
 def test_literal_text_is_no_command(text: str) -> None:
-    """What stands in quotes, a comment or a here-document runs nothing."""
+    """What is in quotes, a comment or a here-document runs nothing."""
     assert "rm" not in {command.argv[0] for command in read_leniently(text).commands}
 
 

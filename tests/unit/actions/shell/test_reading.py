@@ -218,7 +218,7 @@ def test_a_refused_command_tells_its_own_place() -> None:
 
 
 def test_what_runs_too_deep_is_unknown() -> None:
-    """Nobody looks through a hundred wrappers."""
+    """No one looks through a hundred wrappers."""
     reading = _read(f"{'sudo ' * 200}rm x")
     assert any(isinstance(action, Unknown) for action in (*reading.certain, *reading.possible))
 
@@ -335,7 +335,7 @@ def test_a_program_with_too_many_arguments_is_unknown() -> None:
 
 
 def test_a_patch_of_too_many_files_touches_nothing_for_certain() -> None:
-    """As many as are allowed are told."""
+    """As many as are allowed are reported."""
     files = [f"*** Delete File: {i}\n" for i in range(4_097)]
     assert patched(f"*** Begin Patch\n{''.join(files)}*** End Patch", HERE) == (
         (), "the patch touches more than 4096 files"

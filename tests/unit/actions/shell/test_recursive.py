@@ -50,7 +50,7 @@ def test_too_many_programs_around_another_are_said() -> None:
 
 
 def test_an_alias_in_the_environment_is_a_command_of_git() -> None:
-    """Its name stands in another variable; any value may be one."""
+    """Its name is in another variable; any value may be one."""
     found = {command.argv for command in read_recursively("GIT_CONFIG_VALUE_0=push git p").commands}
     assert ("git", "push") in found
 

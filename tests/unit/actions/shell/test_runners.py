@@ -108,7 +108,7 @@ def test_what_hash_puts_behind_a_name_is_run() -> None:
 
 
 def test_the_mark_of_xargs_is_whatever_it_says() -> None:
-    """A word that holds it becomes one that nobody knows."""
+    """A word that holds it becomes one that no one knows."""
     for text in ("xargs -I% rm a%", "xargs -I % rm a%", "xargs --replace=% rm a%", "xargs rm a{}"):
         assert any(inner.words[1:2] and inner.words[1].is_open for inner in unfolded(words_of(text)))
 

@@ -32,13 +32,13 @@ def test_patterns_and_homes_are_marked() -> None:
 
 
 def test_too_many_braces_make_a_word_open() -> None:
-    """Nobody expands a bomb."""
+    """No one expands a bomb."""
     (word,) = read_simple_command("{a,b}" * 10).words
     assert word.is_open
 
 
 def test_redirections_are_taken_out() -> None:
-    """A duplicated descriptor is no file."""
+    """A duplicated descriptor is not a file."""
     simple = read_simple_command("<in ls 2>&1 >>out &>all {fd}>x -a")
     assert ([word.text for word in simple.words], simple.reads) == (["ls", "-a"], ("in",))
     assert simple.writes == ("out", "all", "x")
@@ -59,5 +59,5 @@ def test_a_bracket_that_nothing_closes_is_a_letter(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[a]", "[]", "[[]", "a[b]c", "[!a]", "['a']", "[$x]", "[a]'b'"])
 def test_a_closed_bracket_is_a_wildcard(text: str) -> None:
-    """Whatever stands in it."""
+    """Whatever is in it."""
     assert read_simple_command(text).words[0].is_glob

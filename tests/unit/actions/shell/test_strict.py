@@ -36,7 +36,7 @@ def only(text: str) -> Command:
     ],
 )
 def test_a_command_follows_a_connector(text: str, follows: list[str]) -> None:
-    """Each command carries what stands before it, the first of a group what stands before the group."""
+    """Each command carries what is before it, the first of a group what is before the group."""
     assert [command.follows for command in read_strictly(text)] == follows
 
 
@@ -71,7 +71,7 @@ def test_comments_and_separators_are_no_commands(text: str) -> None:
     "text", ["", " ", "# x", "a &&", "a |", "a ;;", "a ; ; b", "&& a", "a & b", "a &", "| a", "a |&& b", "a ;& b"]
 )
 def test_a_list_must_be_whole(text: str) -> None:
-    """A missing command, and what stands between commands elsewhere, is refused."""
+    """A missing command, and what is between commands elsewhere, is refused."""
     with pytest.raises(UnreadableError):
         read_strictly(text)
 
@@ -154,7 +154,7 @@ def test_a_quoted_reserved_word_is_a_program(text: str) -> None:
 
 
 def test_assignments_stand_before_the_program() -> None:
-    """Names and values are told apart from the words; one behind the program is a word."""
+    """Names and values are reported apart from the words; one behind the program is a word."""
     command = only("A=1 B_2='x y' C= env D=4")
     assert command.assignments == (("A", "1"), ("B_2", "x y"), ("C", ""))
     assert command.argv == ("env", "D=4")
@@ -389,7 +389,7 @@ def test_a_variable_ends_with_its_loop() -> None:
     ],
 )
 def test_nothing_beside_a_loop_changes_its_words(before: str) -> None:
-    """What stands before a loop may split or alter its variable just as well."""
+    """What is before a loop may split or alter its variable just as well."""
     with pytest.raises(UnreadableError, match="a loop whose variable may change"):
         read_strictly(f"{before}; for f in a-b; do ls $f; done")
 

@@ -101,7 +101,7 @@ def _all_restrictions(near: Restrictions, _: object) -> Sequence[ConfiguredRule]
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file that each example writes anew."""
+    """Return a file that each example writes again."""
     return tmp_path_factory.mktemp("lint") / "rules.toml"
 
 

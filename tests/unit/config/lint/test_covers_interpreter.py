@@ -23,7 +23,7 @@ FOUND = [("covers-interpreter", "a")]
     ],
 )  # fmt: skip
 def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command: str) -> None:
-    """Nobody looks at the code in the arguments, so the permission is one for everything."""
+    """No one looks at the code in the arguments, so the permission is one for everything."""
     assert kinds(rule("a", "allow", f'when.command = ["{command}"]')) == FOUND
 
 

@@ -42,7 +42,7 @@ def test_findings_stand_in_the_order_of_files(write: Callable[[str, str], Origin
 
 
 def test_a_shipped_set_that_is_extended_is_taken_as_it_is(linted: Linted, rule: Rule) -> None:
-    """Nobody who extends a shipped set can change it, so nothing is said about it."""
+    """No one who extends a shipped set can change it, so nothing is said about it."""
     text = 'extends = ["permitry:coding-agent"]\n' + rule("all", "block", 'tools = ["@writes", "@reads"]')
     assert linted(text) == ()
 

@@ -12,7 +12,7 @@ FOUND = [("no-anchor", "a")]
 
 @pytest.mark.parametrize("path", ["**", "*", "./**", "**/*", "/**", "/*", "/", "~/**", "~", "/**/build/*"])
 def test_paths_that_begin_nowhere(kinds: Kinds, rule: Rule, path: str) -> None:
-    """Such a pattern covers files nobody thought of."""
+    """Such a pattern covers files no one thought of."""
     assert kinds(rule("a", "allow", f'when.path = ["{path}"]')) == FOUND
 
 

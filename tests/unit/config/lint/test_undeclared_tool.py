@@ -15,7 +15,7 @@ FOUND = [("undeclared-tool", "a")]
 
 @pytest.mark.parametrize("name", ["http_get", "mcp:web/get"])
 def test_a_permission_for_hosts_needs_a_declaration(linted: Linted, rule: Rule, name: str) -> None:
-    """Nobody knows which argument is the address, so the permission never allows it."""
+    """No one knows which argument is the address, so the permission never allows it."""
     (found,) = linted(rule("a", "allow", f'tools = ["{name}"]', 'when.host = ["example.com"]'))
     assert (found.kind, found.rule_id) == FOUND[0]
     assert found.reason.endswith("the rule never allows it")

@@ -138,7 +138,7 @@ def test_without_a_schema_a_slip_is_found(linted: Linted, rule: Rule, name: str,
     ],
 )  # fmt: skip
 def test_names_that_may_both_be_meant(levels: Levels, rule: Rule, one: str, other: str) -> None:
-    """A letter that differs, a digit, or a short word is no slip."""
+    """A letter that differs, a digit, or a short word is not a slip."""
     text = "".join(rule(f"r{at}", "block", TOOL, f'when.args.{one} = "{at}"') for at in range(2))
     assert levels(text + rule("a", "block", TOOL, f'when.args.{other} = "x"')) == []
 

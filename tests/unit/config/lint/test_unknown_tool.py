@@ -14,7 +14,7 @@ TOOLS = ["read_file", "send_mail", "mcp:docs/search"]
 
 
 def test_a_misspelt_name_is_found_without_a_list(linted: Linted, rule: Rule) -> None:
-    """A name that looks like one that many agents have is a mistake, and the right one is told."""
+    """A name that looks like one that many agents have is a mistake, and the right one is reported."""
     (found,) = linted(rule("a", "block", 'tools = ["write_fil"]'))
     assert (found.kind, found.rule_id, found.source) == ("unknown-tool", "a", "rules.toml:2")
     assert found.suggestion.startswith("write `write_file`;")
@@ -22,7 +22,7 @@ def test_a_misspelt_name_is_found_without_a_list(linted: Linted, rule: Rule) -> 
 
 @pytest.mark.parametrize("name", ["my_tool", "write_fil*", "mcp:fs/write_fil", "write_file", "present_plan", "@writes"])
 def test_other_names_are_not_judged_without_a_list(kinds: Kinds, rule: Rule, name: str) -> None:
-    """Without a list nobody knows which tools there are."""
+    """Without a list no one knows which tools there are."""
     assert kinds(rule("a", "block", f'tools = ["{name}"]')) == []
 
 
@@ -33,7 +33,7 @@ def test_the_tools_of_servers_need_a_list(kinds: Kinds, rule: Rule) -> None:
 
 
 def test_a_declared_name_is_known(kinds: Kinds, rule: Rule) -> None:
-    """A tool that the file declares is no misspelling of another."""
+    """A tool that the file declares is not a misspelling of another."""
     text = rule("a", "block", 'tools = ["write_fil"]') + "[tool.write_fil]\n"
     assert kinds(text) == []
     assert kinds(text, TOOLS) == []
@@ -58,7 +58,7 @@ def test_the_nearest_name_of_the_list_is_told(linted: Linted, rule: Rule) -> Non
 
 
 def test_the_names_in_templates_are_looked_at(linted: Linted) -> None:
-    """A template that lists a tool nobody has allows less than it seems."""
+    """A template that lists a tool no one has allows less than it seems."""
     (found,) = linted('[template.t]\nallow_tools = ["write_fil"]\n')
     assert (found.kind, found.rule_id, found.source) == ("unknown-tool", None, "rules.toml:2")
     assert found.reason.startswith("the template `t`: `write_fil`")

@@ -59,7 +59,7 @@ def test_a_permission_for_tools(linted: Linted, rule: Rule, allowed: str, held: 
     ],
 )
 def test_rules_that_do_not_list_spellings(kinds: Kinds, rule: Rule, allowed: str, held: str) -> None:
-    """A circumstance, a path or a wider restriction is no list of spellings."""
+    """A circumstance, a path or a wider restriction is not a list of spellings."""
     found = kinds(rule("a", "allow", allowed) + rule("b", "block", held))
     assert (KIND, "a") not in found
 
