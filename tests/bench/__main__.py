@@ -1,4 +1,4 @@
-"""The benchmark: permitry beside its peers, measured in one run, with equal answers checked first.
+"""The benchmark: permitry next to its peers, measured in one run, with equal answers checked first.
 
 ::
 

@@ -1,4 +1,4 @@
-"""How long one decision takes, by the number of rules: permitry beside what else there is."""
+"""How long one decision takes, by the number of rules: permitry next to what else there is."""
 
 import functools
 import time

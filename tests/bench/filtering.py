@@ -33,7 +33,7 @@ class _Scene:
 
 
 def run(scale: Scale, tell: Tell) -> Report:
-    """Return what filtering costs, permitry beside the others."""
+    """Return what filtering costs, permitry next to the others."""
     tell(f"filtering: {scale.tools} tools")
     scene = _scene(scale.tools)
     engines = {each.name: each.load(each.write(scene.rules)) for each in installed() if len(scene.rules) <= each.most}

@@ -1,4 +1,4 @@
-"""How long a decision about a command takes, beside what tree-sitter alone takes to parse it.
+"""How long a decision about a command takes, next to what tree-sitter alone takes to parse it.
 
 All are the best of several tries in this one run, in turns, so that the multiples can be trusted where the milliseconds
 cannot. The growth says how each grows when the length doubles: 2.0 is linear.

@@ -1,4 +1,4 @@
-"""How long a process takes that only imports permitry, or checks one call, beside one that does nothing."""
+"""How long a process takes that only imports permitry, or checks one call, next to one that does nothing."""
 
 import json
 import os

@@ -37,7 +37,7 @@ class _Sample:
 
 
 def run(scale: Scale, tell: Tell) -> Report:
-    """Return what parsing costs, permitry beside the others."""
+    """Return what parsing costs, permitry next to the others."""
     parsers = _parsers()
     rows, figures = [], []
     for sample in _samples(scale.text_sizes):

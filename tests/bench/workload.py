@@ -1,4 +1,4 @@
-"""The rules and calls that every engine is asked about, made up anew from a fixed seed.
+"""The rules and calls that every engine is asked about, made up again from a fixed seed.
 
 Of the rules 80 % name a tool exactly, 15 % are globs, and 5 % have a condition: on the mode, on the beginning of a
 path, on a number. About one in seven blocks. Some exact rules allow tools that a glob blocks, so that the order of the
@@ -27,7 +27,7 @@ _COVERED_EVERY = 10
 
 @attrs.frozen
 class Condition:
-    """What must hold beside the tool: `mode` equals, `path` begins with, or `limit` is at most the operand."""
+    """What must hold next to the tool: `mode` equals, `path` begins with, or `limit` is at most the operand."""
 
     what: Literal["mode", "path", "limit"]
     operand: str | int

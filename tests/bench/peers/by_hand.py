@@ -12,7 +12,7 @@ __all__ = ["ByHand", "Naive"]
 
 @attrs.frozen
 class ByHand:
-    """A function that somebody wrote for these very rules: first what blocks, then what allows.
+    """A function that someone wrote for these very rules: first what blocks, then what allows.
 
     Every test returns at once, which is what a chain of `elif` does, without being nested deeper than Python reads.
     """

@@ -1,4 +1,4 @@
-"""A tool has so much time: then the model is told, the tool is told, and the run has one end."""
+"""A tool has so much time: then the model is shown, the tool is reported, and the run has one end."""
 
 import asyncio
 import threading

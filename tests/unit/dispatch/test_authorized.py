@@ -122,7 +122,7 @@ def test_nothing_else_opens_the_door(
 
 
 def test_a_reference_is_not_the_thing(registry: ToolRegistry, ran: Ran, handler: ToolHandler) -> None:
-    """Neither a proxy nor what holds the authorization stands in for it."""
+    """Neither a proxy nor what holds the authorization is in for it."""
     ready: Any = handler.begin(_WORK)
     stand_ins: list[Any] = [ready, weakref.proxy(ready.authorized), [ready.authorized]]
     for stand_in in stand_ins:

@@ -91,7 +91,7 @@ def test_leaving_a_block_waits_for_its_callback() -> None:
 
 
 def test_outside_of_a_call_nothing_is_ever_cancelled() -> None:
-    """There is a signal to ask, and nobody gives it."""
+    """There is a signal to ask, and no one gives it."""
     assert (cancellation_here(), current_cancellation().is_cancelled) == (None, False)
     cancellation = Cancellation()
     with cancellable_by(cancellation):

@@ -1,4 +1,4 @@
-"""Plugins: one file, one tool; what fails is told and stops nothing else, and what runs is what was read."""
+"""Plugins: one file, one tool; what fails is reported and stops nothing else, and what runs is what was read."""
 
 import asyncio
 import importlib.metadata

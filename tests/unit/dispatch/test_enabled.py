@@ -26,7 +26,7 @@ def ran(registry: ToolRegistry) -> list[object]:
 def test_a_tool_that_is_not_enabled_is_refused_though_its_name_is_known(
     handler: ToolHandler, ran: list[object]
 ) -> None:
-    """Nothing runs; the model is told which tools there are."""
+    """Nothing runs; the model is shown which tools there are."""
     outcome = handler.begin(ToolCall("tool"))
     assert isinstance(outcome, Blocked)
     assert outcome.decision.reason == "the tool `tool` is not enabled in this context"
@@ -59,7 +59,7 @@ def test_only_what_is_enabled_is_listed(registry: ToolRegistry, handler: ToolHan
 
 @pytest.mark.parametrize("enabled", [lambda _: 1 / 0, lambda _: "yes", lambda _: None])
 def test_what_does_not_say_yes_is_not_enabled(registry: ToolRegistry, enabled: object) -> None:
-    """A failure is no yes, and neither is anything but True."""
+    """A failure is not a yes, and neither is anything but True."""
     registry.register(ToolSpec("tool"), lambda _: "done", enabled=enabled)  # type: ignore[arg-type]  # wrong on purpose
     assert not registry.is_enabled("tool", AuthContext())
     assert not registry.is_enabled("unknown", AuthContext())

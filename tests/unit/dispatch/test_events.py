@@ -225,7 +225,7 @@ def test_a_run_within_one_that_reports_to_nobody_has_its_own_sink(registry: Tool
 
 
 def test_nothing_is_reported_after_the_end(registry: ToolRegistry, handler: ToolHandler, seen: list[ToolEvent]) -> None:
-    """What a tool leaves behind in a thread speaks to nobody."""
+    """What a tool leaves behind in a thread is not shown to anyone."""
     left: list[Callable[[], None]] = []
 
     def leave(_: object) -> str:

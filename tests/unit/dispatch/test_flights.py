@@ -179,7 +179,7 @@ def test_who_has_waited_long_enough_runs_by_itself(
 def test_a_tool_that_makes_its_own_call_again_does_not_wait_for_itself(
     registry: ToolRegistry, handler: ToolHandler
 ) -> None:
-    """What others wait for waits for nobody."""
+    """What others wait for waits for no one."""
     depth = []
 
     def tool(_: dict[str, Any]) -> str:

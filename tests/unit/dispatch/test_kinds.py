@@ -46,7 +46,7 @@ def test_a_call_that_does_not_fit_is_an_error(
     kind: PayloadKind,
     arguments: dict[str, Any],
 ) -> None:
-    """A wrong payload, or a kind the tool does not take: it does not run, and the model is told what to do instead."""
+    """A wrong payload, or a kind the tool does not take: it does not run, and the model is shown what to do instead."""
     kinds = {PayloadKind.FUNCTION} if kind is PayloadKind.MCP else {kind}
     ran: list[object] = []
 

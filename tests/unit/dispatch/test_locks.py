@@ -106,7 +106,7 @@ def test_a_claim_to_destroy_is_no_reading() -> None:
 
 
 def test_who_waits_too_long_does_not_run(registry: ToolRegistry, handler: ToolHandler, outcomes: Outcomes) -> None:
-    """The model is told that another call is at work, in threads and on a loop."""
+    """The model is shown that another call is at work, in threads and on a loop."""
     release, inside = threading.Event(), threading.Event()
 
     def slow(_: dict[str, Any]) -> str:
@@ -147,7 +147,7 @@ def test_who_comes_first_is_served_first() -> None:
 
 
 def test_leaving_the_queue_lets_the_next_ones_in() -> None:
-    """A writer that gives up no longer stands between two readers; leaving again changes nothing."""
+    """A writer that gives up no longer is between two readers; leaving again changes nothing."""
     locks = ReadWriteLocks()
     reader, writer = locks.acquire("r", is_shared=True), locks.acquire("r", is_shared=False)
     behind = locks.acquire("r", is_shared=True)
@@ -204,7 +204,7 @@ def test_the_same_on_a_loop(registry: ToolRegistry, handler: ToolHandler) -> Non
 
 
 def test_an_agent_holds_no_turn_and_its_calls_take_theirs(registry: ToolRegistry, handler: ToolHandler) -> None:
-    """A subtask that writes waits for a writer beside it, and that one does not wait for the subtask."""
+    """A subtask that writes waits for a writer next to it, and that one does not wait for the subtask."""
     gauge = Gauge()
     registry.register(ToolSpec("write"), gauge.tool("writers", 0.02))
     agents = ToolTraits(spawns_agent=True)

@@ -1,4 +1,4 @@
-"""A plugin folder as it was read once: names, bytes, digests, and what is no plugin folder."""
+"""A plugin folder as it was read once: names, bytes, digests, and what is not a plugin folder."""
 
 import hashlib
 import os

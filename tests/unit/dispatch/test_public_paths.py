@@ -45,7 +45,7 @@ _GIVEN: Mapping[str, Any] = {
 
 
 def _use(attribute: object) -> None:
-    """Call a public attribute with what an attacker could have; an argument nobody thought of fails the test."""
+    """Call a public attribute with what an attacker could have; an argument no one thought of fails the test."""
     if not callable(attribute):
         return
     parameters = inspect.signature(attribute).parameters.values()

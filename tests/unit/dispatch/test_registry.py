@@ -44,7 +44,7 @@ async def _async_work(arguments: dict[str, Any]) -> tuple[bool, str]:
 
 @attrs.define
 class Watcher:
-    """Keeps the results it is told of."""
+    """Keeps the results it is notified of."""
 
     results: list[ToolResult] = attrs.field(factory=list)
 
@@ -173,7 +173,7 @@ def test_a_tool_error_is_told_to_the_model(run: Run, recorder: MemoryRecorder) -
 
 
 def test_a_tool_error_that_cannot_be_shown_is_still_one(run: Run, recorder: MemoryRecorder) -> None:
-    """It is told in other words, and recorded as the end of the run."""
+    """It is reported in other words, and recorded as the end of the run."""
 
     class MuteError(ToolError):
         def __str__(self) -> str:
@@ -209,7 +209,7 @@ def test_a_fatal_error_ends_the_run_and_is_recorded(run: Run, recorder: MemoryRe
 def test_the_end_of_the_process_goes_on_and_is_recorded(
     run: Run, recorder: MemoryRecorder, error: BaseException
 ) -> None:
-    """What is no failure of the tool is not swallowed, and the run is still on record."""
+    """What is not a failure of the tool is not swallowed, and the run is still on record."""
     with pytest.raises(type(error)):
         run(_raising(error))
     finished = recorder.records[-1]
@@ -217,7 +217,7 @@ def test_the_end_of_the_process_goes_on_and_is_recorded(
 
 
 def test_an_interrupted_tool_is_not_said_to_have_crashed(registry: ToolRegistry, watcher: Watcher) -> None:
-    """It was stopped from outside, and nobody knows how far it came."""
+    """It was stopped from outside, and no one knows how far it came."""
     spec = ToolSpec("tool")
     registry.register(spec, _raising(KeyboardInterrupt()))
     authorized = registry._authorize(ToolCall("tool"), spec, AuthContext(), watcher)  # noqa: SLF001 -- to see what the observer is told

@@ -86,7 +86,7 @@ def test_a_broken_file_keeps_its_tool(reloader: PluginReloader, handler: ToolHan
 def test_a_folder_that_is_not_trusted_any_more_keeps_its_tools(
     reloader: PluginReloader, handler: ToolHandler, path: Path
 ) -> None:
-    """The problem is told, and gone when the folder is back."""
+    """The problem is reported, and gone when the folder is back."""
     (path / "a.py").write_text(_plugin("a", "1"))
     reloader.poll()
     path.rename(path.with_name("away"))

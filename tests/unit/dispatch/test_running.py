@@ -52,7 +52,7 @@ def _outcomes(recorder: MemoryRecorder) -> list[object]:
 def test_a_run_has_one_result_and_one_outcome(
     run: Run, recorder: MemoryRecorder, tool: Handler, result: ToolResult, outcome: str
 ) -> None:
-    """The model is told of a crash, but not what stood in the error."""
+    """The model learns of a crash, but not what was in the error."""
     assert run(tool) == result
     assert _outcomes(recorder) == [outcome]
 

@@ -65,7 +65,7 @@ def test_a_context_tool_gets_the_call_and_the_context_of_the_decision(registry: 
 
 
 def test_the_session_of_a_scope_is_the_one_that_was_judged(registry: ToolRegistry) -> None:
-    """Whatever the host has put there: an agent must not be started under somebody else's session."""
+    """Whatever the host has put there: an agent must not be started under someone else's session."""
     seen: list[object] = []
 
     def tool(_: dict[str, Any], scope: CallScope) -> str:

@@ -40,7 +40,7 @@ def test_an_allowed_call_is_not_asked_about(handler: ToolHandler, answer: Answer
 
 
 def test_a_blocked_call_is_not_asked_about(handler: ToolHandler, answer: Answer, ran: Ran) -> None:
-    """No answer could make it run, so nobody is asked."""
+    """No answer could make it run, so no one is asked."""
     asked = answer(_YES)
     handler.session.switch_mode("plan")
     assert not handler.handle(_WRITE).ok
@@ -146,7 +146,7 @@ def test_a_channel_that_was_too_slow_leaves_a_blocked_call(
 def test_an_answer_given_elsewhere_stands(
     handler: ToolHandler, ran: Ran, elsewhere: ToolConfirmationResponse, runs: int
 ) -> None:
-    """While the channel waits, somebody else answers; the channel's own answer is then too much."""
+    """While the channel waits, someone else answers; the channel's own answer is then too much."""
 
     def late(request: ToolConfirmationRequest) -> ToolConfirmationResponse:
         pending = handler.begin(request.call)
@@ -176,7 +176,7 @@ def test_an_interrupted_question_stays_open(
 
 
 def test_an_interrupt_after_the_answer_is_none_of_the_question(handler: ToolHandler, ask: Ask, events: Events) -> None:
-    """A question that was answered elsewhere while somebody waited is not recorded as interrupted."""
+    """A question that was answered elsewhere while someone waited is not recorded as interrupted."""
     pending = ask()
 
     def interrupted(_: ToolConfirmationRequest) -> None:
@@ -193,7 +193,7 @@ def test_an_interrupt_after_the_answer_is_none_of_the_question(handler: ToolHand
 def test_a_channel_that_gives_up_is_no_interrupt(
     handler: ToolHandler, answer: Answer, ask: Ask, events: Events, error: Exception
 ) -> None:
-    """A time limit of its own, or the end of its input: nobody answered, and the question is closed."""
+    """A time limit of its own, or the end of its input: no one answered, and the question is closed."""
     answer(error)
     outcome = handler.ask(ask())
     assert isinstance(outcome, Blocked)
@@ -256,7 +256,7 @@ class _MuteError(Exception):
 
 
 def test_a_channel_whose_failure_cannot_be_shown_is_no_answer(handler: ToolHandler, ran: Ran) -> None:
-    """Even an error without words is only a question that nobody answered."""
+    """Even an error without words is only a question that no one answered."""
 
     def fail(_: ToolConfirmationRequest) -> None:
         raise _MuteError

@@ -176,7 +176,7 @@ class _Impatient:
 
 @pytest.mark.parametrize("call", [_LOOK, _WRITE])
 def test_a_call_that_is_being_decided_is_not_begun_again(handler: ToolHandler, call: ToolCall) -> None:
-    """A recorder that begins the call it is told of is refused: there is one outcome, and one question at most."""
+    """A recorder that begins the call it is notified of is refused: there is one outcome, and one question at most."""
     recorder = _Impatient(handler.begin)
     handler.recorder = recorder
     outcome = handler.begin(call)
@@ -226,7 +226,7 @@ def test_a_decision_that_was_interrupted_can_be_made_again(handler: ToolHandler)
 
 @pytest.mark.parametrize("mode", ["default", "yolo"])
 def test_an_unknown_tool_is_blocked_with_the_nearest_name(handler: ToolHandler, mode: str) -> None:
-    """Whatever the mode, the model is told what there is."""
+    """Whatever the mode, the model is shown what there is."""
     handler.session.switch_mode(mode)
     outcome = handler.begin(ToolCall("wriet"))
     assert isinstance(outcome, Blocked)
@@ -253,7 +253,7 @@ def test_an_unknown_tool_is_recorded_as_blocked(handler: ToolHandler, recorder: 
 
 
 def test_errors_of_rules_are_kept_when_the_tool_is_missing(handler: ToolHandler, recorder: MemoryRecorder) -> None:
-    """Every error on the way to a decision stands in the record, with the policy that decided."""
+    """Every error on the way to a decision is in the record, with the policy that decided."""
 
     class Broken:
         def priority(self) -> int:
@@ -345,7 +345,7 @@ def test_calls_that_are_begun_side_by_side_share_a_budget(once: ToolHandler) -> 
 
 
 def test_threads_and_handlers_of_one_session_share_a_budget(once: ToolHandler, registry: ToolRegistry) -> None:
-    """Between the decision and its note nobody else decides."""
+    """Between the decision and its note no one else decides."""
     other = ToolHandler(once.session, once.policy, registry=registry)
     outcomes: list[object] = []
     gate = threading.Barrier(8)

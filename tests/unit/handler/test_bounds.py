@@ -52,7 +52,7 @@ def test_a_call_runs_once_whatever_is_forgotten(forgetful: ToolHandler, ran: Ran
 def test_a_no_stays_a_no_whatever_is_forgotten(
     forgetful: ToolHandler, ask: Ask, ran: Ran, events: Events, others: int
 ) -> None:
-    """Nobody is asked again, and no mode that came since lets it run."""
+    """No one is asked again, and no mode that came since lets it run."""
     forgetful.resolve(ask("a", "c1").pending_id, _NO)
     _pass(forgetful, others)
     forgetful.session.switch_mode("yolo")
@@ -79,7 +79,7 @@ def test_a_refusal_of_a_used_id_is_recorded(forgetful: ToolHandler, recorder: Me
 
 
 def test_past_all_bounds_a_call_without_an_id_still_runs(forgetful: ToolHandler, ran: Ran) -> None:
-    """The handler makes up an id that nobody can have used; one that was given is refused."""
+    """The handler makes up an id that no one can have used; one that was given is refused."""
     _pass(forgetful, 9)
     before = len(ran)
     assert forgetful.handle(ToolCall("look")).ok
@@ -191,7 +191,7 @@ def test_refused_calls_do_not_fill_the_memory(handler: ToolHandler) -> None:
 
 
 def test_calls_that_are_let_run_and_never_do_are_forgotten(handler: ToolHandler, registry: Any) -> None:  # noqa: ANN401 -- looked into
-    """What nobody can redeem any more goes with its token."""
+    """What no one can redeem any more goes with its token."""
     handler.handled = HandledCalls(calls=10)
     for number in range(100):
         handler.begin(ToolCall("look", call_id=f"c{number}"))

@@ -54,7 +54,7 @@ def test_an_explanation_of_an_unknown_tool_says_that_there_is_none(handler: Tool
 
 
 def test_a_change_of_the_session_counts_at_once(handler: ToolHandler) -> None:
-    """The context is read anew for every question."""
+    """The context is read again for every question."""
     verdicts = []
     for mode in ("default", "yolo", "plan"):
         handler.session.switch_mode(mode)
@@ -140,7 +140,7 @@ def test_a_request_can_be_made_without_asking(handler: ToolHandler) -> None:
 
 
 def test_a_handler_of_defaults_asks_about_everything_and_runs_nothing() -> None:
-    """Nothing given means the six rules, no tools, and nobody to ask."""
+    """Nothing given means the six rules, no tools, and no one to ask."""
     result = ToolHandler().handle(ToolCall("anything"))
     assert result.ok is False
     assert result.text == "The call of `anything` was blocked. There is no tool `anything`. Tools: none."
@@ -150,7 +150,7 @@ def test_a_handler_of_defaults_asks_about_everything_and_runs_nothing() -> None:
 
 
 def test_a_yes_lets_the_host_go_on(handler: ToolHandler) -> None:
-    """Nothing is remembered, and the model is told nothing."""
+    """Nothing is remembered, and the model is shown nothing."""
     assert handler.process_confirmation(ToolConfirmationResponse(True), "write") is True
     assert handler.session.tool_ignore_list == []
     assert handler.session.messages == []

@@ -54,7 +54,7 @@ def broken(handler: ToolHandler) -> Callable[..., _Broken]:
 def test_a_decision_that_is_not_recorded_leads_nowhere(
     handler: ToolHandler, broken: Callable[..., _Broken], ran: Ran, call: ToolCall, error: Exception
 ) -> None:
-    """However the record fails, the call is blocked, and the model is told not to retry."""
+    """However the record fails, the call is blocked, and the model is instructed not to retry."""
     broken("decided", error)
     assert handler.handle(call).text == _NOT_RECORDED
     assert ran == []
@@ -80,7 +80,7 @@ def test_a_question_that_is_not_recorded_is_not_asked(
 
 
 def test_a_question_that_is_not_recorded_is_not_open(handler: ToolHandler, broken: Callable[..., _Broken]) -> None:
-    """Nobody could answer it, so it is not kept."""
+    """No one could answer it, so it is not kept."""
     broken("asked")
     outcome = handler.begin(_WRITE)
     assert isinstance(outcome, Blocked)

@@ -197,7 +197,7 @@ def test_a_refusal_that_cannot_be_recorded_is_told_as_such(handler: ToolHandler,
 
 
 def test_a_call_that_may_run_runs_the_tool_it_was_decided_on(handler: ToolHandler, swap: Swap, ran: Ran) -> None:
-    """Whatever stands in its place by then."""
+    """Whatever is in its place by then."""
     handler.session.yolo_mode = True
     ready = handler.begin(ToolCall("write", {"path": "a"}, call_id="c1"))
     assert isinstance(ready, Ready)

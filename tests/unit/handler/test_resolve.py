@@ -50,7 +50,7 @@ def test_a_yes_makes_the_call_ready(handler: ToolHandler, ask: Ask, ran: Ran) ->
 
 
 def test_a_no_blocks_the_call(handler: ToolHandler, ask: Ask) -> None:
-    """The model is told that the user declined."""
+    """The model is shown that the user declined."""
     outcome = handler.resolve(ask().pending_id, _NO)
     assert isinstance(outcome, Blocked)
     assert "The user declined the call of `write`" in outcome.result.text
@@ -255,7 +255,7 @@ def test_the_edited_dict_is_not_the_calls(handler: ToolHandler, ask: Ask, ran: R
 
 
 def test_arguments_of_a_no_are_not_looked_at(handler: ToolHandler, ask: Ask) -> None:
-    """A rejection is told as one, whatever else the answer holds."""
+    """A rejection is reported as one, whatever else the answer holds."""
     response = ToolConfirmationResponse(False, arguments={"path": float("nan")})
     outcome = handler.resolve(ask().pending_id, response)
     assert isinstance(outcome, Blocked)
@@ -295,7 +295,7 @@ def test_a_late_answer_is_refused(handler: ToolHandler, ask: Ask, now: list[floa
 def test_a_call_whose_answer_came_late_is_blocked_from_then_on(
     handler: ToolHandler, ask: Ask, now: list[float], recorder: MemoryRecorder
 ) -> None:
-    """The call has an outcome, not a question nobody can answer any more; and the late answer is on record."""
+    """The call has an outcome, not a question no one can answer any more; and the late answer is on record."""
     pending = ask()
     now[0] = 61.0
     with pytest.raises(LateAnswerError):

@@ -77,7 +77,7 @@ def test_an_abort_reaches_the_loop_with_the_result(
 
 
 def test_a_handled_call_is_not_run_again(handler: ToolHandler, ran: Ran) -> None:
-    """A replay of the same id is refused, and the model is told how to go on."""
+    """A replay of the same id is refused, and the model is shown how to go on."""
     handler.handle(_LOOK)
     result = handler.handle(_LOOK)
     assert result.ok is False

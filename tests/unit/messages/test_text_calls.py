@@ -119,7 +119,7 @@ def test_calls_are_found_in_order_over_all_blocks() -> None:
 
 
 def test_an_unknown_tool_is_a_call_all_the_same() -> None:
-    """So that it is refused, and told so, and does not pass as text."""
+    """So that it is refused, and reported so, and does not pass as text."""
     assert names({"role": "assistant", "content": CALL.replace("read_file", "nowhere")}) == ["nowhere"]
 
 

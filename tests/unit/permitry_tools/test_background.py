@@ -118,7 +118,7 @@ def test_jobs_belong_to_their_registry(tmp_path: Path, registry: ToolRegistry) -
 
 
 def test_there_are_only_so_many_jobs(use: Use) -> None:
-    """One more is refused until one is over and told."""
+    """One more is refused until one is over and reported."""
     for _ in range(16):
         _started(use("run_shell_bg", command="sleep 60"))
     assert use("run_shell_bg", command="true").text.startswith("There are 16 background jobs; ")

@@ -103,7 +103,7 @@ def test_each_tool_has_its_own_errors(root: Path, look: Look) -> None:
 
 @pytest.mark.parametrize("tool", ["view_image", "read_image"])
 def test_an_image_outside_is_not_seen(root: Path, outside: Path, look: Look, tool: str) -> None:
-    """Neither by a path nor by a link; whether there is one is not told."""
+    """Neither by a path nor by a link; whether there is one is not reported."""
     (outside / "a.png").write_bytes(PNG)
     (root / "link.png").symlink_to(outside / "a.png")
     for path in ("../outside/a.png", "../outside/none.png", "link.png"):

@@ -376,7 +376,7 @@ def test_looking_is_free(root: Path, registry: ToolRegistry) -> None:
     ],
 )
 def test_the_shipped_rules_tell_looking_from_typing(registry: ToolRegistry, rules: str, typed: Verdict) -> None:
-    """To look runs unasked wherever reading does; to type is no reading."""
+    """To look runs unasked wherever reading does; to type is not a reading."""
     handler = ToolHandler(Session(), registry=registry, policy=load_policy(rules))
     assert handler.decide(ToolCall("write_stdin", {"session_id": 1})).verdict is Verdict.ALLOW
     assert handler.decide(ToolCall("write_stdin", {"session_id": 1, "chars": "ls\n"})).verdict is typed

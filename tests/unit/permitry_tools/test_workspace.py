@@ -429,7 +429,7 @@ def test_the_files_are_listed_in_order(root: Path, workspace: Workspace) -> None
 
 
 def test_git_is_left_out_at_every_depth(root: Path, workspace: Workspace) -> None:
-    """The inside of a repository is no part of the work."""
+    """The inside of a repository is not a part of the work."""
     for name in (".git/config", "sub/.git/HEAD", "sub/a.txt", ".gitignore"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(b"")

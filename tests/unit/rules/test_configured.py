@@ -46,7 +46,7 @@ def _restriction(rule: ConfiguredRule) -> ConfiguredRule:
 
 
 def test_a_rule_without_selectors_selects_every_tool() -> None:
-    """No list is no limit; one of several selectors is enough."""
+    """No list is not a limit; one of several selectors is enough."""
     assert _rule().matches(_question("anything"))
     assert _rule("grep", "bash").matches(_question("bash"))
     assert not _rule("grep", "glob").matches(_question("bash"))
@@ -87,7 +87,7 @@ def test_conditions_that_hold_let_the_rule_match(plain: tuple[Condition, ...], c
 def test_a_condition_that_fails_is_the_near_miss(
     plain: tuple[Condition, ...], context: dict[str, Any], near_miss: str
 ) -> None:
-    """Every condition that does not hold is told as a fact, for a tool the rule means."""
+    """Every condition that does not hold is reported as a fact, for a tool the rule means."""
     rule = _rule("bash", plain=plain)
     assert not rule.matches(_question(**context))
     assert rule.near_miss(_question(**context)) == near_miss
@@ -95,7 +95,7 @@ def test_a_condition_that_fails_is_the_near_miss(
 
 
 def test_an_exception_that_holds_is_the_near_miss() -> None:
-    """What `unless` takes back is told as such."""
+    """What `unless` takes back is reported as such."""
     scope = Scope((ToolSelector("bash"),), unless=Conditions((MAIN,)))
     rule = ConfiguredRule("rule", Verdict.BLOCK, 150, scope)
     assert rule.matches(_question()) is False

@@ -94,7 +94,7 @@ def test_its_near_miss_is_what_a_familiar_name_lacks(
 
 
 def test_it_matches_a_command_that_only_reads() -> None:
-    """A shell is no reading tool, but this call is one."""
+    """A shell is not a reading tool, but this call is one."""
     reads = _doing("bash", Actions((Run((Word("ls"),)),)))
     assert ReadOnlyToolRule().matches(reads)
     assert ReadOnlyToolRule().near_miss(reads) is None

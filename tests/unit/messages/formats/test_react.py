@@ -43,7 +43,7 @@ def test_a_sloppy_input_counts_as_repaired(parsed: Parsed, line: str, arguments:
     ],
 )
 def test_an_input_may_stand_in_a_fence(parsed: Parsed, line: str) -> None:
-    """The fence is no part of it."""
+    """The fence is not a part of it."""
     result = parsed(REACT.format(line))
     assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("f", {"a": 1}, False)]
     assert "```" not in result.content

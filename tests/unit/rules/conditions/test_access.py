@@ -43,7 +43,7 @@ def _decide(folder: Path, rule: str, name: str, **arguments: object) -> Verdict:
 def test_a_restriction_fires_for_what_it_names_alone(
     tmp_path: Path, access: str, command: str, verdict: Verdict
 ) -> None:
-    """`cat x` beside `make` does not write `x`, although the call as a whole may write."""
+    """`cat x` next to `make` does not write `x`, although the call as a whole may write."""
     assert _decide(tmp_path, _BLOCK.format(access), "run_shell", command=command) is verdict
 
 
@@ -56,7 +56,7 @@ def test_what_a_tool_does_that_nobody_declared_may_be_any_of_them(tmp_path: Path
 
 
 def test_a_program_that_is_not_listed_may_write_what_it_names(tmp_path: Path) -> None:
-    """Nobody knows what it does; that it deletes is only a guess."""
+    """No one knows what it does; that it deletes is only a guess."""
     verdicts = [
         _decide(tmp_path, _BLOCK.format(access), "run_shell", command="frob x") for access in ('"write"', '"delete"')
     ]

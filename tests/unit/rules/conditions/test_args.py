@@ -147,7 +147,7 @@ def test_a_missing_argument_is_no_answer(name: str) -> None:
 
 
 def test_existence_is_told_of_a_missing_argument() -> None:
-    """`exists` is the operator that answers where nothing is, whatever stands beside it."""
+    """`exists` is the operator that answers where nothing is, whatever is next to it."""
     assert argument_condition("x", {"exists": False}).passes({})
     assert not argument_condition("x", {"eq": 1, "exists": True}).passes({})
 
@@ -205,7 +205,7 @@ def test_what_is_no_object_has_no_parts() -> None:
     ],
 )
 def test_a_mistake_is_named(raw: object, told: str) -> None:
-    """What is no test is refused, with what is wrong and a way out."""
+    """What is not a test is refused, with what is wrong and a way out."""
     assert told in mistake(raw)
 
 

@@ -148,7 +148,7 @@ def _run(*touches: Touch, is_listed: bool = True) -> Run:
     ],
 )
 def test_targets_whose_number_is_not_known_cannot_be_counted(action: Action) -> None:
-    """A pattern, a whole tree, a program nobody listed or no address may be any number of targets."""
+    """A pattern, a whole tree, a program no one listed or no address may be any number of targets."""
     for actions in (Actions((action,)), Actions(A.certain, (action,))):
         with pytest.raises(UnevaluableError, match="targets cannot be counted"):
             Budget("web", 9, "targets").is_spent(_question(actions=actions))

@@ -190,7 +190,7 @@ def test_a_wildcard_may_become_a_flag_with_a_value() -> None:
 
 
 def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
-    """The value of such an option is no sub-command; a pattern with options is about them."""
+    """The value of such an option is not a sub-command; a pattern with options is about them."""
     written, bare = words("git -C push status"), words("git status")
     assert not ArgvPattern("git push *").must_hold(written, bare)
     assert ArgvPattern("git status *").must_hold(written, bare)
@@ -287,14 +287,14 @@ def test_no_words_are_no_command() -> None:
     ],
 )
 def test_a_mistake_is_named(pattern: str, told: str) -> None:
-    """What is no pattern for one command is refused, with what is wrong and a way out."""
+    """What is not a pattern for one command is refused, with what is wrong and a way out."""
     with pytest.raises(RuleError) as caught:
         ArgvPattern(pattern)
     assert told in str(caught.value)
 
 
 def test_a_pattern_is_a_value() -> None:
-    """A pattern is equal to its copy, which works the same, and is told as it was written."""
+    """A pattern is equal to its copy, which works the same, and is reported as it was written."""
     pattern = ArgvPattern("npm run {test,'*'} *")
     copy: ArgvPattern = pickle.loads(pickle.dumps(pattern))  # noqa: S301 -- our own bytes
     assert (copy, hash(copy), str(copy)) == (pattern, hash(pattern), "npm run {test,'*'} *")

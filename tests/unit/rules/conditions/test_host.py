@@ -81,7 +81,7 @@ def test_a_pattern_has_three_parts(text: str, scheme: str | None, host: str, por
     ],
 )
 def test_a_bad_pattern_says_what_to_write(text: str, message: str) -> None:
-    """What is no pattern is refused, with the reason."""
+    """What is not a pattern is refused, with the reason."""
     with pytest.raises(RuleError) as caught:
         HostPattern.parse(text, read_host)
     assert message in str(caught.value)

@@ -288,7 +288,7 @@ def test_a_restriction_is_silent_elsewhere(pattern: str, place: Place) -> None:
     ],
 )
 def test_a_glob_fires_when_it_may_become_a_name_that_fits(pattern: str, glob: str, *, fires: bool) -> None:
-    """Which files there are nobody knows, so what both could be counts."""
+    """Which files there are no one knows, so what both could be counts."""
     pattern = pattern.replace("/a[b", "/a[[]b")
     place = at(glob, text=glob, is_certain=False, is_glob=True)
     assert PathPattern(pattern).may_hold(place, ROOTS) is fires
@@ -372,7 +372,7 @@ def test_a_certain_star_is_a_letter() -> None:
 def test_walking_a_folder_fires_where_the_pattern_names_something_below(
     pattern: str, name: str, *, fires: bool
 ) -> None:
-    """A tree holds what has a literal name below it; that it may hold an `.env` somewhere is no reason."""
+    """A tree holds what has a literal name below it; that it may hold an `.env` somewhere is not a reason."""
     assert PathPattern(pattern).may_hold(at(name, is_tree=True), ROOTS) is fires
     assert not PathPattern(pattern).may_hold(at(name), ROOTS)
 

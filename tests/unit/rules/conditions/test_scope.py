@@ -202,7 +202,7 @@ def test_an_exception_that_cannot_be_evaluated_lifts_nothing() -> None:
 
 
 def test_the_modes_of_a_scope_are_those_its_conditions_name() -> None:
-    """Of `when` and of `unless`, so that a word nobody uses can be told."""
+    """Of `when` and of `unless`, so that a word no one uses can be reported."""
     plan, night = ModeCondition(("plan", "review")), ModeCondition(("night",))
     agent = AgentCondition((Pattern("main"),))
     assert Scope(when=Conditions((plan, agent)), unless=Conditions((night,))).modes == {"plan", "review", "night"}
@@ -272,7 +272,7 @@ def test_a_permission_for_a_command_on_hosts_needs_all_its_addresses(*, run: Run
     ],
 )
 def test_a_permission_of_two_kinds_covers_no_action_of_one(patterns: tuple[str, ...], action: Action) -> None:
-    """All that is given must hold: a path alone is no command on a path, and no path is an address."""
+    """All that is given must hold: a path alone is not a command on a path, and no path is an address."""
     assert _when(*patterns).covers(_question(action)) == frozenset()
 
 
@@ -296,7 +296,7 @@ def test_a_permission_for_a_command_leaves_reading_aside(*, certain: tuple[Actio
 
 
 def test_a_permission_that_stands_alone_covers_all_by_itself() -> None:
-    """An override comes before every restriction, so nobody has looked at what it leaves aside."""
+    """An override comes before every restriction, so no one has looked at what it leaves aside."""
     assert _when("command rm *").permits(_question(RM, LS)) is False
     assert _when("command rm *").permits(_question(RM)) is True
 
@@ -444,17 +444,17 @@ def test_a_restriction_is_unsure_of_what_is_not_known(patterns: tuple[str, ...],
 def test_a_restriction_is_sure_that_what_does_not_fit_does_not_happen(
     patterns: tuple[str, ...], actions: Actions
 ) -> None:
-    """Any text could be some command, what is no address is no path, and a path is no address."""
+    """Any text could be some command, what is not an address is not a path, and a path is not an address."""
     assert _when(*patterns).restricts(_question(*actions.certain, guessed=actions.guessed)) is False
 
 
 def test_what_surely_happens_outweighs_a_doubt() -> None:
-    """Beside the unknown something is known that fits."""
+    """Next to the unknown something is known that fits."""
     assert _when("command rm *").restricts(_question(UNREADABLE, RM)) is True
 
 
 def test_what_surely_does_not_happen_outweighs_a_doubt() -> None:
-    """One kind of condition is met by nobody, the other only perhaps."""
+    """One kind of condition is met by no one, the other only perhaps."""
     scope = _when("command rm *", "path b")
     assert scope.restricts(_question(RM, guessed=(_touch("b"),))) == Unsure("`b` may be such a path", "touch `b`")
     assert scope.restricts(_question(RM, guessed=(_touch("c"),))) is False
@@ -534,7 +534,7 @@ def test_an_exception_lifts_action_by_action(*, certain: tuple[Action, ...], res
 def test_an_exception_of_commands_lifts_one_on_every_command(
     *, certain: tuple[Action, ...], answer: bool | Unsure
 ) -> None:
-    """A part that is lifted is no reason for a doubt."""
+    """A part that is lifted is not a reason for a doubt."""
     scope = _when("command *", unless=_conditions("command ls *"))
     assert scope.restricts(_question(*certain)) == answer
     assert scope.restricts(_question(LS, possible=(attrs.evolve(RM, is_wrapper=True),))) is False
@@ -608,7 +608,7 @@ def test_the_facts_are_the_conditions_that_do_not_hold() -> None:
 
 @pytest.mark.parametrize(("unless", "facts"), [(YES, ["`unless` holds"]), (NO, [])])
 def test_an_exception_is_a_fact_when_it_holds(unless: _Given, facts: list[str]) -> None:
-    """One that is about actions is told by the actions."""
+    """One that is about actions is reported by the actions."""
     assert _facts(Scope(unless=_conditions(plain=(unless,))), _question()) == facts
     assert _facts(_when("command ls", unless=_conditions("command rm")), _question(LS)) == []
 
@@ -628,7 +628,7 @@ def test_outside_a_shell_reading_is_a_fact_too() -> None:
 
 
 def test_a_tool_without_roles_has_no_actions_to_miss() -> None:
-    """Nobody said what its arguments are."""
+    """No one said what its arguments are."""
     assert _facts(_when("path src/**"), _question(_touch("lib/b"), tool="unheard_of")) == []
 
 
@@ -693,7 +693,7 @@ def test_an_error_and_a_doubt_together_ask(certain: tuple[Action, ...], plain: t
 
 
 def test_a_program_named_by_an_expansion_is_a_doubt() -> None:
-    """It may be any; one that is written out and fits beside an expansion is sure."""
+    """It may be any; one that is written out and fits next to an expansion is sure."""
     scope = _when("command rm *")
     unknown = Run((Word("$CC", is_open=True), Word("x")))
     assert scope.restricts(_question(unknown)) == Unsure("`$CC` is not known before it runs", "run `rm *`")

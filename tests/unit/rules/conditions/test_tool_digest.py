@@ -57,7 +57,7 @@ def test_it_holds_for_the_declaration_that_is_listed(
     ],
 )
 def test_a_tool_that_declares_itself_otherwise_is_another_tool(changed: ToolSpec) -> None:
-    """Whatever a model is told about the tool, and whatever it is judged by, is pinned."""
+    """Whatever a model is shown about the tool, and whatever it is judged by, is pinned."""
     assert not PINNED.holds(_question(changed), over_approximate=False)
 
 
@@ -103,7 +103,7 @@ def _verdict(effect: Verdict, spec: ToolSpec | None, **rest: Any) -> Verdict:  #
     ],
 )
 def test_a_changed_tool_is_asked_about_again(*, spec: ToolSpec | None, allowing: Verdict, blocking: Verdict) -> None:
-    """The permission is for one version; a block of one version also holds where nobody says which it is."""
+    """The permission is for one version; a block of one version also holds where no one says which it is."""
     assert _verdict(Verdict.ALLOW, spec) is allowing
     assert _verdict(Verdict.BLOCK, spec) is blocking
 

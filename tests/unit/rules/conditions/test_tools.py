@@ -121,7 +121,7 @@ def test_the_trait_selectors_are_listed() -> None:
 
 
 def test_a_misspelt_trait_selector_is_refused() -> None:
-    """It would be the name of a tool that nobody has."""
+    """It would be the name of a tool that no one has."""
     with pytest.raises(RuleError, match="unknown trait selector `@read`; known: @agent"):
         ToolSelector("@read")
 
