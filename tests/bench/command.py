@@ -57,7 +57,7 @@ def _asked(name: str) -> Callable[[Scale, Tell], Report]:
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure permitry beside its peers.")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure permitry next to its peers.")
     parser.add_argument("--only", action="append", choices=QUESTIONS, help="ask this question; may be repeated")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that it runs, not how fast")
     parser.add_argument("--write", action="store_true", help="write docs/reference/benchmarks.md and its plot")

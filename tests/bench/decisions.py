@@ -27,7 +27,7 @@ _TEXT = """\
 Each engine gets the same rules and calls, in its own words: 80 % exact names, 15 % globs, 5 % conditions on the mode,
 the beginning of a path, or a number. A *hit* meets a rule, a *miss* none; *mixed* is half hits, a tenth conditions that
 just fail, and misses. There are {calls} different calls of each kind, asked about again and again, so permitry has met
-their names before. A *new name* nobody was ever asked about; half of these fall under a glob. Requests are made
+their names before. A *new name* was never asked about; half of these fall under a glob. Requests are made
 beforehand, for all engines alike; the row `permitry, building the call` makes its `ToolCall` as part of the time. The
 engines of others know two answers where permitry has three: there, `confirm` and `block` are both "not allow"."""
 
@@ -44,7 +44,7 @@ class _Round:
     wrong: tuple[str, ...]
     wrong_names: frozenset[str]
     ours: Subject | None
-    """Our own engine with mixed calls, to be timed again beside those with other numbers of rules."""
+    """Our own engine with mixed calls, to be timed again next to those with other numbers of rules."""
 
 
 def run(scale: Scale, tell: Tell) -> Report:
@@ -95,9 +95,9 @@ def _measured(count: int, scale: Scale, tell: Tell) -> _Round:
     fresh = tuple(fresh_calls(made, (scale.rounds + 1) * scale.calls))
     subjects = {name: _cold(engine, fresh, scale.calls) for name, engine in loaded.items()}
     timings[FRESH] = measure(subjects, rounds=scale.rounds, seconds=scale.seconds)
-    told = tuple(f"{count} rules: {each}" for each in wrong.values())
+    notes = tuple(f"{count} rules: {each}" for each in wrong.values())
     ours = _warm(loaded[_BASE], samples["mixed"]) if _BASE in loaded else None
-    return _Round(count, timings, seconds, told, frozenset(wrong), ours)
+    return _Round(count, timings, seconds, notes, frozenset(wrong), ours)
 
 
 def _in_turns(found: Sequence[_Round], scale: Scale) -> dict[int, Timing]:
@@ -162,7 +162,7 @@ def _others(found: Sequence[_Round]) -> list[str]:
 
 
 def _lacking(found: Sequence[_Round]) -> Iterator[tuple[str, str]]:
-    yield from ((one.name, one.told) for one in absent())
+    yield from ((one.name, one.reason) for one in absent())
     yield from (
         (name, "answers differ, so not timed") for name in sorted({name for one in found for name in one.wrong_names})
     )
@@ -174,8 +174,10 @@ def _head(found: Sequence[_Round], first: str = "engine") -> tuple[str, ...]:
 
 def _ratios(found: Sequence[_Round]) -> Table:
     rows = [(name, *(_times(each.timings["mixed"], name) for each in found)) for name in _others(found)]
-    told = "How many times as long as permitry a decision takes (median, mixed calls); below 1 is faster than permitry:"
-    return Table(told, _head(found), (*rows, *_lacking(found)))
+    caption = (
+        "How many times as long as permitry a decision takes (median, mixed calls); below 1 is faster than permitry:"
+    )
+    return Table(caption, _head(found), (*rows, *_lacking(found)))
 
 
 def _times(timings: Mapping[str, Timing], name: str) -> str:
@@ -194,7 +196,7 @@ def _by_kind(detail: _Round) -> Table:
 
 def _growth(found: Sequence[_Round], grown: Mapping[int, Timing]) -> Table:
     first = found[0].timings["mixed"]
-    told = (
+    caption = (
         f"How many times as long as with {found[0].count} rules a decision of the same engine takes (median, mixed); "
         f"the row `{_IN_TURNS}` is measured for all numbers of rules at one time, in turns:"
     )
@@ -206,7 +208,7 @@ def _growth(found: Sequence[_Round], grown: Mapping[int, Timing]) -> Table:
     for name in _names(found):
         each = [one.timings["mixed"].get(name) for one in found]
         rows.append((name, *("-" if one is None else f"{number(one.p50 / first[name].p50)}x" for one in each)))
-    return Table(told, _head(found), tuple(rows))
+    return Table(caption, _head(found), tuple(rows))
 
 
 def _by_count(found: Sequence[_Round]) -> Table:
@@ -225,22 +227,22 @@ def _in_detail(detail: _Round, weights: Mapping[str, float | None]) -> Table:
     for name in _names([detail]):
         mixed = detail.timings["mixed"][name]
         seconds, weight = detail.seconds.get(name), weights.get(name)
-        told = "-" if weight is None else f"{number(weight)} {'RSS' if natives.get(name) else 'traced'}"
+        memory = "-" if weight is None else f"{number(weight)} {'RSS' if natives.get(name) else 'traced'}"
         rows.append(
             (
                 name,
                 *(_pair(detail.timings[kind], name) for kind in (*KINDS, FRESH)),
                 number(mixed.per_second),
                 "-" if seconds is None else number(seconds * 1000),
-                told,
+                memory,
             )
         )
     head = ("engine", "hit", "miss", "mixed", FRESH, "mixed/s", "load ms", "bytes a rule")
-    told = (
+    caption = (
         f"With {detail.count:,} rules: µs, median / 99th percentile, by kind of call; a *{FRESH}* was never asked "
         "about before. Memory is what `tracemalloc` counts, or for native engines what the process grows by (RSS):"
     )
-    return Table(told, head, tuple(rows))
+    return Table(caption, head, tuple(rows))
 
 
 def _notes() -> str:

@@ -103,9 +103,9 @@ def _one_by_one(engine: Loaded, scene: _Scene) -> Subject:
 def _ratios(timings: Mapping[str, Timing], tools: int, shown: int) -> Table:
     base = timings[_BASE].p50
     rows = [(name, f"{number(timing.p50 / base)}x") for name, timing in timings.items() if name != _BASE]
-    rows += [(one.name, one.told) for one in absent()]
-    told = f"How many times as long as permitry, once warm, the list of {tools:,} tools takes ({shown:,} are shown):"
-    return Table(told, ("engine", "times permitry's"), tuple(rows))
+    rows += [(one.name, one.reason) for one in absent()]
+    caption = f"How many times as long as permitry, once warm, the list of {tools:,} tools takes ({shown:,} are shown):"
+    return Table(caption, ("engine", "times permitry's"), tuple(rows))
 
 
 def _figures(timings: Mapping[str, Timing], tools: int) -> Table:

@@ -153,10 +153,10 @@ def _at(series: Sequence[tuple[int, float]], count: int) -> float:
     return next(size for at, size in series if at >= count)
 
 
-def _ratios(told: str, head: str, costs: dict[int, float]) -> Table:
+def _ratios(caption: str, head: str, costs: dict[int, float]) -> Table:
     first = next(iter(costs.values()))
     rows = tuple((f"{count:,}", f"{cost / first:.2f}x", number(cost)) for count, cost in costs.items())
-    return Table(told, (head, "times the first", "µs"), rows)
+    return Table(caption, (head, "times the first", "µs"), rows)
 
 
 def _memory_table(series: Sequence[tuple[int, float]]) -> Table:

@@ -17,7 +17,7 @@ _PACKAGES = (
 _HEAD = """\
 # Benchmarks
 
-This page shows what permitry costs beside other engines, measured side by side in one run.
+This page shows what permitry costs compared with other engines, measured side by side in one run.
 
 It is written by `python -m tests.bench --write`. Where a package of the benchmark brings a folder `tests` of its own,
 as vakt does, `python tests/bench --write` does the same. Both want the extra `bench`; without `--write` they print the
@@ -26,7 +26,7 @@ installed has a row that says so.
 
 Trust the ratios more than the figures: another machine has other figures, and much the same ratios.
 
-A turn of a model takes seconds, and nobody notices a microsecond in it. What a decision costs matters where there are
+A turn of a model takes seconds, and no one notices a microsecond in it. What a decision costs matters where there are
 many: replaying recorded sessions, showing a model only the tools it may use, testing rule sets against each other. With
 a handful of rules, a function written by hand is faster than any engine.
 
@@ -63,7 +63,7 @@ def page(reports: Mapping[str, Report], drawn: Collection[str]) -> str:
     for name, report in reports.items():
         parts += [f"\n## {report.title}\n", f"\n{report.text}\n"]
         parts += [f"\n{markdown(table)}" for table in report.ratios]
-        parts += [f"\n![{DRAWINGS[name].told}]({DRAWINGS[name].file})\n"] if name in drawn else []
+        parts += [f"\n![{DRAWINGS[name].caption}]({DRAWINGS[name].file})\n"] if name in drawn else []
         if report.figures:
             parts += ["\n### Absolute figures\n", *(f"\n{markdown(table)}" for table in report.figures)]
     facts = {name: value for report in reports.values() for name, value in report.facts.items()}

@@ -15,7 +15,7 @@ class Drawing:
     """A picture of a series: its file, what it shows, and its axes."""
 
     file: str
-    told: str
+    caption: str
     x: str
     y: str
     is_logarithmic: bool = True

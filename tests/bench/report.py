@@ -66,7 +66,7 @@ QUICK = Scale((10, 40), 40, 1, 0.02, 1, 1, 1, 30, (1, 2), (100, 1_000))
 class Table:
     """A table in Markdown: what it shows, its head, and its rows; all but the first column are numbers."""
 
-    told: str
+    caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -93,7 +93,7 @@ def markdown(table: Table) -> str:
         for row in rows
     ]
     rule = _line(["-" * width if at == 0 else "-" * (width - 1) + ":" for at, width in enumerate(widths)])
-    return "\n".join([table.told, "", lines[0], rule, *lines[1:], ""])
+    return "\n".join([table.caption, "", lines[0], rule, *lines[1:], ""])
 
 
 def number(value: float) -> str:

@@ -40,10 +40,11 @@ _FORMS: Mapping[str, Callable[[int], str]] = {
     "redirections": lambda size: "cat " + "<in >/dev/null " * (size // 15),
 }
 _TEXT = """\
-A command is judged by what it would do, so it has to be read. Beside tree-sitter-bash, which only parses: the strict
-reader (`strict`), the reader with what is known about programs (`read_command`), and whole decisions with two shipped
-rule sets. What the strict reader refuses for its size is marked so; it can only be asked about or blocked. There is no
-peer here: no engine above reads commands. The one-liners are commands that people wrote, where they are at hand
+A command is decided by what it would do, so it has to be read. Compared with tree-sitter-bash, which only parses: the
+strict reader (`strict`), the reader with what is known about programs (`read_command`), and whole decisions with two
+shipped rule sets. What the strict reader refuses for its size is marked so; it can only be asked about or blocked.
+There is no peer here: no engine above reads commands.
+The one-liners are commands that people wrote, where they are at hand
 (`shared/cases/nl2bash.txt` next to the project)."""
 
 
@@ -58,7 +59,7 @@ def run(scale: Scale, tell: Tell) -> Report:
     for form, make in _FORMS.items():
         tell(f"shell: {form}")
         each = [(f"{form}, {size} kB", make(size * 1000)) for size in scale.shell_sizes]
-        measured = [(told, text, _best(readers, text, scale.tries)) for told, text in each]
+        measured = [(caption, text, _best(readers, text, scale.tries)) for caption, text in each]
         found += measured
         # A refusal is quick, whatever the length.
         growth.append((form, *_growth([best for _, text, best in measured if not _is_refused(text)])))
@@ -148,10 +149,10 @@ def _measured(read: Callable[[str], object], text: str, known: float) -> Iterato
 
 
 def _row(found: tuple[str, str, dict[str, float]]) -> tuple[str, ...]:
-    told, text, best = found
+    caption, text, best = found
     base = best["tree-sitter"]
-    told = f"{told} (refused)" if _is_refused(text) else told
-    return (told, f"{len(text):,}", f"{base * 1000:.3f}", *(number(best[name] / base) for name in _READERS[1:]))
+    caption = f"{caption} (refused)" if _is_refused(text) else caption
+    return (caption, f"{len(text):,}", f"{base * 1000:.3f}", *(number(best[name] / base) for name in _READERS[1:]))
 
 
 def _growth(found: list[dict[str, float]]) -> Iterator[str]:

@@ -94,7 +94,7 @@ def _ratios(best: Mapping[str, float]) -> Table:
     rows: list[tuple[str, str]] = [
         (name, f"{seconds / best[_BARE]:.1f}x") for name, seconds in best.items() if name != _BARE
     ]
-    rows += [(one.name, one.told) for one in absent()]
+    rows += [(one.name, one.reason) for one in absent()]
     return Table(
         "How many times as long as `python -c pass` (the best of each):", ("process", "times bare"), tuple(rows)
     )

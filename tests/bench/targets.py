@@ -13,7 +13,7 @@ __all__ = ["TARGETS", "Target", "targets"]
 class Target:
     """A wish about one figure."""
 
-    told: str
+    caption: str
     fact: str
     bound: float
     unit: str
@@ -25,9 +25,9 @@ class Target:
         wanted = f"{sign} {self.bound:,g}{self.unit}"
         value = facts.get(self.fact)
         if value is None:
-            return self.told, wanted, "not measured", ""
+            return self.caption, wanted, "not measured", ""
         is_met = (operator.ge if self.is_least else operator.le)(value, self.bound)
-        return self.told, wanted, f"{number(value)}{self.unit}", "yes" if is_met else "no"
+        return self.caption, wanted, f"{number(value)}{self.unit}", "yes" if is_met else "no"
 
 
 TARGETS = (

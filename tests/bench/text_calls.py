@@ -21,16 +21,16 @@ _FLOOR = "json.loads of the payload"
 _PACKAGES = {"agent-tool-parser": "agent_tool_parser", "json-repair": "json_repair"}
 _TEXT = """\
 Texts in five forms, each with one call whose argument has the given length, and one text without a call. No parser is
-told the form. Each must find the same calls first; one that finds others, or none, is not timed and the table says so.
-json-repair reads JSON only; agent-tool-parser reads many forms, in Rust. `json.loads` of the bare payload is the floor.
-permitry also refuses what is not a call beyond doubt; the others mend what they are given."""
+given the form. Each must find the same calls first; one that finds others, or none, is not timed and the table says so.
+json-repair reads JSON only; agent-tool-parser reads many forms, in Rust. `json.loads` of the bare payload is the lower
+bound. permitry also refuses what is not a call beyond doubt; the others mend what they are given."""
 
 
 @attrs.frozen
 class _Sample:
     """A text, the calls in it, and the bare JSON of them."""
 
-    told: str
+    caption: str
     text: str
     wanted: Calls
     payload: str
@@ -41,15 +41,17 @@ def run(scale: Scale, tell: Tell) -> Report:
     parsers = _parsers()
     rows, figures = [], []
     for sample in _samples(scale.text_sizes):
-        tell(f"text calls: {sample.told}")
+        tell(f"text calls: {sample.caption}")
         found = {name: _found(parse, sample.text) for name, parse in parsers.items()}
         lacks = {name: _lack(found.get(name)) for name in _PACKAGES}
         right = {name: parse for name, parse in parsers.items() if found[name] == sample.wanted}
         subjects = {name: _subject(parse, sample.text) for name, parse in right.items()}
         subjects[_FLOOR] = _subject(json.loads, sample.payload)
         timings = measure(subjects, rounds=scale.rounds, seconds=scale.seconds / 2)
-        rows.append((sample.told, *(_ratio(timings, name) or lacks[name] for name in _others())))
-        figures.append((sample.told, *(_figure(timings, name) or lacks.get(name, "-") for name in (_BASE, *_others()))))
+        rows.append((sample.caption, *(_ratio(timings, name) or lacks[name] for name in _others())))
+        figures.append(
+            (sample.caption, *(_figure(timings, name) or lacks.get(name, "-") for name in (_BASE, *_others())))
+        )
     head = ("text", *_others())
     return Report(
         "Calls in a model's text",
@@ -95,22 +97,22 @@ def _samples(sizes: Sequence[int]) -> Iterator[_Sample]:
         arguments = {"path": "src/notes.txt", "content": content}
         call = {"name": "write_file", "arguments": arguments}
         payload, wanted = json.dumps(call), [("write_file", arguments)]
-        told = f"{size:,} characters"
+        length = f"{size:,} characters"
         yield _Sample(
-            f"`<tool_call>` with JSON, {told}", f"I write it.\n<tool_call>\n{payload}\n</tool_call>", wanted, payload
+            f"`<tool_call>` with JSON, {length}", f"I write it.\n<tool_call>\n{payload}\n</tool_call>", wanted, payload
         )
-        yield _Sample(f"a list in JSON, {told}", f"[{payload}]", wanted, payload)
-        yield _Sample(f"an object in JSON, {told}", payload, wanted, payload)
-        yield _Sample(f"fenced JSON, {told}", f"I write it:\n\n```json\n{payload}\n```\n", wanted, payload)
+        yield _Sample(f"a list in JSON, {length}", f"[{payload}]", wanted, payload)
+        yield _Sample(f"an object in JSON, {length}", payload, wanted, payload)
+        yield _Sample(f"fenced JSON, {length}", f"I write it:\n\n```json\n{payload}\n```\n", wanted, payload)
         inner = f"<parameter=path>\nsrc/notes.txt\n</parameter>\n<parameter=content>\n{content}\n</parameter>"
         yield _Sample(
-            f"`<function=…>`, {told}",
+            f"`<function=…>`, {length}",
             f"<tool_call>\n<function=write_file>\n{inner}\n</function>\n</tool_call>",
             wanted,
             payload,
         )
         prose = ("There is nothing to do here; the file [1] is fine. " * (size // 50 + 1))[:size]
-        yield _Sample(f"no call, {told}", prose, [], json.dumps(prose))
+        yield _Sample(f"no call, {length}", prose, [], json.dumps(prose))
 
 
 def _found(parse: Callable[[str], Calls], text: str) -> object:
@@ -126,7 +128,7 @@ def _found(parse: Callable[[str], Calls], text: str) -> object:
 def _our_mistakes(sizes: Sequence[int], parse: Callable[[str], Calls]) -> Iterator[str]:
     for sample in _samples(sizes):
         if _found(parse, sample.text) != sample.wanted:
-            yield f"text calls: permitry reads {sample.told} otherwise"
+            yield f"text calls: permitry reads {sample.caption} otherwise"
 
 
 def _subject(parse: Callable[[str], object], text: str) -> Subject:

@@ -33,17 +33,17 @@ class Engine(Protocol):
     """
 
     @property
-    def name(self) -> str: ...  # noqa: D102 -- told above
+    def name(self) -> str: ...  # noqa: D102 -- described above
     @property
-    def package(self) -> str: ...  # noqa: D102 -- told above
+    def package(self) -> str: ...  # noqa: D102 -- described above
     @property
-    def module(self) -> str: ...  # noqa: D102 -- told above
+    def module(self) -> str: ...  # noqa: D102 -- described above
     @property
-    def is_native(self) -> bool: ...  # noqa: D102 -- told above
+    def is_native(self) -> bool: ...  # noqa: D102 -- described above
     @property
-    def most(self) -> int: ...  # noqa: D102 -- told above
+    def most(self) -> int: ...  # noqa: D102 -- described above
     @property
-    def note(self) -> str: ...  # noqa: D102 -- told above
+    def note(self) -> str: ...  # noqa: D102 -- described above
 
     def write(self, rules: Sequence[BenchRule]) -> Any:  # noqa: ANN401 -- what only `load` reads
         """Return the rules in the words of the engine; this is not timed."""

@@ -20,7 +20,7 @@ class Absent:
     """An engine that cannot be measured here, and what to tell about it."""
 
     name: str
-    told: str
+    reason: str
 
 
 def engines() -> tuple[Engine, ...]:

@@ -73,7 +73,7 @@ def _table(rule: BenchRule) -> str:
 
 
 def _condition(what: str, operand: str | int) -> str:
-    told = json.dumps(operand)
+    literal = json.dumps(operand)
     if what == "mode":
-        return f"when.mode = {told}"
-    return f"when.args.path = {{ prefix = {told} }}" if what == "path" else f"when.args.limit = {{ le = {told} }}"
+        return f"when.mode = {literal}"
+    return f"when.args.path = {{ prefix = {literal} }}" if what == "path" else f"when.args.limit = {{ le = {literal} }}"
