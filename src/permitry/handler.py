@@ -1,11 +1,13 @@
 """`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
 
+import logging
 from collections.abc import Mapping
 from typing import assert_never
 
 import attrs
 
 from permitry.audit.record import RunRecord, decision_fields
+from permitry.config.diagnostics import nearest
 from permitry.confirm.ledger import PendingConfirmation
 from permitry.confirm.refusal import available, changed_tool, checked, misfit, too_many_questions, used_id
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
@@ -13,6 +15,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Explanation, Verdict
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
@@ -28,8 +31,11 @@ from permitry.errors import (
 )
 from permitry.outcome import Blocked, Cause, Pending, Ready
 from permitry.questions import Questions, digest_of, not_recorded
+from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
+
+_LOG = logging.getLogger("permitry.handler")
 
 
 @attrs.define
@@ -44,6 +50,7 @@ class ToolHandler(Questions):
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
     _run_record: RunRecord | None = attrs.field(default=None, init=False, repr=False)
     _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
+    _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
 
     @factory.default
     def _factory_with_previews(self) -> ConfirmationRequestFactory:
@@ -182,6 +189,9 @@ class ToolHandler(Questions):
 
     def _begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         context = AuthContext.from_state(self.session)
+        if self.session.host_mode not in self._modes_seen:
+            self._modes_seen.add(self.session.host_mode)
+            _warn_of_unknown_mode(self.session.host_mode, self.policy)
         # Looked up once: what is decided on, recorded, asked about and authorized is one tool, even after a reload.
         spec = self.registry.get(call.tool)
         decision = available(self.registry, call, context, self.policy.decide(call, context, spec))
@@ -274,6 +284,13 @@ class ToolHandler(Questions):
         if response.is_remembered and isinstance(outcome, Ready) and not is_asked_anyway:
             self.session.ignore(call.tool)
         return outcome
+
+
+def _warn_of_unknown_mode(mode: str, policy: AuthorizationPolicy) -> None:
+    """Log a warning for a mode that no rule of a file names: a misspelt `plan` would be a session without plan mode."""
+    scopes = (rule.scope for rule in policy.rules if isinstance(rule, ConfiguredRule))
+    if not any(mode in scope.modes for scope in scopes):
+        _LOG.warning("no rule knows the mode `%s`; %s", mode, nearest(mode.lower(), ("plan", "yolo", "default")))
 
 
 def _replayed(outcome: Ready) -> ToolResult:

@@ -1,6 +1,8 @@
 """The questions of one session: a human is asked about calls; each answer is bound to its call and counts once."""
 
 import contextlib
+import logging
+import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -8,7 +10,12 @@ import attrs
 
 from permitry.audit.record import MemoryRecorder, Recorder
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.channel import AsyncConfirmationChannel, ConfirmationChannel, UnattendedChannel
+from permitry.confirm.channel import (
+    AsyncConfirmationChannel,
+    ConfirmationChannel,
+    UnattendedChannel,
+    check_channel,
+)
 from permitry.confirm.handled import HandledCalls
 from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
 from permitry.confirm.notifier import ToolRejectionNotifier
@@ -27,7 +34,22 @@ from permitry.session import Session
 
 __all__ = ["Questions"]
 
+_LOG = logging.getLogger("permitry.questions")
 _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
+
+
+def _check_policy(_: object, __: object, policy: object) -> None:
+    """Raise for what is not a policy, and say how to make one of it.
+
+    Raises: `TypeError`.
+    """
+    if isinstance(policy, AuthorizationPolicy):
+        return
+    if isinstance(policy, (str, os.PathLike)):
+        hint = f"load it first: policy=load_policy({os.fspath(policy)!r})"
+    else:
+        hint = "use load_policy(...) for rule files, or AuthorizationPolicy(rules) for rules"
+    raise TypeError(f"`policy` must be an AuthorizationPolicy, not {safe_str(policy, repr)}; {hint}")
 
 
 @attrs.define
@@ -35,10 +57,10 @@ class Questions(TurnDiffs):
     """What a `ToolHandler` does without knowing any tool: ask about calls, settle answers, record both. Thread-safe."""
 
     session: Session = attrs.field(factory=Session)
-    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy)
+    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=_check_policy)
     notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
     factory: ConfirmationRequestFactory = attrs.field(factory=ConfirmationRequestFactory, kw_only=True)
-    channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True)
+    channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True, validator=check_channel)
     ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
     handled: HandledCalls[Ready | Blocked | Pending] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
@@ -187,13 +209,16 @@ class Questions(TurnDiffs):
     def _close(self, question: PendingConfirmation, error: str | None) -> Blocked:
         """Settle a claimed question without an approval."""
         call = question.call
-        blocked = self._unanswered_block(call, question.decision)
+        blocked = self._unanswered_block(call, question.decision, error or "")
+        if error:
+            _LOG.warning("no answer about a call of `%s`, so it is blocked: %s", call.tool, error)
         self._keep(blocked, call)
         self._record("answered", call, {"pending_id": question.pending_id, "approved": False, "error": error})
         return blocked
 
-    def _unanswered_block(self, call: ToolCall, decision: Decision) -> Blocked:
-        return Blocked(call, decision, ToolResult(False, self.notifier.unanswered(call.tool)), Cause.UNANSWERED)
+    def _unanswered_block(self, call: ToolCall, decision: Decision, note: str = "") -> Blocked:
+        result = ToolResult(False, self.notifier.unanswered(call.tool), note=note)
+        return Blocked(call, decision, result, Cause.UNANSWERED)
 
     # Keeping ----------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ import attrs
 
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.errors import safe_str
 
-__all__ = ["AsyncConfirmationChannel", "CallbackChannel", "ConfirmationChannel", "UnattendedChannel"]
+__all__ = ["AsyncConfirmationChannel", "CallbackChannel", "ConfirmationChannel", "UnattendedChannel", "check_channel"]
 
 
 class ConfirmationChannel(Protocol):
@@ -45,3 +46,19 @@ class CallbackChannel:
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return what the function answers."""
         return self.callback(request)
+
+
+def check_channel(_: object, __: object, channel: object) -> None:
+    """Raise for what cannot be asked, and say how to make a channel of it.
+
+    Raises: `TypeError`.
+    """
+    if callable(getattr(channel, "ask", None)) and not isinstance(channel, type):
+        return
+    if isinstance(channel, type):
+        hint = f"make one of it: {channel.__name__}(...)"
+    elif callable(channel):
+        hint = "wrap the function: channel=CallbackChannel(...)"
+    else:
+        hint = "a channel has a method `ask(request)` that returns a ToolConfirmationResponse, or None"
+    raise TypeError(f"`channel` must be a channel, not {safe_str(channel, repr)}; {hint}")

@@ -32,7 +32,8 @@ class ToolResult:
     """The outcome of a call as the model sees it: whether it worked, the text, and what text cannot carry.
 
     `structured` is the same outcome as a JSON object, for hosts that pass one on. `ends_session` tells the loop that
-    the user wants no further calls.
+    the user wants no further calls. `note` is for the operator and is not shown to the model: why a question about the
+    call got no answer.
     """
 
     ok: bool
@@ -40,6 +41,7 @@ class ToolResult:
     parts: tuple[MediaPart, ...] = attrs.field(default=(), kw_only=True, converter=_tuple_of_parts)
     structured: Mapping[str, JsonValue] | None = attrs.field(default=None, kw_only=True, converter=_frozen, hash=False)
     ends_session: bool = attrs.field(default=False, kw_only=True)
+    note: str = attrs.field(default="", kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         # Not validators: every run makes results, and a host can switch validators off.

@@ -264,3 +264,38 @@ def test_a_channel_whose_failure_cannot_be_shown_is_no_answer(handler: ToolHandl
     handler.channel = CallbackChannel(fail)
     assert handler.handle(_WRITE).text.startswith(_UNANSWERED)
     assert ran == []
+
+
+def test_a_failing_channel_is_logged_and_named_to_the_operator(
+    handler: ToolHandler, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The developer sees what is wrong with the channel; the model does not."""
+
+    def fails(_: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        raise KeyError("no window")
+
+    handler.channel = CallbackChannel(fails)
+    result = handler.handle(_WRITE)
+    assert (result.ok, result.note) == (False, "KeyError: 'no window'")
+    assert "window" not in result.text
+    expected = "no answer about a call of `write`, so it is blocked: KeyError: 'no window'"
+    assert [each.getMessage() for each in caplog.records] == [expected]
+
+
+def test_a_wrong_answer_is_logged_and_named_to_the_operator(
+    handler: ToolHandler, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A plain True is not an answer, and the log says what one is."""
+    handler.channel = CallbackChannel(lambda _: True)  # type: ignore[arg-type, return-value]  # what people write
+    result = handler.handle(_WRITE)
+    assert result.note == "the channel answered True, not a ToolConfirmationResponse"
+    assert caplog.records[0].getMessage().endswith(result.note)
+
+
+def test_nothing_is_logged_where_the_user_did_not_answer(
+    handler: ToolHandler, answer: Callable[[object], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    """No answer is no fault of the channel."""
+    answer(None)
+    assert handler.handle(_WRITE).note == ""
+    assert not caplog.records

@@ -1,16 +1,26 @@
 """Asking the policy through the handler, and the parts a host uses by itself."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from permitry.confirm.channel import UnattendedChannel
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import Blocked, Cause, ToolHandler
+from permitry.rules.conditions._conditions import Conditions
+from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.scope import Scope
+from permitry.rules.configured import ConfiguredRule
+from permitry.session import Session
 
 
 @pytest.mark.parametrize(("tool", "verdict"), [("look", Verdict.ALLOW), ("write", Verdict.CONFIRM)])
@@ -175,3 +185,43 @@ def test_a_no_is_told_to_the_model_and_never_remembered(
     assert handler.session.tool_ignore_list == []
     [told] = handler.session.messages
     assert "The user says: use tabs" in told
+
+
+def test_a_mode_that_no_rule_knows_is_warned_of_once(handler: ToolHandler, caplog: pytest.LogCaptureFixture) -> None:
+    """A misspelt `plan` is a session without plan mode, so the log says it."""
+    handler.session.switch_mode("paln")
+    handler.handle(ToolCall("look"))
+    handler.handle(ToolCall("look"))
+    messages = [each.getMessage() for each in caplog.records]
+    assert messages == ["no rule knows the mode `paln`; did you mean `plan`?"]
+
+
+def test_a_mode_of_a_rule_is_known(caplog: pytest.LogCaptureFixture) -> None:
+    """What a rule file names is a mode of the host."""
+    rule = ConfiguredRule("night", Verdict.BLOCK, 150, Scope(when=Conditions(plain=(ModeCondition(("night",)),))))
+    handler = ToolHandler(Session(mode="night"), AuthorizationPolicy([rule]))
+    handler.handle(ToolCall("look"))
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"policy": "rules.toml"}, "load it first: policy=load_policy('rules.toml')"),
+        ({"policy": Path("rules.toml")}, "load it first: policy=load_policy('rules.toml')"),
+        ({"policy": []}, "use load_policy(...) for rule files, or AuthorizationPolicy(rules) for rules"),
+        ({"channel": lambda _: None}, "wrap the function: channel=CallbackChannel(...)"),
+        ({"channel": UnattendedChannel}, "make one of it: UnattendedChannel(...)"),
+        ({"channel": "terminal"}, "a channel has a method `ask(request)` that returns a ToolConfirmationResponse"),
+    ],
+)
+def test_what_a_handler_cannot_use_is_refused_when_it_is_made(parts: dict[str, Any], message: str) -> None:
+    """The error says what to write instead."""
+    with pytest.raises(TypeError, match=re.escape(message)):
+        ToolHandler(**parts)
+
+
+def test_a_policy_is_checked_when_it_is_replaced(handler: ToolHandler) -> None:
+    """A path is not taken for a policy later either."""
+    with pytest.raises(TypeError, match="load it first"):
+        handler.policy = "rules.toml"  # type: ignore[assignment]  # what people write
