@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from permitry.cli.render import one_line
+from permitry.core.texts import one_line
 
 if TYPE_CHECKING:
     from permitry.cli._row import Row

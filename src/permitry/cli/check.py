@@ -85,7 +85,7 @@ def decision_line(call_id: object, decision: Decision) -> dict[str, object]:
 
 
 def _as_text(name: str, decision: Decision) -> str:
-    from permitry.cli.texts import one_line
+    from permitry.core.texts import one_line
 
     rule = decision.rule_id or "-"
     source = f" ({decision.source})" if decision.source else ""

@@ -151,6 +151,6 @@ def _line(each: "Document") -> str:
 
 
 def _shown(text: object) -> str:
-    from permitry.cli.render import one_line
+    from permitry.core.texts import one_line
 
     return one_line(str(text))

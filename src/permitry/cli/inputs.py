@@ -103,7 +103,7 @@ def origins_from(options: argparse.Namespace, workspace: str = ".") -> list[Orig
 def tell(notices: Iterable[str]) -> None:
     """Print what the user should know besides the results."""
     for notice in notices:
-        from permitry.cli.texts import one_line
+        from permitry.core.texts import one_line
 
         print(f"permitry: {one_line(notice)}", file=sys.stderr)
 

@@ -136,7 +136,7 @@ def _as_json(finding: Finding) -> dict[str, object]:
 
 
 def _as_text(finding: Finding) -> str:
-    from permitry.cli.render import one_line
+    from permitry.core.texts import one_line
 
     rule = "" if finding.rule_id is None else f"rule `{finding.rule_id}`: "
     head = f"{finding.source}: {finding.level}: {finding.kind}: {rule}{finding.reason}"

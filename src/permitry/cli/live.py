@@ -6,7 +6,8 @@ from typing import TextIO
 import attrs
 from rich.text import Text
 
-from permitry.cli.render import console_on, one_line
+from permitry.cli.render import console_on
+from permitry.core.texts import one_line
 from permitry.dispatch.events import ToolEvent, ToolEventKind
 
 __all__ = ["LiveView"]

@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What is still buffered is part of the command: it may meet a reader that has left, too.
         sys.stdout.flush()
     except PermitryError as error:
-        from permitry.cli.texts import visible
+        from permitry.core.texts import visible
 
         # The places of a rule file come first on their lines, as editors and terminals look for them.
         prefix = "" if isinstance(error, ConfigError) else "permitry: "

@@ -123,7 +123,7 @@ def _call_as_json(call: TextCall) -> dict[str, Any]:
 
 
 def _tell(parsed: ParsedText) -> None:
-    from permitry.cli.render import one_line, visible
+    from permitry.core.texts import one_line, visible
 
     for call in parsed.calls:
         flags = [call.format, *(["unknown tool"] if call.is_known is False else [])]

@@ -10,11 +10,11 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from permitry.cli.texts import one_line, shortened, visible
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.decision import ActionTrace, Explanation, RuleOutcome, RuleTrace, Verdict
 from permitry.core.json_values import mutable
+from permitry.core.texts import one_line, shortened, visible
 
 __all__ = ["SummaryRow", "console_on", "diff", "explanation", "one_line", "request", "shortened", "summary", "visible"]
 

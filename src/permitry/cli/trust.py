@@ -104,7 +104,7 @@ def _plugins_as_json(plugins: PluginFolder) -> dict[str, object]:
 
 
 def _plugins_as_text(plugins: PluginFolder) -> str:
-    from permitry.cli.render import one_line
+    from permitry.core.texts import one_line
 
     head = _line("trusted", plugins.path, PluginPin(plugins.path, plugins.digests))
     return "\n".join([head, *(f"  {one_line(name)}" for name in plugins.files)])
@@ -115,14 +115,14 @@ def _as_text(project: Project) -> str:
 
 
 def _line(state: str, root: Path, pin: Pin | None = None) -> str:
-    from permitry.cli.render import one_line
+    from permitry.core.texts import one_line
 
     line = f"{state} {one_line(str(root))}"
     return line if pin is None else f"{line}\n  digest {pin.digest}"
 
 
 def _file_line(file: ProjectFile) -> str:
-    from permitry.cli.render import one_line
+    from permitry.core.texts import one_line
 
     counts = (
         count(file.permissions, "permission"),

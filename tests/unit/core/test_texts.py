@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.cli.texts import one_line, shortened, visible
+from permitry.core.texts import one_line, shortened, visible
 
 
 @pytest.mark.parametrize("text", ["", "plain", "a\n\tb", "é ü 漢字", "a b"])
