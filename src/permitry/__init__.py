@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from permitry.core.call import ToolCall as ToolCall
     from permitry.core.context import AuthContext as AuthContext
     from permitry.core.decision import Decision as Decision
-    from permitry.core.decision import Explanation as Explanation
     from permitry.core.decision import Phase as Phase
     from permitry.core.decision import Verdict as Verdict
+    from permitry.core.explanation import Explanation as Explanation
     from permitry.core.policy import AuthorizationPolicy as AuthorizationPolicy
     from permitry.core.result import MediaPart as MediaPart
     from permitry.core.result import ToolResult as ToolResult
@@ -66,7 +66,7 @@ _HOMES = {
     "ConfigError": "errors",
     "ConfirmationRequestFactory": "confirm.request",
     "Decision": "core.decision",
-    "Explanation": "core.decision",
+    "Explanation": "core.explanation",
     "MediaPart": "core.result",
     "PayloadKind": "core.call",
     "Pending": "handler",

@@ -14,7 +14,8 @@ from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmatio
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Explanation, Verdict
+from permitry.core.decision import Decision, Verdict
+from permitry.core.explanation import Explanation
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec

@@ -46,12 +46,18 @@ def test_all_matches_and_near_misses_are_reported(cli: Callable[..., Outcome], a
     """Besides the deciding rule a human reads the other matches, and what kept a rule from matching."""
     call = asked("delete_publish_run", context={"yolo_mode": True})
     _, out, _ = cli(*EXPLAIN, "--call", call)
-    matches, near = out.split("  matches\n")[1].split("  near misses\n")
+    _, matches = out.split("  matches\n")
     assert matches.splitlines() == [
         "    160 confirm ask-deletion  (permitry:destructive:20)  decided",
         "    300 allow   yolo  (built-in)",
     ]
-    assert "    100 block   plan-mode  (built-in)  would have matched but for is_plan_mode = false" in near
+
+
+def test_what_nearly_permitted_a_call_is_reported(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
+    """A human reads what to change so that the call runs."""
+    _, out, _ = cli("explain", "--call", asked("write_note"))
+    (near,) = out.split("  near misses\n")[1].splitlines()
+    assert near == "    300 allow   yolo  (built-in)  would have matched but for yolo_mode = false"
 
 
 def test_an_allowed_call_tells_the_model_nothing(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:

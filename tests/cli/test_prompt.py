@@ -16,12 +16,12 @@ import attrs
 import pytest
 
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
+from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Explanation
-from permitry.core.policy import AuthorizationPolicy
+from permitry.core.explanation import Explanation
 
 Typing = Callable[[str], tuple[TextIO, Callable[[], str]]]
 Response = ToolConfirmationResponse | None
@@ -31,8 +31,8 @@ QUESTION = "run it? [y]es/[n]o/"
 
 
 def explain(call: ToolCall) -> Explanation:
-    """Return what the empty policy says."""
-    return AuthorizationPolicy().explain(call, AuthContext())
+    """Return what the built-in rules say."""
+    return create_default_authorization_policy().explain(call, AuthContext())
 
 
 @pytest.fixture
@@ -182,7 +182,10 @@ def test_edit_runs_what_was_edited(ask: Ask) -> None:
     response, shown = ask("e\ny\n", edit)
     assert handed == [json.dumps(CALL.to_dict(), indent=2, ensure_ascii=False) + "\n"]
     assert response == ToolConfirmationResponse(approved=True, arguments={"path": "b.txt", "content": "äöü"})
-    assert shown.endswith("  path: b.txt\n  content: äöü\nrun the call as edited? [y]es/[n]o, back to the first: ")
+    end = "  what it would do:\n    confirm write b.txt  [no rule]\n"
+    assert shown.endswith(
+        f"  path: b.txt\n  content: äöü\n{end}run the call as edited? [y]es/[n]o, back to the first: "
+    )
     assert shown.count(QUESTION) == 1
 
 

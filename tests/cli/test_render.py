@@ -9,7 +9,8 @@ from rich.console import Console
 from permitry.cli import render
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
-from permitry.core.decision import Decision, Explanation, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.explanation import Explanation, RuleOutcome, RuleTrace
 
 Draw = Callable[[Callable[[Console], object]], str]
 
@@ -176,7 +177,7 @@ def test_an_explanations_tool_and_errors_are_harmless(draw: Draw) -> None:
         RuleTrace("a", Phase.RESTRICTION, 100, Verdict.BLOCK, RuleOutcome.FAILED, None, "", error=NASTY),
         RuleTrace("b", Phase.PERMISSION, 200, Verdict.ALLOW, RuleOutcome.NOT_MATCHED, None, "", near_miss=NASTY),
     )
-    decision = Decision(Verdict.BLOCK, "a", Phase.RESTRICTION, "why", errors=(RuleFailure("a", NASTY),))
+    decision = Decision(Verdict.CONFIRM, "a", Phase.PERMISSION, "why", errors=(RuleFailure("a", NASTY),))
     shown = draw(lambda console: render.explanation(console, NASTY, Explanation(decision, traces)))
     assert is_harmless(shown)
     assert shown.count("\\u001b[2J") == 4

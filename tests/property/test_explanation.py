@@ -2,7 +2,8 @@
 
 from hypothesis import given
 
-from permitry.core.decision import Explanation, Phase, RuleOutcome, RuleTrace, Verdict
+from permitry.core.decision import Phase, Verdict
+from permitry.core.explanation import Explanation, RuleOutcome, RuleTrace
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 

@@ -9,7 +9,8 @@ from permitry.cli.check import answer_each, decision_line
 from permitry.cli.inputs import add_call_options, add_rules_option
 from permitry.cli.main import ExitCode
 from permitry.core.action import Action, Connect, Delegate, Run, Touch, Unknown
-from permitry.core.decision import ActionTrace, Decision, Explanation, RuleTrace
+from permitry.core.decision import Decision
+from permitry.core.explanation import ActionTrace, Explanation, RuleTrace
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 

@@ -21,8 +21,9 @@ from permitry.cli import render
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.core.decision import Explanation
+from permitry.core.explanation import Explanation
 from permitry.core.json_values import parse_json
+from permitry.core.texts import visible
 
 __all__ = ["TerminalChannel", "edit_in_editor", "open_terminal"]
 
@@ -63,7 +64,7 @@ class TerminalChannel:
             return self._asked(request)
 
     def _asked(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        self._is_seen = render.request(self._console, request, in_full=request.is_plan)
+        self._is_seen = self._show(request, in_full=request.is_plan)
         question = "leave plan mode with this plan?" if request.is_plan else "run it?"
         always = "/[a]lways" if request.suggested_grants else ""
         while (line := self._line(f"{question} [y]es/[n]o{always}/[e]dit/e[x]plain/[s]how all/[q]uit: ")) is not None:
@@ -75,6 +76,9 @@ class TerminalChannel:
                 return response
             self._help(word, request)
         return None
+
+    def _show(self, request: ToolConfirmationRequest, *, in_full: bool = False) -> bool:
+        return render.request(self._console, request, self.explain(request.call), in_full=in_full)
 
     def _answer(self, word: str, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the response that a word means, or None when it is not an answer yet."""
@@ -95,7 +99,7 @@ class TerminalChannel:
     def _help(self, word: str, request: ToolConfirmationRequest) -> None:
         match word:
             case "s" | "show" | "show all":
-                self._is_seen = render.request(self._console, request, in_full=True)
+                self._is_seen = self._show(request, in_full=True)
             case "x" | "explain":
                 render.explanation(self._console, request.tool, self.explain(request.call))
             case "y" | "yes" | "a" | "always":
@@ -110,7 +114,7 @@ class TerminalChannel:
         return render.console_on(self.terminal)
 
     def _say(self, text: str) -> None:
-        self.terminal.write(f"{render.visible(text)}\n")
+        self.terminal.write(f"{visible(text)}\n")
 
     def _line(self, prompt: str) -> str | None:
         _forget_typed_ahead(self.terminal)
@@ -132,10 +136,10 @@ class TerminalChannel:
             self._say("nothing changed")
             return None
         shown = attrs.evolve(request, call=edited, preview=self.preview(edited))
-        render.request(self._console, shown, in_full=True)
+        self._show(shown, in_full=True)
         answer = self._line("run the call as edited? [y]es/[n]o, back to the first: ")
         if answer is None or answer.strip().lower() not in ("y", "yes"):
-            self._is_seen = render.request(self._console, request)
+            self._is_seen = self._show(request)
             return None
         return ToolConfirmationResponse(approved=True, arguments=edited.to_dict())
 

@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from permitry.confirm.request import ToolConfirmationRequest
-from permitry.core.action import Run, Unknown, phrase
-from permitry.core.decision import ActionTrace, Explanation, RuleOutcome, RuleTrace, Verdict
+from permitry.core.explanation import Explanation, Line, action_lines, lines_of
 from permitry.core.json_values import mutable
 from permitry.core.texts import one_line, shortened, visible
 
@@ -26,6 +25,7 @@ _DIFF_STYLES = (
 _LONGEST = 500
 _MOST_DIFF_LINES = 1000
 _MOST_LINES = 100
+_MOST_ACTIONS = 20
 
 
 @attrs.frozen
@@ -59,27 +59,51 @@ def summary(console: Console, rows: Iterable[SummaryRow]) -> None:
     console.print(table)
 
 
-def request(console: Console, asked: ToolConfirmationRequest, *, in_full: bool = False) -> bool:
-    """Print a confirmation request (the call, what it would change, why it is asked), and return whether all of it.
+def request(
+    console: Console,
+    asked: ToolConfirmationRequest,
+    explained: Explanation | None = None,
+    *,
+    in_full: bool = False,
+) -> bool:
+    """Print a confirmation request, and return whether all of it: the call, what it would do and change, and why.
 
-    Long arguments and diffs are shortened, visibly, unless `in_full`.
+    Long arguments, lists of actions and diffs are shortened, visibly, unless `in_full`.
     """
-    is_whole = True
     console.print()
-    console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), Text(f"  {one_line(asked.reason)}"), sep="")
+    reason = Text(f"  {one_line(asked.reason)}")
+    console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), reason, sep="", soft_wrap=True)
+    is_whole = _arguments(console, asked, in_full=in_full)
+    actions = [] if explained is None else action_lines(explained)
+    if actions:
+        console.print(Text("  what it would do:"))
+    for line in actions if in_full else actions[:_MOST_ACTIONS]:
+        console.print(_coloured(line), soft_wrap=True)
+    is_whole = _is_short(console, len(actions), _MOST_ACTIONS, in_full=in_full) and is_whole
+    if not asked.preview:
+        return is_whole
+    lines = visible(asked.preview).splitlines()
+    shown = "\n".join(lines if in_full else lines[:_MOST_LINES])
+    console.print(Syntax(shown, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+    return _is_short(console, len(lines), _MOST_LINES, in_full=in_full) and is_whole
+
+
+def _arguments(console: Console, asked: ToolConfirmationRequest, *, in_full: bool) -> bool:
+    is_whole = True
     for name, value in asked.arguments.items():
         text = value if isinstance(value, str) else json.dumps(mutable(value))
-        shown_text = _indented(text) if in_full else shortened(text, _LONGEST)
+        shown = _indented(text) if in_full else shortened(text, _LONGEST)
         is_whole = is_whole and (in_full or len(one_line(text)) <= _LONGEST)
-        console.print(Text(f"  {one_line(name)}: {shown_text}"), soft_wrap=True)
-    if asked.preview:
-        lines = visible(asked.preview).splitlines()
-        shown = lines if in_full else lines[:_MOST_LINES]
-        if len(lines) > len(shown):
-            shown = [*shown, f"... {len(lines) - len(shown)} more lines"]
-            is_whole = False
-        console.print(Syntax("\n".join(shown), "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+        console.print(Text(f"  {one_line(name)}: {shown}"), soft_wrap=True)
     return is_whole
+
+
+def _is_short(console: Console, count: int, most: int, *, in_full: bool) -> bool:
+    """Return whether nothing was left out of so many lines; if something was, print that."""
+    if in_full or count <= most:
+        return True
+    console.print(Text(f"  ... {count - most} more lines"))
+    return False
 
 
 def _indented(text: str) -> str:
@@ -102,54 +126,12 @@ def diff(console: Console, text: str) -> None:
 
 def explanation(console: Console, tool: str, explained: Explanation) -> None:
     """Print a decision in full: the deciding rule, what the model is shown, all matches, all near misses."""
-    decision = explained.decision
-    verdict = decision.verdict.value
-    rule = decision.rule_id or "no rule"
-    console.print(Text(f"{verdict}", f"bold {_COLOURS[verdict]}"), Text(f"  {one_line(tool)}"), sep="", soft_wrap=True)
-    where = f"{decision.phase.value}, {one_line(decision.source)}" if decision.source else decision.phase.value
-    console.print(Text(f"  decided by  {rule}  ({where})"), soft_wrap=True)
-    console.print(Text(f"  reason      {one_line(decision.reason)}"), soft_wrap=True)
-    if decision.verdict is not Verdict.ALLOW:
-        console.print(Text(f"  message     {one_line(decision.message or '')}"), soft_wrap=True)
-    if explained.actions:
-        console.print(Text("  actions"), soft_wrap=True)
-    for each_action in explained.actions:
-        console.print(_action_line(each_action), soft_wrap=True)
-    for title, rules in (("matches", explained.matches), ("near misses", explained.near_misses)):
-        if rules:
-            console.print(Text(f"  {title}"), soft_wrap=True)
-        for each in rules:
-            console.print(Text(f"    {_trace(each)}"), soft_wrap=True)
-    for error in decision.errors:
-        console.print(Text(f"  error       {one_line(str(error))}", "red"), soft_wrap=True)
+    for line in lines_of(explained, tool):
+        console.print(_coloured(line), soft_wrap=True)
 
 
-def _action_line(each: ActionTrace) -> Text:
-    """Return one action with the decision it would get alone, indented by the constructs around it."""
-    action, decision = each.action, each.decision
-    around = f"{' '.join(action.within)}: " if isinstance(action, Run) and action.within else ""
-    depth = 1 + (len(action.within) if isinstance(action, Run) else 0)
-    shown = f"{around}{shortened(phrase(action), _LONGEST)}"
-    if isinstance(action, Unknown):
-        shown = f"not certain: {action.reason} (at character {action.offset + 1})"
-    may = "" if each.is_certain else "may  "
-    why = f"  ({one_line(action.doubt)})" if isinstance(action, Run) and action.doubt is not None else ""
-    verdict = decision.verdict.value
-    line = Text(f"  {'  ' * depth}")
-    line.append(f"{verdict:<8}", _COLOURS[verdict])
-    return line.append(f"{may}{shown}  [{decision.rule_id or 'no rule'}]{why}")
-
-
-def _trace(rule: RuleTrace) -> str:
-    head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({one_line(rule.source or 'code')})"
-    if rule.outcome is RuleOutcome.FAILED:
-        return f"{head}  failed, so it counts as matched: {one_line(rule.error or '')}"
-    if rule.outcome is RuleOutcome.UNSURE:
-        return f"{head}  may match, so it asks: {one_line(rule.error or '')}"
-    if rule.deciding:
-        return f"{head}  decided"
-    if rule.outcome is RuleOutcome.COVERED:
-        return f"{head}  permits a part of the call; {one_line(rule.near_miss or 'the rest is not covered')}"
-    if rule.near_miss is not None:
-        return f"{head}  would have matched but for {one_line(rule.near_miss)}"
-    return head
+def _coloured(line: Line) -> Text:
+    text = Text(line.before, "red" if line.before.startswith("  error ") else "")
+    if line.verdict is not None:
+        text.append(line.verdict.value, _COLOURS[line.verdict.value])
+    return text.append(line.after)

@@ -75,7 +75,8 @@ class ConfirmationRequestFactory:
 def _reason(decision: Decision) -> str:
     if decision.rule_id is None:
         return "no rule allows this tool"
-    return f"{decision.reason or 'the rule says so'} (rule `{decision.rule_id}`)"
+    place = f", {decision.source}" if decision.source else ""
+    return f"{decision.reason or 'the rule says so'} (rule `{decision.rule_id}`{place})"
 
 
 def _path(call: ToolCall, spec: ToolSpec | None) -> str | None:

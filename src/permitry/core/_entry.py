@@ -11,7 +11,8 @@ import attrs
 
 from permitry.core._known import Unresolved
 from permitry.core._version import CONFIRM_MESSAGE, Version
-from permitry.core.decision import Decision, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.explanation import RuleOutcome, RuleTrace
 from permitry.core.facts import Fact
 from permitry.core.names import NamePattern
 from permitry.core.pattern import Pattern

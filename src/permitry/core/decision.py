@@ -1,4 +1,4 @@
-"""What a policy answers: verdicts, decisions, and decisions explained in full."""
+"""What a policy answers: verdicts and decisions."""
 
 import enum
 import functools
@@ -6,9 +6,7 @@ from typing import NoReturn
 
 import attrs
 
-from permitry.core.action import Action
-
-__all__ = ["ActionTrace", "Decision", "Explanation", "Phase", "RuleFailure", "RuleOutcome", "RuleTrace", "Verdict"]
+__all__ = ["Decision", "Phase", "RuleFailure", "Verdict"]
 
 
 @functools.total_ordering
@@ -76,68 +74,3 @@ class Decision:
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Decision is not a yes or no; compare `decision.verdict` with a Verdict")
-
-
-class RuleOutcome(enum.Enum):
-    """How one rule answered one question."""
-
-    MATCHED = "matched"
-    NOT_MATCHED = "not matched"
-    UNSURE = "unsure"
-    COVERED = "covered in part"
-    FAILED = "failed"
-
-
-@attrs.frozen
-class RuleTrace:
-    """One rule's part in an explanation; `near_miss` completes "would have matched but for …"."""
-
-    rule_id: str
-    phase: Phase
-    priority: int
-    effect: Verdict
-    outcome: RuleOutcome
-    source: str | None
-    reason: str
-    deciding: bool = False
-    near_miss: str | None = None
-    error: str | None = None
-
-
-@attrs.frozen
-class ActionTrace:
-    """One action of a call, and the decision it would get alone; what is not certain can only restrict."""
-
-    action: Action
-    decision: Decision
-    is_certain: bool = True
-
-
-@attrs.frozen
-class Explanation:
-    """A decision explained in full: every rule looked at, in the order of evaluation, and every action of the call.
-
-    `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
-    """
-
-    decision: Decision
-    rules: tuple[RuleTrace, ...]
-    actions: tuple[ActionTrace, ...] = ()
-    agent: str = "main"
-
-    @property
-    def matches(self) -> tuple[RuleTrace, ...]:
-        """The rules that matched or cover a part, and those that restrict or ask, and failed or are unsure."""
-        return tuple(rule for rule in self.rules if _counts(rule))
-
-    @property
-    def near_misses(self) -> tuple[RuleTrace, ...]:
-        """The rules that one fact kept from matching."""
-        near = (rule for rule in self.rules if rule.outcome is RuleOutcome.NOT_MATCHED)
-        return tuple(rule for rule in near if rule.near_miss is not None)
-
-
-def _counts(rule: RuleTrace) -> bool:
-    if rule.outcome in (RuleOutcome.FAILED, RuleOutcome.UNSURE):
-        return rule.effect is not Verdict.ALLOW
-    return rule.outcome in (RuleOutcome.MATCHED, RuleOutcome.COVERED)

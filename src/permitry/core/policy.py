@@ -26,7 +26,8 @@ from permitry.core._version import Version
 from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import ActionTrace, Decision, Explanation, Phase, Verdict
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.index import Index
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.spec import ToolSpec

@@ -10,7 +10,8 @@ from permitry.core._known import Unresolved
 from permitry.core._version import Version
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Phase, RuleFailure, RuleOutcome, Verdict
+from permitry.core.decision import Phase, RuleFailure, Verdict
+from permitry.core.explanation import RuleOutcome
 from permitry.core.rule import Question, Unsure
 from permitry.errors import RuleError
 

@@ -1,4 +1,4 @@
-"""Verdicts, decisions and explanations."""
+"""Verdicts and decisions."""
 
 import copy
 import itertools
@@ -8,16 +8,11 @@ from typing import Any, cast
 import attrs
 import pytest
 
-from permitry.core.decision import Decision, Explanation, Phase, RuleFailure, RuleOutcome, RuleTrace, Verdict
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 
 
 def _decision() -> Decision:
     return Decision(Verdict.BLOCK, "r", Phase.RESTRICTION, "why", "what", (RuleFailure("x", "E: no"),), "f:1", "v1")
-
-
-def _trace(rule_id: str, phase: Phase, outcome: RuleOutcome, near_miss: str | None = None) -> RuleTrace:
-    effect = Verdict.CONFIRM if phase is Phase.RESTRICTION else Verdict.ALLOW
-    return RuleTrace(rule_id, phase, 0, effect, outcome, None, "", near_miss=near_miss)
 
 
 def test_verdicts_are_ordered_by_strictness() -> None:
@@ -62,28 +57,3 @@ def test_a_decision_survives_copying_and_pickling() -> None:
 def test_a_failure_reads_as_rule_and_error() -> None:
     """One line for the record."""
     assert str(RuleFailure("plan-mode", "KeyError: 'x'")) == "plan-mode: KeyError: 'x'"
-
-
-def test_matches_hold_what_counted_as_matched() -> None:
-    """What matched or covers a part counts, and restrictions that failed or are unsure; other rules that did do not."""
-    traces = tuple(
-        _trace(f"{phase.value}, {outcome.value}", phase, outcome)
-        for phase in (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
-        for outcome in RuleOutcome
-    )
-    assert [trace.rule_id for trace in Explanation(_decision(), traces).matches] == [
-        "override, matched",
-        "override, covered in part",
-        "restriction, matched",
-        "restriction, unsure",
-        "restriction, covered in part",
-        "restriction, failed",
-        "permission, matched",
-        "permission, covered in part",
-    ]
-
-
-def test_near_misses_hold_the_rules_that_tell_one() -> None:
-    """A rule without a near miss is left out, an empty text is not."""
-    traces = tuple(_trace(str(near), Phase.PERMISSION, RuleOutcome.NOT_MATCHED, near) for near in (None, "mode", ""))
-    assert [trace.near_miss for trace in Explanation(_decision(), traces).near_misses] == ["mode", ""]

@@ -10,7 +10,8 @@ import pytest
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Place, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase, RuleOutcome, Verdict
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.explanation import RuleOutcome
 from permitry.core.policy import AuthorizationPolicy, SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits

@@ -8,7 +8,8 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase, RuleFailure, RuleOutcome, Verdict
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.explanation import RuleOutcome
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ToolSpec

@@ -9,7 +9,8 @@ import pytest
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Phase, RuleOutcome, Verdict
+from permitry.core.decision import Phase, Verdict
+from permitry.core.explanation import RuleOutcome
 from permitry.core.policy import AuthorizationPolicy
 
 Policy = Callable[..., AuthorizationPolicy]

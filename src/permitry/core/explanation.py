@@ -1,0 +1,166 @@
+"""Decisions explained in full: every rule's part, every action, and all of it as text."""
+
+import enum
+from collections.abc import Iterator
+
+import attrs
+
+from permitry.core.action import Action, Run, Unknown, phrase
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.texts import one_line, shortened
+
+__all__ = ["ActionTrace", "Explanation", "Line", "RuleOutcome", "RuleTrace", "action_lines", "lines_of"]
+
+_LONGEST = 500
+_MOST_UNSURE = 5
+
+
+class RuleOutcome(enum.Enum):
+    """How one rule answered one question."""
+
+    MATCHED = "matched"
+    NOT_MATCHED = "not matched"
+    UNSURE = "unsure"
+    COVERED = "covered in part"
+    FAILED = "failed"
+
+
+@attrs.frozen
+class RuleTrace:
+    """One rule's part in an explanation; `near_miss` completes "would have matched but for …"."""
+
+    rule_id: str
+    phase: Phase
+    priority: int
+    effect: Verdict
+    outcome: RuleOutcome
+    source: str | None
+    reason: str
+    deciding: bool = False
+    near_miss: str | None = None
+    error: str | None = None
+
+
+@attrs.frozen
+class ActionTrace:
+    """One action of a call, and the decision it would get alone; what is not certain can only restrict."""
+
+    action: Action
+    decision: Decision
+    is_certain: bool = True
+
+
+@attrs.frozen
+class Explanation:
+    """A decision explained in full: every rule looked at, in the order of evaluation, and every action of the call.
+
+    `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
+    """
+
+    decision: Decision
+    rules: tuple[RuleTrace, ...]
+    actions: tuple[ActionTrace, ...] = ()
+    agent: str = "main"
+
+    @property
+    def matches(self) -> tuple[RuleTrace, ...]:
+        """The rules that matched or cover a part, and those that restrict or ask, and failed or are unsure."""
+        return tuple(rule for rule in self.rules if _counts(rule))
+
+    @property
+    def near_misses(self) -> tuple[RuleTrace, ...]:
+        """The rules that one fact kept from matching."""
+        near = (rule for rule in self.rules if rule.outcome is RuleOutcome.NOT_MATCHED)
+        return tuple(rule for rule in near if rule.near_miss is not None)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, lines_of(self)))
+
+
+def _counts(rule: RuleTrace) -> bool:
+    if rule.outcome in (RuleOutcome.FAILED, RuleOutcome.UNSURE):
+        return rule.effect is not Verdict.ALLOW
+    return rule.outcome in (RuleOutcome.MATCHED, RuleOutcome.COVERED)
+
+
+@attrs.frozen
+class Line:
+    """One line: a verdict may be named in it, after `before`."""
+
+    before: str = ""
+    verdict: Verdict | None = None
+    after: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.before}{'' if self.verdict is None else self.verdict.value}{self.after}"
+
+
+def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
+    """Yield an explanation as lines, without anything invisible; `tool` is the name of the tool that was called."""
+    decision = explained.decision
+    yield Line("", decision.verdict, f"  {one_line(tool)}" if tool else "")
+    where = f"{decision.phase.value}, {one_line(decision.source)}" if decision.source else decision.phase.value
+    yield Line(f"  decided by  {decision.rule_id or 'no rule'}  ({where})")
+    yield Line(f"  reason      {one_line(decision.reason)}")
+    if decision.verdict is not Verdict.ALLOW:
+        yield Line(f"  message     {one_line(decision.message or '')}")
+    if explained.actions:
+        yield Line("  actions")
+    yield from action_lines(explained)
+    near = [rule for rule in explained.near_misses if _matters(rule, decision)]
+    # A command whose program is not known may be what any rule is about.
+    unsure = [each for each in explained.matches if each.outcome is RuleOutcome.UNSURE and not each.deciding]
+    unshown = unsure[_MOST_UNSURE:]
+    if explained.matches:
+        yield Line("  matches")
+    yield from (Line(f"    {_described(rule)}") for rule in explained.matches if rule not in unshown)
+    if unshown:
+        yield Line(f"    ... {len(unshown)} more rules may match")
+    if near:
+        yield Line("  near misses")
+    yield from (Line(f"    {_described(rule)}") for rule in near)
+    yield from (Line(f"  error       {one_line(str(error))}") for error in decision.errors)
+
+
+def action_lines(explained: Explanation) -> list[Line]:
+    """Return a line for each action, with the decision it would get alone, indented by the constructs around it."""
+    return [_action_line(each) for each in explained.actions]
+
+
+def _action_line(each: ActionTrace) -> Line:
+    action, decision = each.action, each.decision
+    within = action.within if isinstance(action, Run) else ()
+    around = f"{' '.join(within)}: " if within else ""
+    shown = f"{around}{shortened(phrase(action), _LONGEST)}"
+    if isinstance(action, Unknown):
+        shown = f"not certain: {action.reason} (at character {action.offset + 1})"
+    may = "" if each.is_certain else "may  "
+    why = f"  ({one_line(action.doubt)})" if isinstance(action, Run) and action.doubt is not None else ""
+    gap = " " * (8 - len(decision.verdict.value))
+    after = f"{gap}{may}{shown}  [{decision.rule_id or 'no rule'}]{why}"
+    return Line("  " * (2 + len(within)), decision.verdict, after)
+
+
+def _matters(rule: RuleTrace, decision: Decision) -> bool:
+    """Return whether a match would have led to another verdict, in the mode the session is in.
+
+    Plan mode stops every call that writes, so that its near miss says nothing about this one.
+    """
+    if rule.effect is Verdict.ALLOW:
+        return decision.verdict is Verdict.CONFIRM and decision.phase is not Phase.RESTRICTION
+    return rule.effect > decision.verdict and rule.rule_id != "plan-mode"
+
+
+def _described(rule: RuleTrace) -> str:
+    head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({one_line(rule.source or 'code')})"
+    if rule.outcome is RuleOutcome.FAILED:
+        return f"{head}  failed, so it counts as matched: {one_line(rule.error or '')}"
+    if rule.outcome is RuleOutcome.UNSURE:
+        return f"{head}  may match, so it asks: {one_line(rule.error or '')}"
+    if rule.deciding:
+        return f"{head}  decided"
+    if rule.outcome is RuleOutcome.COVERED:
+        return f"{head}  permits a part of the call; {one_line(rule.near_miss or 'the rest is not covered')}"
+    if rule.near_miss is not None:
+        return f"{head}  would have matched but for {one_line(rule.near_miss)}"
+    return head

@@ -1,0 +1,109 @@
+"""Explanations: what of the rules counts, and how all of it reads."""
+
+import attrs
+import pytest
+
+from permitry.core.action import Run, Unknown, Word
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.explanation import ActionTrace, Explanation, RuleOutcome, RuleTrace
+
+
+def _decision(verdict: Verdict = Verdict.BLOCK, phase: Phase = Phase.RESTRICTION) -> Decision:
+    return Decision(verdict, "r", phase, "why", "what", (RuleFailure("x", "E: no"),), "f:1", "v1")
+
+
+def _trace(rule_id: str, phase: Phase, outcome: RuleOutcome, near_miss: str | None = None) -> RuleTrace:
+    effect = Verdict.CONFIRM if phase is Phase.RESTRICTION else Verdict.ALLOW
+    return RuleTrace(rule_id, phase, 0, effect, outcome, None, "", near_miss=near_miss)
+
+
+def test_matches_hold_what_counted_as_matched() -> None:
+    """What matched or covers a part counts, and restrictions that failed or are unsure; other rules that did do not."""
+    traces = tuple(
+        _trace(f"{phase.value}, {outcome.value}", phase, outcome)
+        for phase in (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
+        for outcome in RuleOutcome
+    )
+    assert [trace.rule_id for trace in Explanation(_decision(), traces).matches] == [
+        "override, matched",
+        "override, covered in part",
+        "restriction, matched",
+        "restriction, unsure",
+        "restriction, covered in part",
+        "restriction, failed",
+        "permission, matched",
+        "permission, covered in part",
+    ]
+
+
+def test_near_misses_hold_the_rules_that_tell_one() -> None:
+    """A rule without a near miss is left out, an empty text is not."""
+    traces = tuple(_trace(str(near), Phase.PERMISSION, RuleOutcome.NOT_MATCHED, near) for near in (None, "mode", ""))
+    assert [trace.near_miss for trace in Explanation(_decision(), traces).near_misses] == ["mode", ""]
+
+
+def test_an_explanation_reads_as_text() -> None:
+    """Everything a human asks for is in it, in the order of the questions."""
+    decided = RuleTrace("r", Phase.RESTRICTION, 150, Verdict.BLOCK, RuleOutcome.MATCHED, "f:1", "why", deciding=True)
+    failed = RuleTrace("x", Phase.RESTRICTION, 160, Verdict.CONFIRM, RuleOutcome.FAILED, None, "", error="E: no")
+    run = Run((Word("rm"), Word("a")), doubt="`rm` deletes files", within=("time",))
+    actions = (ActionTrace(run, _decision()), ActionTrace(Unknown("$x", "a variable", 3), _decision(), False))
+    assert str(Explanation(_decision(), (decided, failed), actions)).splitlines() == [
+        "block",
+        "  decided by  r  (restriction, f:1)",
+        "  reason      why",
+        "  message     what",
+        "  actions",
+        "      block   time: rm a  [r]  (`rm` deletes files)",
+        "    block   may  not certain: a variable (at character 4)  [r]",
+        "  matches",
+        "    150 block   r  (f:1)  decided",
+        "    160 confirm x  (code)  failed, so it counts as matched: E: no",
+        "  error       x: E: no",
+    ]
+
+
+def test_how_each_rule_took_part_is_in_words() -> None:
+    """A rule that may match, or permits a part, says so."""
+    unsure = RuleTrace("u", Phase.RESTRICTION, 150, Verdict.BLOCK, RuleOutcome.UNSURE, None, "", error="an open word")
+    part = RuleTrace("p", Phase.PERMISSION, 250, Verdict.ALLOW, RuleOutcome.COVERED, None, "", near_miss="`b` is not")
+    whole = attrs.evolve(part, rule_id="w", near_miss=None)
+    shown = str(Explanation(attrs.evolve(_decision(), errors=()), (unsure, part, whole))).splitlines()
+    assert shown[-3:] == [
+        "    150 block   u  (code)  may match, so it asks: an open word",
+        "    250 allow   p  (code)  permits a part of the call; `b` is not",
+        "    250 allow   w  (code)  permits a part of the call; the rest is not covered",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "phase", "near"),
+    [
+        (Verdict.ALLOW, Phase.PERMISSION, ["ask", "stop"]),
+        (Verdict.CONFIRM, Phase.DEFAULT, ["stop", "let"]),
+        (Verdict.CONFIRM, Phase.RESTRICTION, ["stop"]),
+        (Verdict.BLOCK, Phase.RESTRICTION, []),
+    ],
+)
+def test_only_near_misses_that_matter_are_shown(verdict: Verdict, phase: Phase, near: list[str]) -> None:
+    """What could not have changed the verdict, and plan mode outside of it, explain nothing."""
+    rules = tuple(
+        RuleTrace(name, phase, 150, effect, RuleOutcome.NOT_MATCHED, None, "", near_miss="mode")
+        for name, phase, effect in [
+            ("plan-mode", Phase.RESTRICTION, Verdict.BLOCK),
+            ("ask", Phase.RESTRICTION, Verdict.CONFIRM),
+            ("stop", Phase.RESTRICTION, Verdict.BLOCK),
+            ("let", Phase.PERMISSION, Verdict.ALLOW),
+        ]
+    )
+    shown = str(Explanation(_decision(verdict, phase), rules)).partition("near misses\n")[2]
+    assert [line.split()[2] for line in shown.splitlines() if "but for" in line] == near
+
+
+def test_of_many_rules_that_may_match_a_few_are_shown() -> None:
+    """A program that is not known may be what any rule is about; the list would hide what decided."""
+    decided = RuleTrace("r", Phase.RESTRICTION, 150, Verdict.BLOCK, RuleOutcome.UNSURE, "f:1", "why", deciding=True)
+    others = tuple(attrs.evolve(decided, rule_id=f"u{number}", deciding=False) for number in range(7))
+    shown = str(Explanation(attrs.evolve(_decision(), errors=()), (*others, decided))).partition("matches\n")[2]
+    assert [line.split()[2] for line in shown.splitlines()] == ["u0", "u1", "u2", "u3", "u4", "r", "more"]
+    assert shown.endswith("    ... 2 more rules may match")
