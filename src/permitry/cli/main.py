@@ -15,6 +15,7 @@ from permitry.errors import ConfigError, PermitryError
 __all__ = ["ExitCode", "main", "run_from_shell", "terminal_columns"]
 
 _COMMANDS = {
+    "init": "write a first rule file for a project",
     "run": "guard and run the tool calls of a session",
     "check": "say what would happen to calls, and run nothing",
     "explain": "say why: every rule, match and near miss",

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator
 
 from permitry.actions.programs.catalogue import catalogue
-from permitry.actions.shell.runners import program_of, unfolded
+from permitry.actions.shell.runners import program_of, runs_others, unfolded
 from permitry.actions.shell.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.action import Word
@@ -68,7 +68,16 @@ def _probes(name: str) -> tuple[tuple[Word, ...], ...]:
     """Return command lines of a program that run the text `_PROBE` in them as code."""
     forms = [tuple(map(Word, (name, *form))) for form in _forms(program_of([Word(name)]))]
     takes_code = _takes_code(program_of([Word(name)]))
-    return tuple(words for words in forms if takes_code or unfolded(words))
+    return tuple(words for words in forms if takes_code or _runs_text(words))
+
+
+def _runs_text(words: tuple[Word, ...]) -> bool:
+    """Return whether the program runs a text among its arguments.
+
+    That `-c` of a program that is not known here may do so is a guess, and `isort -c` only checks.
+    """
+    is_known = program_of(words) in catalogue() or runs_others(words)
+    return any(is_known or not each.is_guess for each in unfolded(words))
 
 
 def _forms(name: str) -> Iterator[tuple[str, ...]]:

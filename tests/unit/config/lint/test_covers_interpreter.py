@@ -33,6 +33,7 @@ def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command
         "git log *", "git status", "git commit *", "npm run {test,lint}", "npm install *", "python -m pytest *",
         "python scripts/build.py *", "make test", "pytest *", "cargo build *", "go test *", "mypy *", "ls *", "cat *",
         "grep *", "mkdir *", "cp *", "curl *", "uv run pytest *", "docker ps *", "echo *", "head *", "jq *", "bash",
+        "isort *", "flake8 *", "gofmt *",
     ],
 )  # fmt: skip
 def test_programs_whose_arguments_are_no_code(kinds: Kinds, rule: Rule, command: str) -> None:
