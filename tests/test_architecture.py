@@ -42,6 +42,7 @@ THIRD_PARTY = {
     "pydantic_core": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),
     "re2": ("rules/conditions/",),
     "rich": ("cli/",),
+    "shtab": ("cli/completion.py",),
     "tree_sitter": ("actions/",),
     "tree_sitter_bash": ("actions/",),
 }

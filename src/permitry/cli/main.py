@@ -12,7 +12,7 @@ from typing import NoReturn, TypedDict
 
 from permitry.errors import ConfigError, PermitryError
 
-__all__ = ["ExitCode", "main", "run_from_shell", "terminal_columns"]
+__all__ = ["ExitCode", "main", "run_from_shell", "terminal_columns", "whole_parser"]
 
 _COMMANDS = {
     "init": "write a first rule file for a project",
@@ -26,6 +26,7 @@ _COMMANDS = {
     "lint": "point out what is odd about rules that load",
     "rules": "list the rules in force, in the order of evaluation",
     "trust": "let the permissions of a project count, for its files as they are now",
+    "completion": "print what makes a shell complete these words",
     "schema": "print the JSON Schema of rule files or golden cases",
 }
 
@@ -85,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
     if not words:
-        _parser(None).print_help()
+        _parser().print_help()
         return ExitCode.OK
     options = _options(words)
     try:
@@ -123,8 +124,8 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
         _refuse_unknown(alone, words[1:])
         return alone.parse_args(words[1:])
     if words and not words[0].startswith("-"):
-        _parser(None).error(f"there is no command `{words[0]}`{_nearest(words[0], _COMMANDS)}")
-    return _parser(next((word for word in words if word in _COMMANDS), None)).parse_args(words)
+        _parser().error(f"there is no command `{words[0]}`{_nearest(words[0], _COMMANDS)}")
+    return _parser(*(word for word in words if word in _COMMANDS)).parse_args(words)
 
 
 def _option_names(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -150,7 +151,12 @@ def _nearest(word: str, names: Iterable[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
-def _parser(chosen: str | None) -> argparse.ArgumentParser:
+def whole_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands with all their options, which means importing them all."""
+    return _parser(*_COMMANDS)
+
+
+def _parser(*chosen: str) -> argparse.ArgumentParser:
     parser = _Parser(
         allow_abbrev=False,
         formatter_class=_Formatter,
@@ -162,7 +168,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, summary in _COMMANDS.items():
         command = commands.add_parser(name, help=summary, **_about(name))
-        if name == chosen:
+        if name in chosen:
             _configured(name, command)
     return parser
 

@@ -1,0 +1,40 @@
+"""`permitry completion`: a script by which a shell completes the words of a command line."""
+
+import argparse
+from collections.abc import Iterator
+
+from permitry.cli.main import ExitCode, whole_parser
+from permitry.errors import PermitryError
+
+__all__ = ["configure"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry completion`."""
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that is to complete")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Print the script."""
+    try:
+        import shtab
+    except ImportError as error:
+        hint = "install it with: pip install 'permitry[completion]'"
+        raise PermitryError(f"completion needs the package shtab; {hint}") from error
+    parser = whole_parser()
+    for action in _actions(parser):
+        if action.metavar in ("FILE", "SESSION.jsonl"):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # how shtab is given it
+        elif action.metavar == "DIR":
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # how shtab is given it
+    print(shtab.complete(parser, options.shell))
+    return ExitCode.OK
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:  # noqa: SLF001 -- nothing public lists them
+        yield action
+        if isinstance(action.choices, dict):
+            for command in action.choices.values():
+                yield from _actions(command)
