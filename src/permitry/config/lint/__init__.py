@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from permitry.config.catalogue import PREFIX
 from permitry.config.lint import (
+    command_patterns,
     covers_interpreter,
     labels,
     never_matches,
@@ -12,6 +13,7 @@ from permitry.config.lint import (
     other_types_pass,
     redundant,
     shadowed,
+    tried_commands,
     unanchored_name,
     undeclared_tool,
     unknown_argument,
@@ -38,6 +40,8 @@ _CHECKS: tuple[Check, ...] = (
     redundant.findings,
     wider_than_restriction.findings,
     covers_interpreter.findings,
+    command_patterns.findings,
+    tried_commands.findings,
     no_anchor.findings,
     unanchored_name.findings,
     unreachable_example.findings,

@@ -38,7 +38,7 @@ def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command
 )  # fmt: skip
 def test_programs_whose_arguments_are_no_code(kinds: Kinds, rule: Rule, command: str) -> None:
     """A permission that names the program, the script or the sub-command is as it should be."""
-    assert kinds(rule("a", "allow", f'when.command = ["{command}"]')) == []
+    assert FOUND[0] not in kinds(rule("a", "allow", f'when.command = ["{command}"]'))
 
 
 def test_an_example_and_a_way_out_are_told(linted: Linted, rule: Rule) -> None:
