@@ -88,8 +88,8 @@ def test_a_fatal_tool_ends_the_session(
     guard.summarize()
     assert (ran, guard.exit_code) == (["burst"], ExitCode.FAILED)
     assert (
-        "the session ended early: no way on\nrules: the built-in ones\nrecorded in record.jsonl\n"
-        in capsys.readouterr().err
+        "the session ended early: no way on\nquestions: asked at the terminal\n"
+        "rules: the built-in ones\nrecorded in record.jsonl\n" in capsys.readouterr().err
     )
 
 

@@ -200,7 +200,7 @@ def test_a_human_gets_a_table_on_standard_error(cli: Callable[..., Outcome], gua
     _, out, err = cli(*guarding, "--unattended", "block", stdin=session)
     assert len(out.splitlines()) == 2
     title, heads, blocked = (
-        next(line for line in err.splitlines() if word in line) for word in ("what", "┃ tool", "│ git_push")
+        next(line for line in err.splitlines() if word in line) for word in ("what happened", "┃ tool", "│ git_push")
     )
     assert title.startswith("permitry: what happened")
     assert heads.replace("┃", " ").split() == ["#", "tool", "verdict", "rule", "outcome", "ms"]
@@ -209,13 +209,13 @@ def test_a_human_gets_a_table_on_standard_error(cli: Callable[..., Outcome], gua
 
 
 def test_a_human_sees_each_call_as_it_happens(cli: Callable[..., Outcome], guarding: list[str]) -> None:
-    """Without `--json` each call is reported with verdict, tool, its first text, rule and outcome."""
+    """Each call is reported with verdict, tool, text, rule and outcome; of a block, what the model is shown."""
     session = stream(call("read_file", path="a\nb"), call("git_push"))
     _, _, err = cli(*guarding, "--unattended", "block", stdin=session)
-    assert err.splitlines()[:2] == [
-        "allow   read_file a\\nb [read-only] ran, failed",
-        "block   git_push  [block-publish] blocked",
-    ]
+    ran, blocked, shown, *_ = err.splitlines()
+    assert ran == "allow   read_file a\\nb [read-only: the tool only reads] ran, failed"
+    assert blocked == "block   git_push  [block-publish: publishes what cannot be taken back] blocked"
+    assert shown.startswith("        shown to the model: The call of `git_push` was blocked. ")
 
 
 def test_a_failing_tool_is_reported_as_such(cli: Callable[..., Outcome], alone: list[str], objects: Objects) -> None:
@@ -789,7 +789,7 @@ def test_a_signal_stops_the_tool_that_runs(
         "The session was interrupted during this call; it may have run in part. What it wrote until then:\ntick"
     )
     [row] = end["summary"]["calls"]
-    assert (row["tool"], row["verdict"], row["outcome"]) == ("run_shell", "confirm", "interrupted")
+    assert (row["tool"], row["verdict"], row["outcome"]) == ("run_shell", "confirm", "approved, interrupted")
     with pytest.raises(ProcessLookupError):
         os.kill(int((workspace / "begun").read_text()), 0)
     assert [line["event"] for line in recorded()][-2:] == ["started", "finished"]

@@ -168,7 +168,8 @@ def test_after_an_interrupt_every_call_of_the_message_has_a_result(talk: Talk, o
     shown = [block["content"] for each in results for block in each["content"]]
     assert (len(shown), seen.count(QUESTION)) == (3, 2)
     assert shown[2] == "Nothing runs any more: the session was interrupted."
-    assert [row["outcome"] for row in end["summary"]["calls"]] == ["ran", "interrupted at the question", "session over"]
+    outcomes = ["approved, ran", "interrupted at the question", "session over"]
+    assert [row["outcome"] for row in end["summary"]["calls"]] == outcomes
     assert [row["call_id"] for row in end["summary"]["calls"]] == [each["id"] for each in calls]
 
 

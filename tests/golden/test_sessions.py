@@ -114,7 +114,7 @@ def test_the_bug_fix_is_recorded(bug_fix: Replay) -> None:
     ran = [call_id for event, call_id in events if event == "finished"]
     assert [call_id for event, call_id in events if event == "started"] == ran
     calls = [json.loads(line)["tool_call_id"] for line in recorded("bug-fix").splitlines()]
-    assert ran == [call for call in calls if call not in ("call_clean", "call_push")]
+    assert ran == [call for call in calls if call not in ("call_clean", "call_key", "call_push")]
 
 
 def test_every_recorded_answer_is_used(bug_fix: Replay) -> None:

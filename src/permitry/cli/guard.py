@@ -11,13 +11,15 @@ import attrs
 from permitry.cli import render
 from permitry.cli.main import ExitCode
 from permitry.cli.render import SummaryRow
+from permitry.config.catalogue import PREFIX
 from permitry.confirm.answers import AnswersChannel
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
 from permitry.core.result import ToolResult
+from permitry.core.texts import one_line, shortened
 from permitry.dispatch.scope import CallScope
-from permitry.errors import CallError, PermitryError, ToolError
+from permitry.errors import CallError, PermitryError, ToolError, count
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.messages import IncomingCall, calls_in
 from permitry.messages.text_calls import text_calls_and_broken
@@ -25,6 +27,7 @@ from permitry.messages.text_calls import text_calls_and_broken
 __all__ = ["SessionGuard"]
 
 _BRIEF = 60
+_BRIEF_RESULT = 300
 _OVER = "the session is over"
 _INTERRUPTED = "the session was interrupted"
 _IN_PART = ToolResult(False, "The session was interrupted during this call; it may have run in part.")
@@ -38,12 +41,13 @@ class SessionGuard:
 
     `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only. `reads_text`
     also takes the calls that a message without calls holds as text. `is_over` says whether the user has ended the
-    session at a plan.
+    session at a plan. `asks` says who is asked.
     """
 
     handler: ToolHandler
     record: str
     rules: tuple[str, ...] = ()
+    asks: str = "asked at the terminal"
     queues: bool = False
     is_quiet: bool = False
     reads_text: bool = False
@@ -117,7 +121,7 @@ class SessionGuard:
     def _refuse_line(self, number: int, message: str) -> None:
         if number not in self.bad_lines[-1:]:
             self.bad_lines.append(number)
-        _say(f"permitry: line {number}: {render.one_line(message)}")
+        _say(f"permitry: line {number}: {one_line(message)}")
         _print({"error": {"line": number, "message": message}})
 
     def summarize(self) -> None:
@@ -140,7 +144,7 @@ class SessionGuard:
         render.summary(render.console_on(sys.stderr), self.rows)
         for call in self.queued:
             answer = json.dumps({"digest": call.digest, "approved": True})
-            _say(f"queued: {render.one_line(call.tool)} ({call.call_id}) {render.shortened(call.canonical, 200)}")
+            _say(f"queued: {one_line(call.tool)} ({call.call_id}) {shortened(call.canonical, 200)}")
             _say(f"        to approve it, run this call alone again, with --answers and this line: {answer}")
         if self.bad_lines:
             _say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
@@ -148,7 +152,8 @@ class SessionGuard:
             _say(f"answers that no question asked for: lines {', '.join(map(str, unused))}")
         if self.failure:
             _say(f"the session ended early: {self.failure}")
-        _say(f"rules: {', '.join(self.rules) or 'the built-in ones'}")
+        _say(f"questions: {self.asks}")
+        _say(f"rules: {_named(self.rules)}")
         _say(f"recorded in {self.record}")
 
     def _call(self, incoming: IncomingCall, place: str) -> None:
@@ -170,8 +175,13 @@ class SessionGuard:
         # Printed and flushed before the next call is looked at: what is printed is never lost.
         _print(incoming.reply(result))
         if not self.is_quiet:
-            head = f"{row.verdict:<8}{render.one_line(row.tool)} {_brief(incoming)}"
-            _say(f"{head} [{row.rule or 'no rule'}] {row.outcome}")
+            self._report(incoming, row, result)
+
+    def _report(self, incoming: IncomingCall, row: SummaryRow, result: ToolResult) -> None:
+        why = f"{row.rule or 'no rule'}: {one_line(row.reason)}" if row.rule and row.reason else row.rule or "no rule"
+        _say(f"{row.verdict:<8}{one_line(row.tool)} {_brief(incoming)} [{why}] {row.outcome}")
+        if not row.has_run:
+            _say(f"        shown to the model: {shortened(' '.join(result.text.split()), _BRIEF_RESULT)}")
 
     def _result(self, incoming: IncomingCall) -> tuple[ToolResult, SummaryRow]:
         if isinstance(incoming.call, CallError):
@@ -203,7 +213,10 @@ class SessionGuard:
             self.queued.append(outcome.call)
             return _waiting(outcome), _row(outcome.call, begun.decision, "queued")
         result, became = self._run(outcome)
-        return result, _row(begun.call, begun.decision, became)
+        row = _row(begun.call, begun.decision, became)
+        if isinstance(outcome, Ready):
+            row = attrs.evolve(row, outcome=f"{_approval(begun, outcome)}{became}", has_run=True)
+        return result, row
 
     def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
         if not self.queues:
@@ -236,7 +249,22 @@ class SessionGuard:
 
 
 def _row(call: ToolCall, decision: Decision, outcome: str) -> SummaryRow:
-    return SummaryRow(call.call_id, call.tool, decision.verdict.value, decision.rule_id, outcome)
+    reason = decision.reason
+    return SummaryRow(call.call_id, call.tool, decision.verdict.value, decision.rule_id, outcome, reason=reason)
+
+
+def _approval(begun: Ready | Blocked | Pending, outcome: Ready) -> str:
+    if not isinstance(begun, Pending):
+        return ""
+    return "approved, " if outcome.call.digest == begun.call.digest else "approved as edited, "
+
+
+def _named(rules: tuple[str, ...]) -> str:
+    """Return the names of rule files; of shipped sets the first, as one consists of many."""
+    shipped = [name for name in rules if name.startswith(PREFIX)]
+    more = [f"and {count(len(shipped) - 1, 'more shipped set')}"] if len(shipped) > 1 else []
+    own = [name for name in rules if not name.startswith(PREFIX)]
+    return ", ".join([*own, *shipped[:1]]) + "".join(f" {each}" for each in more) or "the built-in ones"
 
 
 def _refused(incoming: IncomingCall, text: str, outcome: str) -> tuple[ToolResult, SummaryRow]:
@@ -260,7 +288,7 @@ def _last_words(error: PermitryError) -> str:
 def _brief(incoming: IncomingCall) -> str:
     """Return the argument that says most about a call: the first that is text."""
     arguments = {} if isinstance(incoming.call, CallError) else incoming.call.arguments
-    return render.shortened(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
+    return shortened(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
 
 
 def _queued(call: ToolCall) -> dict[str, object]:

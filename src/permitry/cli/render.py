@@ -30,7 +30,10 @@ _MOST_ACTIONS = 20
 
 @attrs.frozen
 class SummaryRow:
-    """One call in the summary of a run; `seconds` covers the decision, the human and the tool."""
+    """One call in the summary of a run; `seconds` covers the decision, the human and the tool.
+
+    `reason` is that of the decision. `has_run`: the tool was started.
+    """
 
     call_id: str | None
     tool: str
@@ -38,6 +41,8 @@ class SummaryRow:
     rule: str | None
     outcome: str
     seconds: float = 0.0
+    reason: str = attrs.field(default="", kw_only=True)
+    has_run: bool = attrs.field(default=False, kw_only=True)
 
 
 def console_on(stream: TextIO) -> Console:

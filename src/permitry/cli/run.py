@@ -60,6 +60,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
     with Toolset.opened(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset)
         _stop_on_signals()
+        if options.session == "-" and sys.stdin.isatty():
+            tell(["reading messages from this terminal, one JSON object a line; Ctrl-D ends the session"])
         try:
             with open_lines(options.session) as stream:
                 for number, line in numbered_lines(stream):
@@ -125,12 +127,22 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         handler,
         record,
         rules.files,
+        asks=_asked(options, is_terminal=terminal is not None),
         queues=options.unattended == "queue",
         is_quiet=options.json,
         reads_text=options.text_calls,
         is_over=lambda: toolset.is_over,
     )
     return guard, recorder
+
+
+def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
+    """Return who is asked about calls, in words."""
+    if options.answers:
+        return f"answered from {options.answers}"
+    if options.unattended == "queue":
+        return "queued for later"
+    return "asked at the terminal" if is_terminal else "not asked, as no one is there"
 
 
 def _stop_on_signals() -> None:
