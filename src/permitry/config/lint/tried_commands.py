@@ -38,7 +38,7 @@ def _is_plain(rule: ConfiguredRule) -> bool:
 
 
 def _example(pattern: ArgvPattern) -> str | None:
-    """Return a command that fits a pattern, without what a wildcard stands for; None if a word has a wildcard."""
+    """Return a command that fits a pattern, without its wildcards; None if a word has a wildcard."""
     words = [token.texts for token in pattern.tokens if not token.is_any]
     if not words or any(texts is None for texts in words):
         return None
