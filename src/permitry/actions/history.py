@@ -31,9 +31,15 @@ class Changes:
     links: frozenset[str] = frozenset()
     is_anywhere: bool = False
 
+    def __bool__(self) -> bool:
+        """Return whether anything may have changed."""
+        return self.is_anywhere or bool(self.gone or self.linked or self.links)
+
     def joined(self, *others: "Changes") -> "Changes":
         """Return these changes and the others."""
-        every = (self, *others)
+        every = tuple(filter(None, (self, *others)))
+        if not every:
+            return self
         gone = frozenset().union(*(each.gone for each in every))
         linked = frozenset().union(*(each.linked for each in every))
         links = frozenset().union(*(each.links for each in every))
@@ -53,6 +59,9 @@ class Changes:
     def has_linked_below(self, top: str) -> bool:
         """Return whether there may be new links at a name or below it."""
         return any(name == top or name.startswith(f"{top}/") for name in self.linked)
+
+
+_NOTHING = Changes()
 
 
 def _with_parents(name: str) -> Iterator[str]:
@@ -106,9 +115,12 @@ class History:
 
     def _unordered(self) -> list[Changes]:
         """Return for each command what all others change, and at the end what all of them change."""
-        alone = [_changes(reader, self.start()) for reader in self._readers]
+        start = self.start()
+        alone = [_changes(reader, start) for reader in self._readers]
         places = range(len(alone) + 1)
-        states = [self.start().joined(*alone[:at], *alone[at + 1 :]) for at in places]
+        if not any(alone):
+            return [start.joined() for _ in places]
+        states = [start.joined(*alone[:at], *alone[at + 1 :]) for at in places]
         # INVARIANT: if the paths of a command are not certain after the changes of the others, it may change anything.
         each_after = (_changes(reader, others) for reader, others in zip(self._readers, states, strict=False))
         is_anywhere = any(each.is_anywhere for each in (*states, *each_after))
@@ -120,6 +132,8 @@ def _changes(read: Reader | None, before: Changes) -> Changes:
     if read is None:
         return Changes(is_anywhere=True)
     operands = read(before)
+    if operands.is_listed and not operands.touches:
+        return _NOTHING
     changed = [touch for touch in operands.touches if touch.access is Access.DELETE or touch.place.is_entry]
     made = [touch for touch in changed if touch.makes_links]
     links = frozenset(name for touch in made if not touch.place.is_tree for name in touch.place.names)

@@ -9,7 +9,7 @@ Source: path_resolution(7), symlink(7), "Magic links".
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote, urlsplit
 
@@ -24,6 +24,7 @@ _LONGEST = 4096  # PATH_MAX: no system call takes more
 _DEEPEST = 256  # beyond any tree that is worked in
 _MOST_LINKS = 40  # MAXSYMLINKS: one more, and the kernel gives up with ELOOP
 _MAGIC_LINKS = frozenset({"cwd", "exe", "fd", "map_files", "ns", "root"})
+_SPECIAL = _MAGIC_LINKS | {"", ".", ".."}
 
 
 def roots_of(workspace: str | None, home: str | None, *, view: View | None = None) -> Roots:
@@ -48,18 +49,20 @@ def read_path(
     directory entry itself is created, replaced or removed. `view` answers for links; by default, the disk as it is.
     """
     readings = tuple(_readings(text, home, is_home=is_home))
-    starts = dict.fromkeys((join(base, reading), base) for reading in readings for base in bases or ("",))
-    paths = _unique(path for path, _ in starts)
+    starts = [(join(base, reading), base) for reading in readings for base in bases or ("",)]
+    if len(starts) > 1:
+        starts = list(dict.fromkeys(starts))
     view = View() if view is None else view
-    walks = [_Walk(base or "/", view).follow(path) for path, base in starts if path.startswith("/")]
+    absolute = [(path, base) for path, base in starts if path.startswith("/")]
+    walks = [_Walk(base or "/", view).follow(path) for path, base in absolute]
     is_sure = _is_plain(text) and len(readings) == 1 and _has_one_meaning(readings[0], bases)
     # After its working directory is moved, a shell is still in it, under another name.
     has_moved = not text.startswith("/") and any(map(view.changes.is_gone, bases))
     return Place(
         text,
-        lexical=_unique(_normal(path) for path in paths if path.startswith("/")),
-        real=_unique(name for walk in walks for name in walk.ends(is_entry=is_entry)),
-        passed=_unique(name for walk in walks for name in walk.passed),
+        lexical=_unique([_normal(path) for path, _ in absolute]),
+        real=_unique([name for walk in walks for name in walk.ends(is_entry=is_entry)]),
+        passed=_unique([name for walk in walks for name in walk.passed]),
         is_certain=is_sure and not has_moved and not view.changes.is_anywhere and all(walk.is_sure for walk in walks),
         is_entry=is_entry,
     )
@@ -150,15 +153,22 @@ class _Walk:
     def follow(self, path: str) -> "_Walk":
         """Follow a path to its end, and return this walk."""
         self.todo = [name for name in reversed(path.split("/")) if name not in ("", ".")]
+        link_at, linked = self.view.disk.link_at, self.view.changes.linked
         while self.todo:
             name = self.todo.pop()
-            if name in ("", "."):
-                continue
-            self.step(name)
-            # No component of the path is left, and `look` may add those of a link: this is the entry itself.
+            if name in _SPECIAL:
+                if name in ("", "."):
+                    continue
+                self.step(name)
+            else:
+                self.done = f"{self.done}/{name}"
+            # No component of the path is left, and `turn` may add those of a link: this is the entry itself.
             if not self.todo:
                 self.entry = self.entry or self.done
-            self.look()
+            target, is_known = link_at(self.done or "/")
+            self.is_sure = self.is_sure and is_known and self.done not in linked
+            if target is not None:
+                self.turn(target)
         self.done = self.done or "/"
         self.entry = self.entry or self.done
         self.passed = [name for name in self.passed if name != self.done]
@@ -169,6 +179,7 @@ class _Walk:
         return (*((self.entry,) if is_entry else ()), self.done, *self.others)
 
     def step(self, name: str) -> None:
+        """Go up, or to a name that may be that of a magic link."""
         if name == "..":
             self.done = self.done.rpartition("/")[0]
         elif name in _MAGIC_LINKS and _is_magic_link(self.done, name):
@@ -176,14 +187,9 @@ class _Walk:
             self.done = {"root": "", "cwd": self.base.rstrip("/")}.get(name, f"{self.done}/{name}")
         else:
             self.done = f"{self.done}/{name}"
-        self.is_sure = self.is_sure and self.done not in self.view.changes.linked
 
-    def look(self) -> None:
-        """If there is a link here, go to its target: the components of the target come next."""
-        target, is_known = self.view.disk.link_at(self.done or "/")
-        self.is_sure = self.is_sure and is_known
-        if target is None:
-            return
+    def turn(self, target: str) -> None:
+        """Go to the target of a link: its components come next."""
         self.is_sure = self.view.disk.spend(len(self.todo)) and self.is_sure
         if self.view.changes.is_gone(self.done):
             self.others.append(self.rest())
@@ -209,5 +215,5 @@ def _is_magic_link(done: str, name: str) -> bool:
     return top == "proc" and (process in ("self", "thread-self") or process.isdigit())
 
 
-def _unique(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names) if len(names) > 1 else names)
