@@ -49,6 +49,7 @@ _CHANGES_VARIABLES = frozenset([
 ])  # fmt: skip
 _CHANGES_BY_OPTION = frozenset(["[", "printf", "test"])
 _BLANK = (" ", "\t")
+_ENDS_COMMAND = frozenset(["", "\n", ";", "|", "&", ")"])
 _SEPARATING = str.maketrans("\t\n", "  ")
 
 # Each pattern matches in only one way, so that backtracking takes linear time.
@@ -197,7 +198,7 @@ class _Reader(RedirectionReader):
 
     def before_pipeline(self) -> None:
         """Consume `!` and `time`, each at most once."""
-        left = {"time", "!"}
+        left = {"time", "!"} if self.peek() in ("t", "!") else set()
         while word := next((each for each in left if self.at_reserved(each) and self.peek(len(each)) in _BLANK), ""):
             left.remove(word)
             self.at += len(word)
@@ -282,11 +283,13 @@ class _Reader(RedirectionReader):
     def at_end_of_command(self) -> bool:
         """Consume blanks and a comment; return whether the command ends here."""
         self.blanks()
-        if self.peek() == "#":
+        char = self.peek()
+        if char == "#":
             self.at = self.scan(_COMMENT)
-        if self.peek() == "(":
+            char = self.peek()
+        if char == "(":
             raise self.refuse("`(`, which is not read here")
-        return self.peek() == "" or (self.peek() in "\n;|&)" and not self.text.startswith("&>", self.at))
+        return char in _ENDS_COMMAND and not self.text.startswith("&>", self.at)
 
     def check_program(self, word: Word, begin: int) -> None:
         raw = self.text[begin : self.at]

@@ -17,6 +17,7 @@ __all__ = ["BLANK", "ENDS_WORD", "UnreadableError", "WordReader", "has_wildcard"
 
 BLANK = frozenset(" \t")
 ENDS_WORD = frozenset(" \t\n;&|<>()")
+_ENDS_PLAIN_WORD = ENDS_WORD - {"("} | {""}
 
 _LITERAL_AFTER_DOLLAR = frozenset('" |)')
 _ESCAPED_IN_DOUBLE = frozenset('$`"\\')
@@ -65,7 +66,7 @@ class WordReader:
     def peek(self, ahead: int = 0) -> str:
         """Return the character here, or the one `ahead` characters further; empty after the end of the text."""
         at = self.at + ahead
-        return self.text[at] if at < len(self.text) else ""
+        return self.text[at : at + 1]
 
     def ends_word(self, ahead: int = 0) -> bool:
         """Return whether a word ends here, or `ahead` characters further."""
@@ -84,6 +85,11 @@ class WordReader:
     def word(self, *, in_assignment: bool = False) -> Word:
         """Consume the word here and return it."""
         begin = self.at
+        end = self.scan(_PLAIN)
+        if end > begin and self.text[end : end + 1] in _ENDS_PLAIN_WORD:
+            # As nearly every word.
+            self.at, plain = end, self.text[begin:end]
+            return Word(plain, has_wildcard(plain))
         parts: list[str] = []
         plain_parts: list[str] = []
         while not self.ends_word():
