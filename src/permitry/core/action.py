@@ -46,6 +46,9 @@ class Access(enum.Enum):
     WRITE = "write"
     DELETE = "delete"
 
+    # As fast as identity: it is a key in every decision.
+    __hash__ = object.__hash__
+
 
 @attrs.frozen
 class Word:

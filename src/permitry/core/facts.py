@@ -147,7 +147,7 @@ class Facts:
             return True
         if kind is Kind.HOST:
             return "host" in self._unknown or self._has_open_host
-        return kind in _OF_PATHS and ("path" in self._unknown or self._has_open_path(access))
+        return kind in _OF_PATHS and ("path" in self._unknown or access in self._with_open_paths)
 
     @functools.cached_property
     def _unknown(self) -> frozenset[str]:
@@ -157,8 +157,14 @@ class Facts:
     def _has_open_host(self) -> bool:
         return any(isinstance(each, Connect) and each.host is None for each in self._with_operands)
 
-    def _has_open_path(self, access: Access | None) -> bool:
-        return any(place.is_open or not place.names for place in self._places[access])
+    @functools.cached_property
+    def _with_open_paths(self) -> frozenset[Access | None]:
+        """The accesses for which there is a path of which nothing is known."""
+        return frozenset(
+            access
+            for access, places in self._places.items()
+            if not all(place.names and not place.is_open for place in places)
+        )
 
     def paths_unless_open(self, anchor: Anchor, access: Access | None) -> Paths | None:
         """Return the same as `paths`, but None also where any path may be touched."""

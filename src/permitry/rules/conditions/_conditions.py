@@ -6,6 +6,7 @@ exact and true only when certain. A restriction uses `may_fit`, which over-appro
 """
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -62,8 +63,9 @@ class Conditions:
         return self._doing((*self.commands, *self.paths, *self.hosts))
 
     def does_to(self, part: Part, question: Question) -> str:
-        """Return the same phrase as `does`, with only those patterns that may fit the part."""
-        return self._doing(tuple(self._fitting(part, question)))
+        """Return the same phrase as `does` for conditions of one kind, with only patterns that may fit the part."""
+        # No more than are needed to say that there are more.
+        return self._doing(tuple(itertools.islice(self._fitting(part, question), _MOST_SHOWN + 1)))
 
     def _doing(self, patterns: Sequence[AnyPattern]) -> str:
         to_paths = " or ".join(each.value for each in Access if each in self.accesses) or "touch"

@@ -117,7 +117,7 @@ class ArgvPattern(WrittenPattern):
         return any(token.may_be_option for token in self._tokens[1:])
 
     def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
-        if not words or self._is_of_another_program(words[0]):
+        if not words or self._is_of_another_program(words[0], is_sure=is_sure):
             return False
         if _Tolerant(self._tokens, is_sure=is_sure).fits(words):
             return True
@@ -126,10 +126,12 @@ class ArgvPattern(WrittenPattern):
         rest = (self._tokens[0], *(token for token in self._tokens[1:] if not flags.meet(token, is_sure=is_sure)))
         return len(rest) < len(self._tokens) and _Tolerant(rest, is_flag_free=True, is_sure=is_sure).fits(words)
 
-    def _is_of_another_program(self, word: Word) -> bool:
+    def _is_of_another_program(self, word: Word, *, is_sure: bool) -> bool:
         """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
         first = self._tokens[0]
-        return not (word.is_open or word.is_glob or first.is_any or first.may_name(word))
+        if word.is_open or word.is_glob:
+            return is_sure and not (first.is_any or first.is_one)
+        return not (first.is_any or first.may_name(word))
 
     def _after(self, word: Word, states: Iterable[int]) -> Iterator[int]:
         is_sure = not (word.is_glob or word.is_home)
