@@ -52,9 +52,12 @@ class Globs:
         self._pieces = tuple(piece for file in files for piece in file)
         self._sizes = tuple(tuple(sorted(set(map(len, file)))) for file in files)
 
-    def may_fit(self, text: str) -> bool:
-        """Return whether a glob may fit a name that is somewhere in the text; where there are many globs, always."""
-        return bool(self._all) or len(self._pieces) > _MANY or any(piece in text for piece in self._pieces)
+    def may_fit(self, names: Collection[str]) -> bool:
+        """Return whether a glob may fit one of the names; where there are many globs, always."""
+        if self._all or len(self._pieces) > _MANY:
+            return True
+        text = "\n".join(names) if self._pieces else ""
+        return any(map(text.__contains__, self._pieces))
 
     def find(self, name: str) -> set[int]:
         """Return the numbers filed under globs that fit `name`."""
@@ -143,7 +146,7 @@ class Names:
         for name in self._exact.keys() & names:
             exact = self._exact[name]
             found.update((exact,) if isinstance(exact, int) else exact)
-        if self._globs.may_fit("\n".join(names)):
+        if self._globs.may_fit(names):
             for name in names:
                 found.update(self._globs.find(name))
         return found

@@ -92,6 +92,7 @@ def argument_class(value: bool | float | str) -> str:  # noqa: FBT001 -- it is t
 
 _NO_PATHS = Paths(frozenset(), frozenset(), frozenset(), frozenset())
 _OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
+_ANY_ACCESS = frozenset({None, *Access})
 _Value = TypeVar("_Value")
 
 
@@ -147,7 +148,7 @@ class Facts:
             return True
         if kind is Kind.HOST:
             return "host" in self._unknown or self._has_open_host
-        return kind in _OF_PATHS and ("path" in self._unknown or access in self._with_open_paths)
+        return kind in _OF_PATHS and access in self._with_open_paths
 
     @functools.cached_property
     def _unknown(self) -> frozenset[str]:
@@ -159,7 +160,9 @@ class Facts:
 
     @functools.cached_property
     def _with_open_paths(self) -> frozenset[Access | None]:
-        """The accesses for which there is a path of which nothing is known."""
+        """The accesses for which there may be a path of which nothing is known."""
+        if not self._unknown.isdisjoint(("", "path")):
+            return _ANY_ACCESS
         return frozenset(
             access
             for access, places in self._places.items()
@@ -168,14 +171,7 @@ class Facts:
 
     def paths_unless_open(self, anchor: Anchor, access: Access | None) -> Paths | None:
         """Return the same as `paths`, but None also where any path may be touched."""
-        key = (anchor, access)
-        if key not in self._unless_open:
-            self._unless_open[key] = None if self.are_open(Kind.PATH, access) else self.paths(anchor, access)
-        return self._unless_open[key]
-
-    @functools.cached_property
-    def _unless_open(self) -> dict[tuple[Anchor, Access | None], Paths | None]:
-        return {}
+        return None if access in self._with_open_paths else self.paths(anchor, access)
 
     def paths(self, anchor: Anchor, access: Access | None = None) -> Paths | None:
         """Return the paths that are or may be touched, relative to an anchor; None if the anchor is not known.
@@ -294,5 +290,4 @@ def _literal_prefix(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _none_if_unknown(values: set[_Value | None]) -> frozenset[_Value] | None:
-    known = frozenset(value for value in values if value is not None)
-    return known if len(known) == len(values) else None
+    return None if None in values else frozenset(value for value in values if value is not None)

@@ -116,7 +116,8 @@ class _PathGroup:
             return
         if self.heads.everything:
             self.heads.find(paths.heads, found)
-            self.below.find(paths.trees, found)
+            if paths.trees:
+                self.below.find(paths.trees, found)
         if self.depths.everything:
             self.depths.find(paths.depths, found)
         if self.names.everything:
