@@ -33,11 +33,16 @@ from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, 
 if TYPE_CHECKING:
     from permitry.actions.shell.lenient import LooseCommand, LooseReading
 
-__all__ = ["ShellReading", "loosely", "patched", "read_argv", "read_command"]
+__all__ = ["ShellReading", "kept", "loosely", "patched", "read_argv", "read_command"]
 
 _Found: TypeAlias = tuple[Action, bool]
 """An action, and whether it is a guess."""
 
+_Read: TypeAlias = tuple[tuple[Command, ...], tuple[Classified | Refused, ...]]
+
+_LONGEST_KEPT = 1_000
+_LARGEST_KEPT = 5_000
+_MOST_KEPT = 64
 _NOWHERE = "/dev/null"
 _MOST_WORDS = 4_096
 _EXPANSION = re.compile(r"[$`(]")
@@ -67,13 +72,32 @@ class ShellReading:
 def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> ShellReading:
     """Return the actions of shell text run in `folder`; `has_moved`: this is not the current folder of the session."""
     try:
-        commands = read_strictly(text)
+        is_short = len(text) <= _LONGEST_KEPT
+        commands, found = (kept(text, has_moved) if is_short else None) or _read(text, has_moved)
     except UnreadableError as error:
         reading = _read_with_nested(text)
         unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
         possible, guessed = _loosely(reading, folder)
         return ShellReading((unknown,), possible, unknown.reason, guessed)
-    return _Script(text, commands, folder, functools.partial(_read_with_nested, text)).reading(has_moved=has_moved)
+    return _Script(text, commands, found, folder, functools.partial(_read_with_nested, text)).reading()
+
+
+# What a text says depends on the text alone. It is read again when a call is recorded, and agents repeat commands.
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def kept(text: str, has_moved: bool) -> _Read | None:  # noqa: FBT001 -- a key
+    """Return the same as `_read`; None for what may be too large to keep, as the commands of a loop are."""
+    commands, found = _read(text, has_moved)
+    return (commands, found) if len(found) * len(text) <= _LARGEST_KEPT else None
+
+
+def _read(text: str, has_moved: bool) -> _Read:  # noqa: FBT001 -- as above
+    commands = read_strictly(text)
+    return commands, _classified(commands, has_moved=has_moved)
+
+
+def _classified(commands: tuple[Command, ...], *, has_moved: bool) -> tuple[Classified | Refused, ...]:
+    moved = (Command((Word("cd"), Word("."))),) if has_moved else ()
+    return classify((*moved, *commands))[len(moved) :]
 
 
 def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -> ShellReading:
@@ -86,7 +110,8 @@ def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -
         return ShellReading((Unknown(text, "no program is named"),), doubt="no program is named")
     command = Command(tuple(Word(word) for word in argv), end=len(text))
     read = functools.partial(_read_words_with_nested, command.words)
-    return _Script(text, (command,), folder, read).reading(has_moved=has_moved)
+    found = _classified((command,), has_moved=has_moved)
+    return _Script(text, (command,), found, folder, read).reading()
 
 
 @attrs.define
@@ -95,6 +120,7 @@ class _Script:
 
     text: str
     commands: Sequence[Command]
+    found: Sequence[Classified | Refused]
     folder: Folder
     _read_with_nested: "Callable[[], LooseReading]"
     certain: list[Action] = attrs.field(factory=list)
@@ -108,10 +134,9 @@ class _Script:
         """The commands that the lenient reader finds in the text, nested commands included."""
         return self._read_with_nested()
 
-    def reading(self, *, has_moved: bool) -> ShellReading:
+    def reading(self) -> ShellReading:
         """Return what the commands do."""
-        moved = (Command((Word("cd"), Word("."))),) if has_moved else ()
-        found = classify((*moved, *self.commands))[len(moved) :]
+        found = self.found
         walk = Walk(self.folder)
         history = History(start=self.folder.earlier, is_ordered=all(each.command.follows != "|" for each in found))
         start_together = _start_together(found)

@@ -342,3 +342,12 @@ def test_a_patch_of_too_many_files_touches_nothing_for_certain() -> None:
     )  # fmt: skip
     touches, doubt = patched(f"*** Begin Patch\n{''.join(files[1:])}*** End Patch", HERE)
     assert (len(touches), doubt) == (4_096, None)
+
+
+@pytest.mark.parametrize("text", ["git status", "for a in 1 2 3 4 5 6 7 8 9; do ls " + "x" * 600 + "; done"])
+def test_a_text_that_is_read_again_gives_the_same_actions(text: str) -> None:
+    """Short readings are kept, by the text and by whether the folder was changed before it."""
+    moved = read_command(text, HERE, has_moved=True)
+    assert _read(text) == _read(text)
+    assert read_command(text, HERE, has_moved=True) == moved
+    assert (moved == _read(text)) is (text != "git status")
