@@ -145,7 +145,7 @@ class _Extraction:
             for text in _texts(value):
                 self.loosely(text)
             return
-        self.folder = attrs.evolve(self.folder, earlier=reading.changes)
+        self.folder = self.folder.after(reading.changes)
         self.certain += reading.certain
         self.possible += reading.possible
         self.guessed += reading.guessed

@@ -144,6 +144,10 @@ class Folder:
         is_straight = place.real == place.lexical and not _turns_back(word.text)
         return attrs.evolve(self, bases=bases, is_certain=place.is_certain and is_straight)
 
+    def after(self, earlier: Callable[[], Changes]) -> "Folder":
+        """Return this folder, with what other commands have changed."""
+        return Folder(self.bases, self.home, self.is_certain, disk=self.disk, earlier=earlier)
+
     def lost(self) -> "Folder":
         """Return a folder that may be any: a relative path may then lead anywhere."""
         return attrs.evolve(self, bases=(), is_certain=False)

@@ -260,12 +260,20 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
         is_tree = has_wildcards or place.is_tree
         for name, whole in zip(place.names, place.components, strict=True):
             known = _literal_prefix(whole) if has_wildcards else whole
-            parts.update((*whole, *filter(None, name.split("/"))) if known == whole else (None,))
+            if len(known) == len(whole):
+                parts.update(whole)
+                parts.update(filter(None, name.split("/")))
+            else:
+                parts.add(None)
             for base in bases:
                 if known[: len(base)] == base:
                     rest = known[len(base) :]
-                    heads.update([rest[:length] for length in range(len(rest) + 1)])
-                    trees.update((rest,) if is_tree else ())
+                    # If a head is there, so are those that it begins with.
+                    while rest not in heads:
+                        heads.add(rest)
+                        rest = rest[:-1]
+                    if is_tree:
+                        trees.add(known[len(base) :])
                     depths.add(None if "**" in whole else len(whole) - len(base))
                 elif is_tree and base[: len(known)] == known:
                     # A tree that contains the anchor contains everything below the anchor.

@@ -141,7 +141,7 @@ class _Script:
         history = History(start=self.folder.earlier, is_ordered=all(each.command.follows != "|" for each in found))
         start_together = _start_together(found)
         for each in found:
-            folder = attrs.evolve(walk.before(each.command), earlier=history.next())
+            folder = walk.before(each.command).after(history.next())
             if isinstance(each, Refused):
                 self.refused(each)
             else:
@@ -338,7 +338,7 @@ def _changing(one: Classified | Refused, folder: Folder, *, start_together: bool
 
 
 def _operands_behind(words: tuple[Word, ...], folder: Folder, changes: Changes) -> Operands:
-    return _operands(words, attrs.evolve(folder, earlier=lambda: changes))
+    return _operands(words, folder.after(lambda: changes))
 
 
 def _if_listed(read: Reader, changes: Changes) -> Operands:
