@@ -72,7 +72,7 @@ def _strictest(entries: Sequence[Entry], question: Question, failures: list[Rule
     if not matched:
         return []
     # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.
-    entry, answer = max(matched, key=_weight)
+    entry, answer = matched[0] if len(matched) == 1 else max(matched, key=_weight)
     decision = entry.decided(answer)
     return [] if decision is None else [decision]
 

@@ -132,9 +132,11 @@ class Memory:
         return outcome
 
     def _decide_by_rules(self, question: Question, left: _Left) -> Decision:
+        phases = left.phases
         if len(left.numbers) > _FEW:
-            left = self._left(self._numbers_of_candidates(question, left.numbers))
-        return decided(question, left.phases)
+            numbers = self._numbers_of_candidates(question, left.numbers)
+            phases = self._phases(self._entries[number] for number in sorted(numbers))
+        return decided(question, phases)
 
     def _left(self, numbers: frozenset[int]) -> _Left:
         return _Left(numbers, self._phases(self._entries[number] for number in sorted(numbers)))

@@ -29,6 +29,9 @@ class Kind(enum.Enum):
     NAME = "name"
     DEPTH = "depth"
 
+    # As fast as identity: it is a key in every decision.
+    __hash__ = object.__hash__
+
 
 class Anchor(enum.IntEnum):
     """What a path is relative to."""
@@ -83,13 +86,17 @@ def program_name(text: str) -> str:
     return program_path(text).rpartition("/")[2]
 
 
-def argument_class(value: bool | float | str) -> str:  # noqa: FBT001 -- it is the value that is looked at
-    """Return the class of scalars a value can be equal to: `string`, `number` (int and float), or `boolean`."""
-    if isinstance(value, bool):
-        return "boolean"
-    return "string" if isinstance(value, str) else "number"
+def argument_class(value: object) -> str | None:
+    """Return the class of scalars a value can be equal to: `string`, `number` (int and float), or `boolean`.
+
+    None if it is not a scalar.
+    """
+    known = _CLASSES.get(type(value))
+    return known or next((name for kind, name in _CLASSES.items() if isinstance(value, kind)), None)
 
 
+# In this order: to Python, a boolean is a number.
+_CLASSES = {bool: "boolean", int: "number", float: "number", str: "string"}
 _NO_PATHS = Paths(frozenset(), frozenset(), frozenset(), frozenset())
 _OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
 _ANY_ACCESS = frozenset({None, *Access})
@@ -113,7 +120,8 @@ class Facts:
             if not isinstance(value, Mapping) or name not in value:
                 return None
             value = value[name]
-        return (argument_class(value), value) if isinstance(value, bool | int | float | str) else None
+        kind = argument_class(value)
+        return None if kind is None else (kind, value)
 
     @functools.cached_property
     def programs(self) -> Mapping[str, frozenset[str] | None] | None:

@@ -139,7 +139,10 @@ def _by_argument(groups: _Groups, asked: _Asked, found: set[int]) -> None:
     for (path, kind), group in groups.items():
         value = asked.facts.argument(path)
         # Whether an argument that is missing or of another class matches is for the rule to decide.
-        group.find(value[1:] if value is not None and value[0] == kind else None, found)
+        if value is None or value[0] != kind:
+            found.update(group.everything)
+        else:
+            found.update(group.values.get(value[1], ()))
 
 
 def _by_program(groups: _Groups, asked: _Asked, found: set[int]) -> None:

@@ -64,7 +64,7 @@ def kind_of(value: JsonValue) -> str:
 
 def class_of(value: JsonValue) -> str:
     """Return the JSON type for comparisons: an integer is a number, and `true` is not."""
-    return argument_class(value) if isinstance(value, bool | int | float | str) else kind_of(value)
+    return argument_class(value) or kind_of(value)
 
 
 def same(value: JsonValue, operand: JsonValue) -> Truth:

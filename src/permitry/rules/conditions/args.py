@@ -81,7 +81,8 @@ class ArgumentTest:
 
     def truth(self, value: _Found) -> Truth:
         """Return whether all checks hold, or why that is undefined; if one is false, the result is false."""
-        return all_of(check.truth(value) for check in self.checks)
+        checks = self.checks
+        return checks[0].truth(value) if len(checks) == 1 else all_of(check.truth(value) for check in checks)
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.checks))
@@ -133,7 +134,7 @@ class ArgumentCondition(PlainCondition):
         """
         for check in self.test.checks if type(self.test) is ArgumentTest else ():
             values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
-            if values and all(isinstance(value, bool | int | float | str) for value in values):
+            if values and all(argument_class(value) for value in values):
                 return frozenset(Fact(Kind.ARGUMENT, (self.path, argument_class(value)), value) for value in values)
         return frozenset()
 
