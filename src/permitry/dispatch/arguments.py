@@ -8,7 +8,7 @@ import attrs
 
 from permitry.errors import ToolError
 
-__all__ = ["Canonical", "Check", "fitting_arguments", "is_async", "with_check", "without_nulls"]
+__all__ = ["Canonical", "Check", "fitting_arguments", "is_async", "type_of", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
 """Checks arguments, and depends on nothing else; raises a `ToolError` that says what is wrong with them."""
@@ -81,7 +81,7 @@ def _wrong(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]
             continue
         types = _types(known[name])
         if types and not any(_TYPES[each](value) for each in types):
-            yield f"`{name}` must be {' or '.join(types)}, not {_type_of(value)}"
+            yield f"`{name}` must be {' or '.join(types)}, not {type_of(value)}"
 
 
 def _declared(schema: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
@@ -97,7 +97,8 @@ def _types(schema: object) -> list[str]:
     return types if all(isinstance(each, str) and each in _TYPES for each in types) else []
 
 
-def _type_of(value: object) -> str:
+def type_of(value: object) -> str:
+    """Return the name that JSON Schema has for the type of a value."""
     return next((name for name, fits in _TYPES.items() if fits(value)), type(value).__name__)
 
 
@@ -105,7 +106,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# In order: `_type_of` names the first type that fits a value, so an integer comes before a number.
+# In order: `type_of` names the first type that fits a value, so an integer comes before a number.
 _TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
