@@ -23,6 +23,7 @@ from permitry.core.json_values import canonical_json, freeze_object
 from permitry.core.pattern import Pattern
 from permitry.core.result import MediaPart, ToolResult, joined_ends
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Check, with_check
 from permitry.dispatch.cancel import current_cancellation
 from permitry.dispatch.discovery import PluginReport, ToolContext, ToolPlugin, ToolsetPlugin, load_plugins
@@ -64,6 +65,7 @@ __all__ = [
     "TEMPORARY",
     "Access",
     "ArgumentRole",
+    "ArgumentSchema",
     "Artifact",
     "AuthContext",
     "CallError",

@@ -14,8 +14,10 @@ from typing import Any
 import attrs
 
 from permitry.port import (
+    ArgumentSchema,
     CallError,
     MediaPart,
+    RegistryError,
     ToolCall,
     ToolResult,
     ToolSpec,
@@ -62,7 +64,7 @@ def read_tools(server: str, tools: Iterable[Mapping[str, Any]], *, trust_annotat
         name = str(tool.get("name", ""))
         try:
             found = _definition(server, name, tool, trust_annotations=trust_annotations, timeout=timeout)
-        except CallError as error:
+        except (CallError, RegistryError) as error:
             skipped[name] = str(error)
             continue
         if name in definitions:
@@ -92,6 +94,8 @@ def _definition(
         version=digest[:16],
         timeout=timeout,
     )
+    if spec.parameters:
+        ArgumentSchema(spec.parameters)  # a schema that cannot be used is an error here, of this tool alone
     return Definition(name, spec, digest)
 
 

@@ -1,14 +1,12 @@
-"""A quick check of arguments against a tool's JSON Schema: which ones are given, and of which type they are."""
+"""What a handler checks of its arguments, and arguments that are null because they were left out."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
 
-from permitry.errors import ToolError
-
-__all__ = ["Canonical", "Check", "fitting_arguments", "is_async", "type_of", "with_check", "without_nulls"]
+__all__ = ["Canonical", "Check", "is_async", "type_of", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
 """Checks arguments, and depends on nothing else; raises a `ToolError` that says what is wrong with them."""
@@ -55,46 +53,10 @@ def is_async(handler: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there
 
 
-def fitting_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments, without nulls that can only mean "left out", if they fit the schema at first sight.
-
-    Only `required`, `additionalProperties: false` and the `type` of each argument are checked; the tool checks what
-    is inside an argument.
-
-    Raises: `ToolError` that names each argument that does not fit.
-    """
-    given = without_nulls(arguments, schema)
-    if wrong := list(_wrong(given, schema)):
-        raise ToolError(f"The arguments do not fit: {'; '.join(wrong)}.")
-    return given
-
-
-def _wrong(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
-    required, known = _declared(schema)
-    for name in required:
-        if name not in given:
-            yield f"`{name}` is missing"
-    for name, value in given.items():
-        if name not in known:
-            if schema.get("additionalProperties") is False:
-                yield f"`{name}` is not an argument of this tool" + (f" (known: {', '.join(known)})" if known else "")
-            continue
-        types = _types(known[name])
-        if types and not any(_TYPES[each](value) for each in types):
-            yield f"`{name}` must be {' or '.join(types)}, not {type_of(value)}"
-
-
 def _declared(schema: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """Return the arguments that must be there, and the schemas of those that are known."""
     required, properties = schema.get("required"), schema.get("properties")
     return required if isinstance(required, list | tuple) else (), properties if isinstance(properties, Mapping) else {}
-
-
-def _types(schema: object) -> list[str]:
-    """Return the types an argument may have; empty if the schema does not say, or names a type not known here."""
-    declared = schema.get("type") if isinstance(schema, Mapping) else None
-    types = [declared] if isinstance(declared, str) else list(declared) if isinstance(declared, list | tuple) else []
-    return types if all(isinstance(each, str) and each in _TYPES for each in types) else []
 
 
 def type_of(value: object) -> str:

@@ -24,7 +24,8 @@ import attrs
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
-from permitry.dispatch.arguments import fitting_arguments, is_async
+from permitry.dispatch.argument_schema import ArgumentSchema
+from permitry.dispatch.arguments import is_async, with_check
 from permitry.dispatch.events import ToolEventKind, report
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ContextHandler, ToolRegistry
@@ -84,9 +85,9 @@ class ToolPlugin:
     """One tool in a file of its own: the module-level variable `plugin`.
 
     `definition` is the tool as the OpenAI API takes it, with or without the outer `{"type": "function"}`. `handler`
-    takes the arguments, as far as they fit `required`, `additionalProperties` and the types that the `parameters` of
-    the definition give them, and a `ToolContext`. It may be async, and returns `(ok, text)`, text, a JSON object, or a
-    `ToolResult`. `enabled` says for each request whether the tool is offered, and may be called, at all.
+    takes the arguments, which fit the JSON Schema in the `parameters` of the definition, and a `ToolContext`. It may be
+    async, and returns `(ok, text)`, text, a JSON object, or a `ToolResult`. `enabled` says for each request whether the
+    tool is offered, and may be called, at all.
     """
 
     definition: Mapping[str, Any]
@@ -319,6 +320,9 @@ def _register_one(
 def _register(
     registry: ToolRegistry, plugin: ToolPlugin, spec: ToolSpec, services: Mapping[str, Any], *, replace: bool
 ) -> None:
+    schema = ArgumentSchema(spec.parameters) if spec.parameters else None
+    fitting = dict if schema is None else schema.fitting
+
     def enabled(context: AuthContext) -> bool:
         try:
             return plugin.enabled(ToolContext(context, services))
@@ -332,13 +336,14 @@ def _register(
         return ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)
 
     def handle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
-        outcome = plugin.handler(fitting_arguments(arguments, spec.parameters), context_of(invocation))
+        outcome = plugin.handler(fitting(arguments), context_of(invocation))
         return _awaited(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
 
     async def ahandle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- as above
-        return _as_result(await plugin.handler(fitting_arguments(arguments, spec.parameters), context_of(invocation)))
+        return _as_result(await plugin.handler(fitting(arguments), context_of(invocation)))
 
     called: ContextHandler = ahandle if is_async(plugin.handler) else handle
+    called = called if schema is None else with_check(called, schema.fitting)
     registry.register_with_context(spec, called, enabled=enabled, replace=replace)
 
 

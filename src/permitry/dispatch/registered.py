@@ -10,7 +10,8 @@ import attrs
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.arguments import Canonical, Check, fitting_arguments
+from permitry.dispatch.argument_schema import ArgumentSchema
+from permitry.dispatch.arguments import Canonical, Check
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, ReadWriteLocks, SingleFlight, ToolLimits
@@ -18,7 +19,7 @@ from permitry.dispatch.scope import CallScope
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import ToolError
 
-__all__ = ["Authorization", "RegisteredTool", "Shared", "Started", "has_kind"]
+__all__ = ["BY_SCHEMA", "Authorization", "RegisteredTool", "Shared", "Started", "has_kind"]
 
 _NO_FORM = "The arguments do not fit: they are in no form that the tool takes."
 _PAYLOADS = {
@@ -27,7 +28,8 @@ _PAYLOADS = {
     PayloadKind.UNIFIED_EXEC: "`cmd` or `session_id` must be there",
 }
 """The payload that a kind of call requires, for any tool; the end of an error message."""
-_BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
+BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
+"""The kinds of call whose arguments are those of the schema."""
 
 
 class Started(Protocol):
@@ -49,7 +51,8 @@ class RegisteredTool:
     """A tool as the registry keeps it.
 
     `call` takes the arguments and the run, and adapts them to the signature of the handler. `canonical` returns
-    arguments in the form that rules see; `check` raises for arguments that the tool does not take. `is_shareable`:
+    arguments in the form that rules see; `check` raises for arguments that the tool does not take, and `schema` is used
+    where there is no check. `is_shareable`:
     identical calls at the same time are run once.
     """
 
@@ -61,6 +64,7 @@ class RegisteredTool:
     is_shareable: bool = False
     check: Check | None = attrs.field(default=None, repr=False)
     canonical: Canonical | None = attrs.field(default=None, repr=False)
+    schema: ArgumentSchema | None = attrs.field(default=None, repr=False)
     resource: str | None = attrs.field(init=False)
     """The resource whose lock a run needs; None for a tool that spawns agents, as it would wait for their calls."""
     only_reads: bool = attrs.field(init=False)
@@ -106,8 +110,8 @@ class RegisteredTool:
         try:
             if self.check is not None:
                 self.check(call.to_dict())
-            elif call.kind in _BY_SCHEMA and self.spec.parameters:
-                fitting_arguments(call.arguments, self.spec.parameters)
+            elif self.schema is not None and call.kind in BY_SCHEMA:
+                self.schema.fitting(call.arguments)
         except ToolError as error:
             return error
         except Exception:  # noqa: BLE001 -- a check that crashes has found nothing; the tool itself reports what is wrong

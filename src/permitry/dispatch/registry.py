@@ -15,11 +15,12 @@ from permitry.core.context import AuthContext
 from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Canonical, Check, is_async
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
-from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, Started
+from permitry.dispatch.registered import BY_SCHEMA, Authorization, RegisteredTool, Shared, Started
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import Caller, CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
@@ -97,10 +98,10 @@ class ToolRegistry:
         replaces a tool of that name; calls authorized before still run the tool they were authorized for.
 
         Arguments that do not fit are an error before any question is asked. They are checked by the method `check` of
-        the handler, if it has one (see `with_check`), and otherwise by `required`, `additionalProperties` and the
-        types in the schema.
+        the handler, if it has one (see `with_check`), and otherwise by its JSON Schema.
 
-        Raises: `RegistryError` when the name is taken, and for anything of the wrong type; then nothing is registered.
+        Raises: `RegistryError` when the name is taken, for anything of the wrong type, and for a schema that cannot be
+        used; then nothing is registered.
         """
         tool = _tool(spec, handler, lambda arguments, _: handler(arguments), limits)
         # An idempotent tool may run once for identical calls that are made at the same time.
@@ -397,5 +398,15 @@ def _tool(
     check: Check | None = getattr(handler, "check", None)
     form: Canonical | None = getattr(handler, "canonical", None)
     return RegisteredTool(
-        spec, call, is_async=is_async(handler), limits=limits, bucket=bucket, check=check, canonical=form
-    )
+        spec, call, is_async=is_async(handler), limits=limits, bucket=bucket, check=check, canonical=form,
+        schema=_schema_of(spec) if check is None else None,
+    )  # fmt: skip
+
+
+def _schema_of(spec: ToolSpec) -> ArgumentSchema | None:
+    if not spec.parameters or spec.kinds.isdisjoint(BY_SCHEMA):
+        return None
+    try:
+        return ArgumentSchema(spec.parameters)
+    except RegistryError as error:
+        raise RegistryError(f"the tool `{spec.name}`: {error}") from error

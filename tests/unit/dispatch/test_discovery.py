@@ -245,6 +245,20 @@ def test_arguments_are_looked_at_before_the_handler_runs(
         assert "`n` is missing" in handler.handle(ToolCall(name)).text
 
 
+def test_arguments_are_checked_by_the_whole_schema(
+    registry: ToolRegistry, handler: ToolHandler, folder: Folder
+) -> None:
+    """What is inside an argument as well; a schema that cannot be used fails in its file."""
+    parameters = "{'properties': {'a': {'items': {'type': 'string', 'pattern': '^b'}}}}"
+    files = {"good": f"{{'name': 'good', 'parameters': {parameters}}}"}
+    files["bad"] = "{'name': 'bad', 'parameters': {'$ref': 'http://127.0.0.1:9/a'}}"
+    files = {name: f"{HEAD}plugin = ToolPlugin({given}, lambda a, c: 'done')\n" for name, given in files.items()}
+    report = load_plugins(registry, folder(**files))
+    assert [(each.source, "nothing is fetched" in each.reason) for each in report.failed] == [("plugins/bad.py", True)]
+    assert handler.handle(ToolCall("good", {"a": ["b"]})).ok
+    assert "`a[1]` does not fit `pattern`" in handler.handle(ToolCall("good", {"a": ["b", "c"]})).text
+
+
 @pytest.mark.parametrize("more", ["traits={}", "roles={'a': 3}", "timeout='60'", "version=1"])
 def test_a_wrong_field_of_a_plugin_fails_in_its_file_alone(registry: ToolRegistry, folder: Folder, more: str) -> None:
     """Nothing of it is registered, and the next one is; also where the folder is reloaded."""

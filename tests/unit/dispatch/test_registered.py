@@ -6,6 +6,7 @@ import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registered import RegisteredTool, has_kind
 from permitry.errors import ToolError
@@ -49,7 +50,7 @@ def test_a_call_of_another_kind_is_a_misfit() -> None:
 
 def test_arguments_are_judged_by_the_schema() -> None:
     """Unless the tool has a check of its own."""
-    tool = _tool(ToolSpec("t", parameters=SCHEMA))
+    tool = _tool(ToolSpec("t", parameters=SCHEMA), schema=ArgumentSchema(SCHEMA))
     assert tool.misfit(ToolCall("t", {"n": 1})) is None
     assert tool.misfit(ToolCall("t", {"n": "x"})) is not None
     assert tool.misfit(ToolCall("t")) is not None

@@ -17,6 +17,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import Handler, ToolRegistry
@@ -442,3 +443,12 @@ def test_a_decorator_that_fails_registers_nothing(registry: ToolRegistry) -> Non
     with pytest.raises(TypeError, match="`traits` is a ToolTraits"):
         registry.tool(name="look", traits={})(_quiet)
     assert len(registry) == 0
+
+
+def test_a_schema_that_cannot_be_used_is_an_error_when_registering(registry: ToolRegistry) -> None:
+    """It names the tool; nothing is registered. A tool with a check of its own needs none."""
+    spec = ToolSpec("t", parameters={"type": "objekt"})
+    with pytest.raises(RegistryError, match="the tool `t`: the schema of the arguments cannot be used"):
+        registry.register(spec, str)
+    assert "t" not in registry
+    registry.register(spec, with_check(str, str))

@@ -56,6 +56,14 @@ def test_a_schema_that_is_too_deep_is_skipped() -> None:
     assert "nested deeper" in listing.skipped["search"]
 
 
+def test_a_schema_that_cannot_be_checked_is_skipped() -> None:
+    """Alone, and with what would have to change."""
+    wrong = {"properties": {"a": {"$ref": "http://127.0.0.1:9/a"}}}
+    listing = _listed({"name": "search", "inputSchema": wrong}, _tool("good"))
+    assert list(listing.definitions) == ["good"]
+    assert "nothing is fetched" in listing.skipped["search"]
+
+
 _GOOD = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 _BAD = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 

@@ -32,4 +32,4 @@ def test_relationship_needs_two_names(use: Use, store: CorpusStore, rest: dict[s
 
 def test_there_is_no_other_mode(use: Use, store: CorpusStore) -> None:
     """A misspelt one is reported."""
-    assert "'global' or 'relationship'" in use(Corpus(store), "graph_search", mode="local").text
+    assert 'must be one of "global", "relationship"' in use(Corpus(store), "graph_search", mode="local").text
