@@ -39,6 +39,7 @@ THIRD_PARTY = {
     "httpx": ("permitry_tools/web/",),
     "mcp": ("permitry_tools/mcp.py", "permitry_tools/_mcp_wire.py"),
     "platformdirs": ("config/", "audit/"),
+    "psutil": ("permitry_tools/_descendants.py", "permitry_tools/_process.py"),
     "pydantic": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),
     "pydantic_core": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),
     "re2": ("rules/conditions/", "dispatch/schema_keywords.py"),

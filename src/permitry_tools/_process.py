@@ -6,26 +6,28 @@ import os
 import re
 import select
 import shutil
-import signal
 import subprocess
 import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Generic, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import attrs
 
 from permitry.port import Reporter, ToolError, current_cancellation, reporter_here
+from permitry_tools._descendants import kill_all_of, process_of
 from permitry_tools._output import Output, Piece
 from permitry_tools.workspace import Workspace
+
+if TYPE_CHECKING:
+    import psutil
 
 __all__ = ["KEEP", "Capture", "Ended", "Kept", "ProcessGroup", "default_shell", "folder_of", "launched", "run_group"]
 
 KEEP = 64 * 1024
 _GRACE = 2.0
-_ROUNDS = 5
 _COUNT = re.compile(r"[0-9]{1,4}")
 
 
@@ -67,6 +69,7 @@ class ProcessGroup(threading.Thread):
         self._reporter = reporter_here()
         self._is_merged = is_merged
         self._process: subprocess.Popen[bytes] | None = None
+        self._tree: psutil.Process | None = None
         self._error: Exception | None = None
         # Not `join`: interrupted once, it takes the thread for ended.
         self._is_settled = threading.Event()
@@ -88,6 +91,7 @@ class ProcessGroup(threading.Thread):
     def run(self) -> None:
         try:
             self._process = self.spawn()
+            self._tree = process_of(self._process.pid)
         except (OSError, ValueError) as error:
             self._error = error
             self.ended.set()
@@ -98,7 +102,7 @@ class ProcessGroup(threading.Thread):
             self._end(self._process)
         self._process.wait()
         with self._lock:
-            _kill_session(self._process.pid)
+            kill_all_of(self._process.pid, self._tree)
             # INVARIANT: from here on its number may belong to another process, and is not killed any more.
             self._is_over = True
         self.ended.set()
@@ -153,7 +157,7 @@ class ProcessGroup(threading.Thread):
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
         with self._lock:
             if not self._is_over:
-                _kill_session(process.pid)
+                kill_all_of(process.pid, self._tree)
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
@@ -173,37 +177,6 @@ def _environment(given: Mapping[str, str]) -> dict[str, str]:
         f"GIT_CONFIG_KEY_{at}": "safe.bareRepository",
         f"GIT_CONFIG_VALUE_{at}": "explicit",
     }  # fmt: skip
-
-
-def _kill_session(leader: int) -> None:
-    """Kill the group of `leader`, and where /proc tells who they are, the other groups of its session as well."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
-    seen = {leader}
-    # A process may start another one while the list is read; a killed one may stay on the list for a while.
-    for _ in range(_ROUNDS):
-        members = {pid for pid in _processes() if _session_of(pid) == leader} - seen
-        if not members:
-            return
-        seen |= members
-        for pid in members:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _processes() -> list[int]:
-    try:
-        with os.scandir("/proc") as entries:
-            return [int(entry.name) for entry in entries if entry.name.isdecimal()]
-    except OSError:  # pragma: no cover -- systems without /proc
-        return []
-
-
-def _session_of(pid: int) -> int | None:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return None
 
 
 class Capture:

@@ -28,8 +28,8 @@ SLOW = frozenset(
     {
         "ada_url", "asyncio", "concurrent.futures", "dataclasses", "email", "importlib.metadata", "importlib.resources",
         "logging", "permitry.config.load", "permitry.config.schema", "permitry.handler", "platformdirs", "pydantic",
-        "jsonschema", "pydantic_core", "pygments", "re2", "rich", "shutil", "sqlite3", "subprocess", "tempfile",
-        "tomllib", "tree_sitter", "tree_sitter_bash",
+        "jsonschema", "psutil", "pydantic_core", "pygments", "re2", "rich", "shutil", "sqlite3", "subprocess",
+        "tempfile", "tomllib", "tree_sitter", "tree_sitter_bash",
     }
 )  # fmt: skip
 # What only commands and addresses need.
