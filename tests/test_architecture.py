@@ -37,7 +37,7 @@ THIRD_PARTY = {
     "jsonschema": ("dispatch/argument_schema.py", "dispatch/schema_keywords.py"),
     "httpcore": ("permitry_tools/web/",),
     "httpx": ("permitry_tools/web/",),
-    "mcp": ("permitry_tools/mcp.py", "permitry_tools/_mcp_wire.py"),
+    "mcp": ("permitry_tools/mcp.py", "permitry_tools/_mcp_client.py"),
     "platformdirs": ("config/", "audit/"),
     "psutil": ("permitry_tools/_descendants.py", "permitry_tools/_process.py"),
     "pydantic": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),

@@ -1,0 +1,162 @@
+"""The client of one MCP server, in the thread of its connection; the official SDK implements the protocol."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from permitry.port import ToolError
+from permitry_tools._mcp_server import McpServer
+from permitry_tools._mcp_stderr import LastWords
+from permitry_tools._mcp_wire import Definition, Listing, read_tools
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+__all__ = ["GRACE", "McpClient"]
+
+# The SDK ends a server within seven seconds, by force if need be.
+GRACE = 15.0
+_CHANGED = "notifications/tools/list_changed"
+_MOST_PAGES = 100
+_MOST_TOOLS = 2_000
+
+
+class McpClient:
+    """What runs in the event loop of a connection: the session with its server, and the tools that it lists.
+
+    `listing` and `has_news` may be read from any thread. All methods are called in the loop.
+    """
+
+    def __init__(self, server: McpServer) -> None:
+        self.server = server
+        self.listing = Listing()
+        self.has_news = False
+        self.stderr = LastWords()
+        self._end: asyncio.Event | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._client: Client | None = None
+        self._relisting: asyncio.Lock | None = None
+
+    async def serve(self, ready: "concurrent.futures.Future[None]") -> None:
+        """Connect, list the tools, and stay until `leave`; `ready` is done as soon as tools can be called."""
+        self._end, self._relisting = asyncio.Event(), asyncio.Lock()
+        self._starting = asyncio.current_task()
+        async with contextlib.AsyncExitStack() as stack:
+            async with asyncio.timeout(self.server.start_timeout):
+                client = await stack.enter_async_context(await self._connecting(stack))
+                # INVARIANT: no schema of a server is worked off here. Its patterns would run in Python's `re`, where a
+                # short text takes hours and holds up every thread. Whether a result fits is for who reads it to see.
+                client.session.validate_tool_result = _taken_as_it_is  # type: ignore[method-assign]  # as said above
+                self.listing = await self._listed(client)
+            listening = asyncio.create_task(self._listen(client))
+            self._client, self._starting = client, None
+            ready.set_result(None)
+            try:
+                await self._end.wait()
+            finally:
+                self._client = None
+                listening.cancel()
+                await asyncio.gather(listening, return_exceptions=True)
+
+    def leave(self) -> None:
+        """End the connection, also one that is just being made."""
+        if self._end is not None:
+            self._end.set()
+        if self._starting is not None:
+            self._starting.cancel()
+
+    async def _connecting(self, stack: contextlib.AsyncExitStack) -> "Client":
+        """Return the client of the SDK. It answers nothing that a server asks for: no model, no user, no folders."""
+        from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415 -- an extra, loaded on first use
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 -- as above
+        from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 -- as above
+
+        server = self.server
+        if server.url is not None:
+            http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
+            return Client(streamable_http_client(server.url, http_client=http), message_handler=self._heard)
+        parameters = StdioServerParameters(
+            command=server.command or "", args=list(server.args), env=dict(server.env), cwd=server.folder
+        )
+        stderr = stack.enter_context(self.stderr.listening())
+        return Client(stdio_client(parameters, errlog=stderr), message_handler=self._heard)
+
+    async def _heard(self, message: object) -> None:
+        self.has_news = self.has_news or getattr(message, "method", None) == _CHANGED
+
+    async def _listen(self, client: "Client") -> None:
+        """Take note of changes on servers of the newer protocol, which tell only clients that subscribe."""
+        from mcp.client.subscriptions import SubscriptionLost  # noqa: PLC0415 -- an extra, loaded on first use
+
+        while True:
+            try:
+                async with client.listen(tools_list_changed=True) as changes:
+                    async for _ in changes:
+                        self.has_news = True
+            except SubscriptionLost:
+                # What was missed in between is not known.
+                self.has_news = True
+            except Exception:  # noqa: BLE001 -- an older server, or one that has ended: calls will tell
+                return
+            await asyncio.sleep(1)
+
+    async def _listed(self, client: "Client") -> Listing:
+        tools: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor, cache_mode="bypass")
+            tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None or len(tools) > _MOST_TOOLS:
+                break
+        server = self.server
+        return read_tools(
+            server.name,
+            tools[:_MOST_TOOLS],
+            trust_annotations=server.trust_annotations,
+            timeout=server.timeout + GRACE,
+        )
+
+    async def relisted(self) -> None:
+        """List the tools again.
+
+        Raises: `ToolError` when the server is not connected; what the SDK raises.
+        """
+        client, lock = self._client, self._relisting
+        if client is None or lock is None:
+            raise ToolError(f"The MCP server `{self.server.name}` is not connected.")
+        async with lock:
+            # Before the listing: a change while it is under way is news again.
+            self.has_news = False
+            try:
+                async with asyncio.timeout(self.server.timeout):
+                    self.listing = await self._listed(client)
+            except BaseException:
+                self.has_news = True
+                raise
+
+    async def called(self, definition: Definition, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a tool, if the server still defines it as in `definition`.
+
+        Raises: `ToolError` when it does not, or is not connected; what the SDK raises.
+        """
+        if self.has_news:
+            await self.relisted()
+        name, server, client = definition.name, self.server, self._client
+        current = self.listing.definitions.get(name)
+        if client is None:
+            raise ToolError(f"The MCP server `{server.name}` is not connected.")
+        if current is None:
+            raise ToolError(f"The MCP server `{server.name}` does not offer `{name}` any more.")
+        if current.digest != definition.digest:
+            raise ToolError(
+                f"The MCP server `{server.name}` has changed what `{name}` is; it is off until it is registered again."
+            )
+        result = await client.call_tool(name, arguments, read_timeout_seconds=server.timeout)
+        return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+async def _taken_as_it_is(name: str, result: object) -> None:
+    """Replace the check of a result against the schema that its server gives."""
+    del name, result

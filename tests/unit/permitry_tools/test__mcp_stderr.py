@@ -1,0 +1,16 @@
+"""What a server writes on standard error."""
+
+import pytest
+
+from permitry_tools import _mcp_stderr
+from permitry_tools._mcp_stderr import LastWords
+
+
+@pytest.mark.parametrize(("written", "kept"), [("why\n", "why\n"), ("0123456789", "6789"), ("", ""), ("€", "€")])
+def test_the_end_is_kept(written: str, kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As far as there is room."""
+    monkeypatch.setattr(_mcp_stderr, "_LAST_WORDS", 4)
+    words = LastWords()
+    with words.listening() as file:
+        file.write(written)
+    assert words.text() == kept
