@@ -6,30 +6,27 @@ A plugin folder is code. The caller passes the bytes of its files as they were w
 
 import contextlib
 import functools
-import importlib.abc
-import importlib.util
 import inspect
-import itertools
 import logging
-import sys
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import is_async, with_check
-from permitry.dispatch.events import ToolEventKind, report
+from permitry.dispatch.plugin import ToolContext, ToolPlugin, ToolsetPlugin
 from permitry.dispatch.plugin_folder import PluginFolder
+from permitry.dispatch.plugin_modules import PluginModules
 from permitry.dispatch.registry import ContextHandler, ToolRegistry
-from permitry.dispatch.scope import CallScope, ToolInvocation
+from permitry.dispatch.scope import ToolInvocation
 from permitry.errors import PermitryError, RegistryError, UnknownToolError, safe_str
 
 __all__ = [
@@ -49,84 +46,6 @@ ENTRY_POINTS = "permitry.tools"
 """The group of entry points that name plugins: each is a `ToolPlugin`, a module that has one, or a `ToolsetPlugin`."""
 
 _LOG = logging.getLogger("permitry.plugins")
-_NUMBERS = itertools.count(1)
-
-
-def _report_status(line: str) -> None:
-    report(ToolEventKind.STATUS, line)
-
-
-@attrs.frozen
-class ToolContext:
-    """What a plugin is given in addition to the arguments: the context of the session, and what the host provides.
-
-    `services` are objects of the host by name (a store of documents, a client). `on_status` takes one line for the
-    user, which becomes an event of the kind `STATUS`. `scope` is the state of the caller and `session` its session: an
-    agent that a plugin starts works under `session.child(name)`. When `enabled` is called there is no tool call yet:
-    then `scope` is empty, and `session` is None.
-    """
-
-    auth: AuthContext = attrs.field(factory=AuthContext)
-    services: Mapping[str, Any] = attrs.field(factory=dict)
-    on_status: Callable[[str], None] = _report_status
-    scope: CallScope = attrs.field(factory=CallScope, kw_only=True)
-    session: Any = attrs.field(default=None, kw_only=True, repr=False)
-
-
-def _always(_: ToolContext) -> bool:
-    return True
-
-
-PluginHandler: TypeAlias = Callable[[dict[str, Any], ToolContext], Any]
-
-
-@attrs.frozen
-class ToolPlugin:
-    """One tool in a file of its own: the module-level variable `plugin`.
-
-    `definition` is the tool as the OpenAI API takes it, with or without the outer `{"type": "function"}`. `handler`
-    takes the arguments, which fit the JSON Schema in the `parameters` of the definition, and a `ToolContext`. It may be
-    async, and returns `(ok, text)`, text, a JSON object, or a `ToolResult`. `enabled` says for each request whether the
-    tool is offered, and may be called, at all.
-    """
-
-    definition: Mapping[str, Any]
-    handler: PluginHandler
-    enabled: Callable[[ToolContext], bool] = _always
-    traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True)
-    roles: Mapping[str, ArgumentRole] | None = attrs.field(default=None, kw_only=True)
-    version: str = attrs.field(default="1", kw_only=True)
-    timeout: float | None = attrs.field(default=60.0, kw_only=True)
-
-    @property
-    def spec(self) -> ToolSpec:
-        """The tool's declaration.
-
-        Raises: `RegistryError` for a definition without a name; `CallError` for a name no call can have.
-        """
-        outer = self.definition
-        inner = outer.get("function", outer)
-        if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
-            raise RegistryError("the definition has no `name`; it is the tool as the OpenAI API takes it")
-        description = inner.get("description")
-        if description is not None and not isinstance(description, str):
-            raise RegistryError("the `description` in the definition is not a string")
-        return ToolSpec(
-            inner["name"],
-            "" if description is None else description,
-            parameters=inner.get("parameters") or {},
-            traits=self.traits,
-            roles=self.roles,
-            version=self.version,
-            timeout=self.timeout,
-        )
-
-
-@attrs.frozen
-class ToolsetPlugin:
-    """Several tools that work in one folder, as an entry point: `register` adds them to a registry."""
-
-    register: Callable[[ToolRegistry, Path], object]
 
 
 @attrs.frozen
@@ -223,7 +142,7 @@ class _Own:
 
     spec: ToolSpec | None
     source: str
-    package: "_Package"
+    package: PluginModules
 
 
 def load_entry_points(
@@ -249,8 +168,8 @@ def load_entry_points(
 
 def _load(
     registry: ToolRegistry, folder: PluginFolder, services: Mapping[str, Any], taken: set[str]
-) -> "tuple[PluginReport, _Package]":
-    package = _Package(f"permitry_plugins_{next(_NUMBERS)}", folder)
+) -> tuple[PluginReport, PluginModules]:
+    package = PluginModules(folder)
     package.install()
     found = [(f"{folder.path.name}/{file}", functools.partial(package.module, file)) for file in folder.plugins]
     try:
@@ -363,71 +282,3 @@ def _plugin_of(found: object) -> ToolPlugin:
     if not all(map(callable, functions)):
         raise RegistryError("the `handler` and `enabled` of its plugin must be functions")
     return plugin
-
-
-# Modules made of bytes that were read before ----------------------------------------------------------------------
-
-
-@attrs.frozen
-class _Loader(importlib.abc.InspectLoader):
-    """Creates a module from given bytes, so that what runs is what was trusted, whatever is on disk by now."""
-
-    folder: PluginFolder
-    file: str
-
-    def get_source(self, fullname: str) -> str:  # noqa: ARG002 -- the loader is for one module
-        return importlib.util.decode_source(self.folder.files[self.file])
-
-    def get_code(self, fullname: str) -> Any:  # noqa: ANN401 -- a code object
-        return self.source_to_code(self.get_source(fullname), str(self.folder.path / self.file))
-
-
-@attrs.frozen
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules of one plugin package, and nothing else."""
-
-    package: str
-    folder: PluginFolder
-
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> Any:  # noqa: ANN401, ARG002 -- the protocol's
-        package, _, name = fullname.rpartition(".")
-        if package != self.package or f"{name}.py" not in self.folder.files:
-            return None
-        return importlib.util.spec_from_loader(fullname, _Loader(self.folder, f"{name}.py"))
-
-
-@attrs.frozen(eq=False)
-class _Package:
-    """The modules of a plugin folder, under a name of their own: nothing of them is looked for on the disk."""
-
-    name: str
-    folder: PluginFolder
-    _finder: _Finder = attrs.field(init=False)
-
-    @_finder.default
-    def _new_finder(self) -> _Finder:
-        return _Finder(self.name, self.folder)
-
-    def install(self) -> None:
-        """Let its modules be imported."""
-        module = ModuleType(self.name, f"The plugins of {self.folder.path}.")
-        module.__path__ = []
-        sys.modules[self.name] = module
-        sys.meta_path.append(self._finder)
-
-    def module(self, file: str) -> ModuleType:
-        """Return the module of a file; it runs the first time.
-
-        Raises: `RegistryError` for a file whose name no module can have; whatever its code raises.
-        """
-        name = file.removesuffix(".py")
-        if "." in name:
-            raise RegistryError("the name of a plugin file has no dot before its `.py`")
-        return importlib.import_module(f"{self.name}.{name}")
-
-    def remove(self) -> None:
-        """Forget the modules; what still runs of them goes on, and imports no more of them. Safe to call again."""
-        # By identity: finders of two packages may be equal.
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self._finder]
-        for name in [each for each in list(sys.modules) if each.partition(".")[0] == self.name]:
-            sys.modules.pop(name, None)

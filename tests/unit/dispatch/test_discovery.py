@@ -22,7 +22,6 @@ from permitry.dispatch.discovery import (
 )
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import RegistryError
 from permitry.handler import ToolHandler
 
 HEAD = "from permitry.dispatch.discovery import ToolContext, ToolPlugin\n"
@@ -174,16 +173,6 @@ def test_a_plugin_is_given_the_context_and_the_services(
     text = _plugin("tool", "lambda a, c: c.auth.mode + c.services['x']", "lambda c: c.services['x'] == 'y'")
     load_plugins(registry, folder(tool=text), services={"x": "y"})
     assert handler.handle(ToolCall("tool")).text == "yoloy"
-
-
-def test_a_definition_may_have_the_outer_form() -> None:
-    """As the OpenAI API takes it; what a plugin declares is in the spec."""
-    inner = {"name": "tool", "description": "It works.", "parameters": {"type": "object"}}
-    specs = [ToolPlugin(each, print, version="2").spec for each in (inner, {"type": "function", "function": inner})]
-    assert specs[0] == specs[1]
-    assert (specs[0].description, specs[0].version, specs[0].timeout) == ("It works.", "2", 60.0)
-    with pytest.raises(RegistryError, match="has no `name`"):
-        _ = ToolPlugin({"function": "x"}, print).spec
 
 
 def test_entry_points_give_tools_too(registry: ToolRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
