@@ -9,10 +9,9 @@ import shutil
 import subprocess
 import threading
 import time
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING
 
 import attrs
 
@@ -24,7 +23,7 @@ from permitry_tools.workspace import Workspace
 if TYPE_CHECKING:
     import psutil
 
-__all__ = ["KEEP", "Capture", "Ended", "Kept", "ProcessGroup", "default_shell", "folder_of", "launched", "run_group"]
+__all__ = ["KEEP", "Capture", "Ended", "ProcessGroup", "default_shell", "folder_of", "launched", "run_group"]
 
 KEEP = 64 * 1024
 _GRACE = 2.0
@@ -270,68 +269,3 @@ def run_group(group: ProcessGroup, timeout: float) -> Ended:
     outputs = tuple(capture.output.take() for capture in group.captures)
     code = group.code if has_ended and not is_cancelled else None
     return Ended(code, outputs, time.monotonic() - begun, is_cancelled)
-
-
-# What lives on after its call ----------------------------------------------------------------------------------------
-
-
-class _Killable(Protocol):
-    def kill(self) -> None: ...
-
-
-Thing = TypeVar("Thing", bound=_Killable)
-
-
-class Kept(Generic[Thing]):
-    """What lives on after the call that started it, by number from 1 on; all of it is killed at the end.
-
-    The end is `close`, or that of the program where it was not closed. `full` is what the model is shown when there are
-    `most` already.
-    """
-
-    def __init__(self, most: int, full: str) -> None:
-        self._most = most
-        self._full = full
-        self._things: dict[int, Thing] = {}
-        self._last = 0
-        self._is_closed = False
-        self._lock = threading.Lock()
-        weakref.finalize(self, _kill_all, self._things, os.getpid())
-
-    def add(self, thing: Thing) -> int:
-        """Keep `thing` and return its number; it is added before it is started, so that none starts in vain.
-
-        Raises: `ToolError` when there are too many, or everything has been closed.
-        """
-        with self._lock:
-            if self._is_closed:
-                raise ToolError("The tools are closed; nothing is started any more.")
-            if len(self._things) >= self._most:
-                raise ToolError(self._full)
-            self._last += 1
-            self._things[self._last] = thing
-            return self._last
-
-    def get(self, number: int) -> Thing | None:
-        """Return what has this number, or None."""
-        return self._things.get(number)
-
-    def drop(self, number: int) -> Thing | None:
-        """Forget what has this number, and return it, or None."""
-        with self._lock:
-            return self._things.pop(number, None)
-
-    def close(self) -> None:
-        """Kill everything; nothing is kept from here on."""
-        with self._lock:
-            self._is_closed = True
-        _kill_all(self._things, os.getpid())
-
-
-def _kill_all(things: dict[int, Thing], owner: int) -> None:
-    """Kill and forget `things`; those of the process that this one was forked from are not its own."""
-    if owner == os.getpid():
-        for number in list(things):
-            thing = things.pop(number, None)
-            if thing is not None:
-                thing.kill()

@@ -3,7 +3,8 @@
 from pydantic import Field
 
 from permitry.port import ToolError, ToolLimits, ToolRegistry, ToolTraits
-from permitry_tools._process import Kept, ProcessGroup, default_shell, launched
+from permitry_tools._kept import Kept
+from permitry_tools._process import ProcessGroup, default_shell, launched
 from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry_tools.shell.run_shell import requiring, without_terminal
 from permitry_tools.workspace import Workspace

@@ -20,8 +20,9 @@ from permitry.port import (
     validated,
     with_check,
 )
+from permitry_tools._kept import Kept
 from permitry_tools._output import Piece
-from permitry_tools._process import Kept, ProcessGroup, default_shell, folder_of, launched
+from permitry_tools._process import ProcessGroup, default_shell, folder_of, launched
 from permitry_tools._reading import ReadMemory
 from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
 from permitry_tools.patch import Patching

@@ -4,12 +4,10 @@ import io
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
-import attrs
 import pytest
 
 from permitry.dispatch.cancel import Cancellation, cancellable_by
@@ -17,7 +15,7 @@ from permitry.dispatch.events import Reporter
 from permitry.errors import ToolError
 from permitry_tools import _process
 from permitry_tools._output import Output
-from permitry_tools._process import Capture, Kept, ProcessGroup, _environment, _kill_all, folder_of, launched, run_group
+from permitry_tools._process import Capture, ProcessGroup, _environment, folder_of, launched, run_group
 from permitry_tools.artifacts import ArtifactStore
 from permitry_tools.workspace import Workspace
 
@@ -262,62 +260,3 @@ def test_any_other_folder_is_refused(workspace: Workspace, outside: Path, workdi
     (workspace.root / "file").write_text("", encoding="utf-8")
     with pytest.raises(ToolError):
         folder_of(workspace, workdir)
-
-
-# What is kept -----------------------------------------------------------------------------------------------------
-
-
-@attrs.define
-class _Thing:
-    kills: int = 0
-
-    def kill(self) -> None:
-        self.kills += 1
-
-
-def test_things_have_numbers() -> None:
-    """From one on, and none twice."""
-    kept, one, two = Kept[_Thing](2, "full"), _Thing(), _Thing()
-    assert (kept.add(one), kept.add(two), kept.get(1), kept.get(3)) == (1, 2, one, None)
-    assert (kept.drop(1), kept.drop(1), kept.add(one)) == (one, None, 3)
-
-
-def test_there_are_only_so_many() -> None:
-    """One more is refused, in words for the model."""
-    kept = Kept[_Thing](1, "full up")
-    kept.add(_Thing())
-    with pytest.raises(ToolError, match="full up"):
-        kept.add(_Thing())
-
-
-def test_at_the_end_all_are_killed() -> None:
-    """Those that were dropped are no one's concern; nothing is kept from then on."""
-    kept, one, two = Kept[_Thing](2, "full"), _Thing(), _Thing()
-    kept.add(one)
-    kept.drop(kept.add(two))
-    kept.close()
-    kept.close()
-    assert (one.kills, two.kills) == (1, 0)
-    with pytest.raises(ToolError, match="closed"):
-        kept.add(two)
-
-
-def test_what_no_one_closes_ends_with_the_program() -> None:
-    """A host that forgets leaves nothing behind."""
-    code = (
-        "import pathlib\n"
-        "from permitry_tools._process import Kept, ProcessGroup\n"
-        "kept, group = Kept(1, ''), ProcessGroup(['sleep', '60'], pathlib.Path('.'))\n"
-        "kept.add(group)\n"
-        "group.start()\n"
-        "print(group.started().pid)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert _is_gone(int(done.stdout))
-
-
-def test_a_fork_leaves_alone_what_is_kept() -> None:
-    """The processes belong to the program that started them."""
-    thing = _Thing()
-    _kill_all({1: thing}, os.getpid() + 1)
-    assert thing.kills == 0
