@@ -30,6 +30,8 @@ __all__ = ["Definition", "Listing", "read_result", "read_tools"]
 
 _LONGEST_DESCRIPTION = 20_000
 _MOST_MEDIA = 20 * 1024 * 1024
+_MOST_TEXT = 2 * 1024 * 1024
+"""The characters of all definitions of a server: checking their schemas takes time."""
 _HINTS = {
     "read_only": ("readOnlyHint", False),
     "destructive": ("destructiveHint", True),
@@ -60,8 +62,13 @@ def read_tools(server: str, tools: Iterable[Mapping[str, Any]], *, trust_annotat
     """Return the tools of the server named `server`, in the order it lists them; what is not a tool is skipped."""
     definitions: dict[str, Definition] = {}
     skipped: dict[str, str] = {}
+    room = _MOST_TEXT
     for tool in tools:
         name = str(tool.get("name", ""))
+        room -= len(str(tool))
+        if room < 0:
+            skipped[name] = "the definitions of the server are too large"
+            continue
         try:
             found = _definition(server, name, tool, trust_annotations=trust_annotations, timeout=timeout)
         except (CallError, RegistryError) as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArgumentSchema"]
 
-_MOST_OBJECTS = 4_000
+_MOST_OBJECTS = 2_000
 _MOST_PROBLEMS = 8
 _LONGEST = 120
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")

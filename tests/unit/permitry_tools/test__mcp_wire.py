@@ -64,6 +64,14 @@ def test_a_schema_that_cannot_be_checked_is_skipped() -> None:
     assert "nothing is fetched" in listing.skipped["search"]
 
 
+def test_definitions_without_end_are_skipped() -> None:
+    """Each of their schemas would be checked; those that come first are offered."""
+    large = {"type": "object", "title": "a" * 1_000_000}
+    listing = _listed(*({"name": name, "inputSchema": large} for name in "abc"))
+    assert list(listing.definitions) == ["a", "b"]
+    assert listing.skipped == {"c": "the definitions of the server are too large"}
+
+
 _GOOD = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 _BAD = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 
