@@ -74,7 +74,7 @@ class ToolPlugin:
             raise RegistryError("the definition has no `name`; it is the tool as the OpenAI API takes it")
         description = inner.get("description")
         if description is not None and not isinstance(description, str):
-            raise RegistryError("the `description` in the definition is no text")
+            raise RegistryError("the `description` in the definition is not a string")
         return ToolSpec(
             inner["name"],
             "" if description is None else description,
