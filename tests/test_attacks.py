@@ -23,6 +23,7 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.core.explanation import Explanation
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.rule import AuthorizationRule
@@ -151,7 +152,11 @@ def test_an_id_that_is_no_id_is_not_given_back() -> None:
 def test_one_question_is_on_the_screen_at_a_time() -> None:
     """An answer belongs to the question that was shown last."""
     shown: list[str] = []
-    channel = TerminalChannel(io.StringIO("n\n\nn\n\n"), lambda _: pytest.fail("nobody asked"), str)
+
+    def explained(call: ToolCall) -> Explanation:
+        return AuthorizationPolicy().explain(call, AuthContext())
+
+    channel = TerminalChannel(io.StringIO("n\n\nn\n\n"), explained, str)
     inner = threading.Lock()
 
     def ask(tool: str) -> None:

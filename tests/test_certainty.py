@@ -105,8 +105,7 @@ def test_a_path_that_is_written_out_is_certain(policy: AuthorizationPolicy, text
 @pytest.mark.parametrize(
     "text",
     [
-        "find ~ -name x -exec cat {} ;", "grep -r x ~", "rm -rf ~/.config", "ls -R ~", "tar czf a.tgz ~",
-        "rm .p*/rules.toml",
+        "find ~ -name x -exec cat {} ;", "rm .p*/rules.toml",
         "chmod g+w .[^.]*", "find . -name '*.o' -print0 | xargs -0 rm", "cp a ~/.config/perm?try/x",
         "python -c 'f' --out=.permitry/x", "docker run --mount source=.permitry/x a",
         "awk 'BEGIN { while ((getline l < \".permitry/x\") > 0) print l }'",
@@ -114,7 +113,7 @@ def test_a_path_that_is_written_out_is_certain(policy: AuthorizationPolicy, text
     ],
 )  # fmt: skip
 def test_a_path_that_is_a_guess_asks_and_blames_nobody(policy: AuthorizationPolicy, text: str) -> None:
-    """A walk, a glob, an expansion, a part of a word, a script: the texts are those of the doubt."""
+    """A glob, an expansion, a part of a word, a script: the texts are those of the doubt."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "own")
     assert "so `own` could apply: it may touch `" in decision.reason

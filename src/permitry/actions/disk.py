@@ -13,14 +13,16 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.core.action import Place
+from permitry.core.action import Listing, Place
 
 __all__ = ["Disk", "Links"]
 
 MOST_LOOKS = 100_000
 """How many names of paths are looked at for one decision."""
 MOST_ENTRIES = 5_000
-"""How many entries of folders are listed for one decision."""
+"""How many entries of folders are listed for one decision, to find links."""
+MOST_LISTED = 20_000
+"""How many names below one folder are listed, to find those that a rule is about."""
 
 _Link: TypeAlias = tuple[str | None, bool]
 
@@ -45,6 +47,7 @@ class Disk:
     entries: int = MOST_ENTRIES
     _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
+    _listings: dict[tuple[str, bool], Listing] = attrs.field(factory=dict, repr=False)
     places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
     """The places that were resolved in this decision, by everything they depend on: the same word comes up often."""
 
@@ -88,6 +91,18 @@ class Disk:
             self._below[top] = self._walk(top)
         return self._below[top]
 
+    def listed(self, top: str, *, has_hidden: bool) -> Listing:
+        """Return the names of a folder and of what is below it, in no order; those of links, and not where they lead.
+
+        There is a limit for each folder, and none for all: a rule more must not make another one less certain.
+        """
+        if not self.is_there:
+            return Listing()
+        key = (top, has_hidden)
+        if key not in self._listings:
+            self._listings[key] = _listed_below(top, has_hidden=has_hidden)
+        return self._listings[key]
+
     def _walk(self, top: str) -> Links:
         found = Links.NONE
         waiting = [(top, 0)]
@@ -114,6 +129,35 @@ class Disk:
                 if self.entries < 0:
                     return
                 yield entry
+
+
+def _listed_below(top: str, *, has_hidden: bool) -> Listing:
+    names, waiting, is_whole = [], [top], True
+    try:
+        os.lstat(top)
+    except (FileNotFoundError, NotADirectoryError):
+        return Listing()
+    except (OSError, ValueError):
+        return Listing(is_whole=False)
+    names.append(top)
+    while waiting and is_whole:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.name.startswith(".") and not has_hidden:
+                        continue
+                    names.append(entry.path)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    if len(names) > MOST_LISTED:
+                        is_whole = False
+                        break
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError):
+            # What the program may not read either is not touched; but it may be started by another user.
+            is_whole = False
+    return Listing(tuple(names), is_whole)
 
 
 def _kind(target: str, depth: int) -> Links:

@@ -11,7 +11,7 @@ from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
 from permitry.actions.history import View
 from permitry.actions.paths import roots_of
-from permitry.core.action import Access, Action, Actions, Connect, Delegate, Roots, Run, Touch, Unknown, Word
+from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import JsonValue
@@ -206,10 +206,14 @@ class _Extraction:
         self.doubts.append(f"it connects to `{text}`")
 
     def path(self, origin: str, text: str, role: ArgumentRole) -> None:
-        access, is_tree = _ACCESS[role], role is ArgumentRole.READ_TREE
+        access = _ACCESS[role]
         # Some tools write through a link, and others replace the link by a new file.
         touch = self.folder.place_of(
-            Word(text), access, is_tree=is_tree, is_entry=access is Access.WRITE, origin=origin
+            Word(text),
+            access,
+            descent=Descent.SOME if role is ArgumentRole.READ_TREE else None,
+            is_entry=access is Access.WRITE,
+            origin=origin,
         )
         self.certain.append(touch)
         if access is not Access.READ:

@@ -11,7 +11,7 @@ import attrs
 from permitry.actions.disk import Disk
 from permitry.actions.history import Changes, View
 from permitry.actions.paths import can_follow, read_path
-from permitry.core.action import Access, Place, Touch, Word
+from permitry.core.action import Access, Descent, Listing, Place, Touch, Word
 
 if TYPE_CHECKING:
     from permitry.actions.shell.strict import Command
@@ -56,15 +56,17 @@ class Folder:
         word: Word,
         access: Access,
         *,
-        is_tree: bool = False,
+        descent: Descent | None = None,
         is_entry: bool = False,
         is_certain: bool = True,
         origin: str = "",
     ) -> Touch:
         """Return the access of a command to the path that a word names; an open word without text is an unknown path.
 
+        `descent`: it goes on below the path if that is a folder, and touches so much there.
         `is_entry`: the directory entry itself is created or replaced, as it always is when it is deleted.
         """
+        is_tree = descent is not None
         if word.is_open and not word.text:
             return Touch(access, Place(_UNSEEN, is_certain=False, is_tree=is_tree, is_open=True), origin or _UNSEEN)
         changes = access is not Access.READ
@@ -72,12 +74,14 @@ class Folder:
         is_deleted = access is Access.DELETE
         changed = self.earlier()
         here = (self.bases, self.home, self.is_certain, changed)
-        key = (*here, word, is_plain, is_tree, is_entry or is_deleted, is_deleted)
+        key = (*here, word, is_plain, descent, is_entry or is_deleted, is_deleted)
         place = self.disk.places.get(key)
         if place is None:
             place = self._read(word, changed, is_certain=is_plain, is_tree=is_tree, is_entry=is_entry or is_deleted)
             if is_deleted and self._is_in(place):
                 place = attrs.evolve(place, is_certain=False)
+            if descent is not None:
+                place = attrs.evolve(place, descent=descent, look=self._look(place, descent))
             self.disk.places[key] = place
         return Touch(access, place, origin or word.text)
 
@@ -103,6 +107,13 @@ class Folder:
             is_open=word.is_open or (bool(changed.links) and any(map(goes_through_link, place.names))),
             is_entry=is_entry,
         )
+
+    def _look(self, place: Place, descent: Descent) -> Callable[[str], Listing]:
+        """Return how to list what is below a folder; not all of it where earlier commands may have put other files."""
+        listed = functools.partial(self.disk.listed, has_hidden=descent is not Descent.VISIBLE)
+        if any(map(self.earlier().has_new_below, place.names)):
+            return lambda top: attrs.evolve(listed(top), is_whole=False)
+        return listed
 
     def has_folder(self, word: Word) -> bool:
         """Return whether a word certainly names a folder that exists; a link to a folder does not count.

@@ -12,7 +12,7 @@ from posixpath import dirname
 import attrs
 
 from permitry.actions.disk import Disk
-from permitry.core.action import Access, Operands
+from permitry.core.action import Access, Descent, Operands
 
 __all__ = ["Changes", "History", "Reader", "View"]
 
@@ -23,17 +23,19 @@ _MOST_NAMES = 2_000
 class Changes:
     """Names that were removed or replaced (`gone`), and names at or below which there may be new links (`linked`).
 
-    `links` are those of `linked` that are new links themselves. `is_anywhere`: any name may have changed.
+    `links` are those of `linked` that are new links themselves. At or below the names in `filled` there may be files
+    that are new and have names that are not known. `is_anywhere`: any name may have changed.
     """
 
     gone: frozenset[str] = frozenset()
     linked: frozenset[str] = frozenset()
     links: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
     is_anywhere: bool = False
 
     def __bool__(self) -> bool:
         """Return whether anything may have changed."""
-        return self.is_anywhere or bool(self.gone or self.linked or self.links)
+        return self.is_anywhere or bool(self.gone or self.linked or self.links or self.filled)
 
     def joined(self, *others: "Changes") -> "Changes":
         """Return these changes and the others."""
@@ -43,8 +45,11 @@ class Changes:
         gone = frozenset().union(*(each.gone for each in every))
         linked = frozenset().union(*(each.linked for each in every))
         links = frozenset().union(*(each.links for each in every))
+        filled = frozenset().union(*(each.filled for each in every))
         is_anywhere = any(each.is_anywhere for each in every) or len(gone) + len(linked) > _MOST_NAMES
-        return Changes(links=links, is_anywhere=True) if is_anywhere else Changes(gone, linked, links)
+        if is_anywhere:
+            return Changes(links=links, filled=filled, is_anywhere=True)
+        return Changes(gone, linked, links, filled)
 
     def is_gone(self, name: str) -> bool:
         """Return whether the name, or a folder it is in, was removed or replaced."""
@@ -59,6 +64,11 @@ class Changes:
     def has_linked_below(self, top: str) -> bool:
         """Return whether there may be new links at a name or below it."""
         return any(name == top or name.startswith(f"{top}/") for name in self.linked)
+
+    def has_new_below(self, top: str) -> bool:
+        """Return whether there may be new files below a folder whose names are not known, or new links."""
+        is_filled = any(f"{name}/".startswith(f"{top}/") or f"{top}/".startswith(f"{name}/") for name in self.filled)
+        return is_filled or self.has_linked_below(top)
 
 
 _NOTHING = Changes()
@@ -137,8 +147,10 @@ def _changes(read: Reader | None, before: Changes) -> Changes:
     changed = [touch for touch in operands.touches if touch.access is Access.DELETE or touch.place.is_entry]
     made = [touch for touch in changed if touch.makes_links]
     links = frozenset(name for touch in made if not touch.place.is_tree for name in touch.place.names)
+    new = (touch.place for touch in operands.touches if touch.place.is_tree and touch.place.descent is Descent.NEW)
+    filled = frozenset(name for place in new for name in place.names)
     # INVARIANT: new links are kept even if the command may change anything, so that restrictions still see them.
     if not operands.is_listed or not all(touch.place.is_certain for touch in changed):
-        return Changes(links=links, is_anywhere=True)
+        return Changes(links=links, filled=filled, is_anywhere=True)
     names = frozenset(name for touch in changed for name in touch.place.names)
-    return Changes(names, frozenset(name for touch in made for name in touch.place.names), links)
+    return Changes(names, frozenset(name for touch in made for name in touch.place.names), links, filled)

@@ -8,7 +8,7 @@ import attrs
 from permitry.actions.disk import Links
 from permitry.actions.folders import Folder
 from permitry.actions.programs.named import Copy, Named, Operands
-from permitry.core.action import Access, Place, Touch, Word
+from permitry.core.action import Access, Descent, Place, Touch, Word
 
 __all__ = ["touched"]
 
@@ -23,7 +23,7 @@ def touched(operands: Operands, folder: Folder) -> Iterator[Touch]:
 
 def _named(named: Named, folder: Folder) -> Touch:
     word = named.word
-    touch = folder.place_of(word, named.access, is_tree=named.is_tree, is_entry=named.is_entry)
+    touch = folder.place_of(word, named.access, descent=named.below, is_entry=named.is_entry)
     if named.instead:
         touch = attrs.evolve(touch, instead=named.instead)
     if word.text.startswith("~") and not word.is_home:
@@ -84,7 +84,7 @@ def _below(target: Word, source: Word) -> Word:
 
 def _made(copy: Copy, source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
     """Yield the name that is created, and the target if it is a link."""
-    touch = folder.place_of(target, Access.WRITE, is_tree=copy.is_tree, is_entry=True)
+    touch = folder.place_of(target, Access.WRITE, descent=Descent.NEW if copy.is_tree else None, is_entry=True)
     texts: tuple[Word, ...] = (source,) if copy.are_texts else ()
     inside = Links.NONE
     if copy.keeps_links:

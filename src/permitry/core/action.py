@@ -27,6 +27,8 @@ __all__ = [
     "Actions",
     "Connect",
     "Delegate",
+    "Descent",
+    "Listing",
     "Operands",
     "Place",
     "Roots",
@@ -48,6 +50,33 @@ class Access(enum.Enum):
 
     # As fast as identity: it is a key in every decision.
     __hash__ = object.__hash__
+
+
+class Descent(enum.Enum):
+    """What of the things below a folder a program touches when it goes through the folder."""
+
+    ALL = "all"
+    SOME = "some"
+    """Perhaps not all: an option or an ignore file may leave some out."""
+    VISIBLE = "visible"
+    """As `SOME`, and nothing whose name begins with a dot."""
+    NAMES = "names"
+    """Nothing: their names are listed."""
+    NEW = "new"
+    """What it makes there, under names that are not known."""
+
+
+@attrs.frozen
+class Listing:
+    """The absolute names of a folder and of what is below it; `is_whole`: there are no others."""
+
+    names: tuple[str, ...] = ()
+    is_whole: bool = True
+
+    @functools.cached_property
+    def folded(self) -> tuple[str, ...]:
+        """The names without regard to case and composition."""
+        return tuple(map(fold, self.names))
 
 
 @attrs.frozen
@@ -79,7 +108,8 @@ class Place:
     sure); `real` the same with links followed as the kernel follows them, `passed` the names between these where a link
     leads to a link. `is_certain`: these are all, and each is one
     file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
-    `is_tree`: what lies below a folder of this name is touched as well. `is_glob`: the wildcards in it are not quoted,
+    `is_tree`: what lies below a folder of this name is touched as well, as `descent` says; `look` lists what is below a
+    folder, None where that is not known. `is_glob`: the wildcards in it are not quoted,
     so that it may become other names. `is_open`: an expansion, or another program, says the name or a part of it, so it
     may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real` also holds its own place,
     where links in its folders are followed, but not the entry if it is a link.
@@ -94,6 +124,8 @@ class Place:
     passed: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     is_open: bool = attrs.field(default=False, kw_only=True)
     is_entry: bool = attrs.field(default=False, kw_only=True)
+    descent: Descent = attrs.field(default=Descent.ALL, kw_only=True)
+    look: Callable[[str], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:

@@ -11,7 +11,19 @@ import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from permitry.core.action import Access, Action, Actions, Connect, Place, Run, Touch, Unknown, Word, components_of
+from permitry.core.action import (
+    Access,
+    Action,
+    Actions,
+    Connect,
+    Descent,
+    Place,
+    Run,
+    Touch,
+    Unknown,
+    Word,
+    components_of,
+)
 
 __all__ = ["Anchor", "Fact", "Facts", "Kind", "argument_class", "program_name", "program_path"]
 
@@ -266,6 +278,10 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
     for place in places:
         has_wildcards = place.is_glob and not _WILDCARDS.isdisjoint(place.text)
         is_tree = has_wildcards or place.is_tree
+        if place.is_tree and place.descent is not Descent.NAMES:
+            # Anything may be below it.
+            parts.add(None)
+            depths.add(None)
         for name, whole in zip(place.names, place.components, strict=True):
             known = _literal_prefix(whole) if has_wildcards else whole
             if len(known) == len(whole):

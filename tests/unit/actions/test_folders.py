@@ -6,7 +6,7 @@ import pytest
 
 from permitry.actions.folders import Folder
 from permitry.actions.shell.reading import read_command
-from permitry.core.action import Access, Run, Touch, Word
+from permitry.core.action import Access, Descent, Run, Touch, Word
 
 WORK, HOME = "/nowhere/me/work", "/nowhere/me"
 HERE = Folder((WORK,), HOME)
@@ -106,7 +106,7 @@ def test_a_word_is_a_place_in_the_folder(*, word: Word, is_certain: bool) -> Non
     assert (touch.access, touch.origin, touch.place.is_certain) == (Access.WRITE, "why", is_certain)
     assert touch.place.lexical == (f"{WORK}/{word.text}",)
     assert isinstance(touch, Touch)
-    assert HERE.place_of(word, Access.READ, is_tree=True).place.is_tree
+    assert HERE.place_of(word, Access.READ, descent=Descent.ALL).place.is_tree
 
 
 # A whole script ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
 from permitry.actions.history import View
 from permitry.actions.paths import read_path, roots_of
-from permitry.core.action import Access, Place, Roots, Word
+from permitry.core.action import Access, Descent, Place, Roots, Word
 
 READ = Callable[..., Place]
 
@@ -303,7 +303,7 @@ def test_what_the_caller_knows_is_kept() -> None:
     here = Folder(("/nowhere",), None)
     assert here.place_of(Word("src/*"), Access.READ).place.is_certain
     assert not here.place_of(Word("src/*"), Access.READ, is_certain=False).place.is_certain
-    assert here.place_of(Word("src"), Access.READ, is_tree=True).place.is_tree
+    assert here.place_of(Word("src"), Access.READ, descent=Descent.ALL).place.is_tree
     assert not here.place_of(Word("src"), Access.READ).place.is_tree
 
 

@@ -6,7 +6,7 @@ import attrs
 
 from permitry.actions.programs.candidates import machine_of
 from permitry.actions.programs.catalogue import RefusedError, Shape
-from permitry.core.action import Access, Word
+from permitry.core.action import Access, Descent, Word
 
 __all__ = ["Collector", "Copy", "Named", "Operands"]
 
@@ -28,7 +28,8 @@ class Named:
 
     `is_tree`: the program goes on below it if it is a folder. `is_entry`: it makes, replaces or removes the entry of
     this name; otherwise it goes where the entry leads. `is_filled`: it puts there what is not known, or copies from
-    there what it finds; either may be links. `instead` are other accesses it may make in place of `access`.
+    there what it finds; either may be links. `descent` is what it touches below a folder. `instead` are
+    other accesses it may make in place of `access`.
     """
 
     access: Access
@@ -36,7 +37,13 @@ class Named:
     is_tree: bool = False
     is_entry: bool = False
     is_filled: bool = False
+    descent: Descent = attrs.field(default=Descent.SOME, kw_only=True)
     instead: frozenset[Access] = attrs.field(default=frozenset(), kw_only=True)
+
+    @property
+    def below(self) -> Descent | None:
+        """What it touches below a folder; None if it does not go on there."""
+        return self.descent if self.is_tree else None
 
 
 @attrs.frozen
@@ -158,9 +165,21 @@ class Collector:
                         goes_on or is_below,
                         is_entry,
                         is_filled=name in _FILLED,
+                        descent=self.descent(is_below=is_below) if goes_on or is_below else Descent.SOME,
                         instead=frozenset(accesses) - {access},
                     )
                 )
+
+    def descent(self, *, is_below: bool) -> Descent:
+        """Return what is touched below a folder; `is_below`: what is made there has names that are not known."""
+        shape = self.shape
+        if self.is_set(shape.lists):
+            return Descent.NAMES
+        if is_below:
+            return Descent.NEW
+        if shape.hidden and not self.is_set(shape.hidden):
+            return Descent.VISIBLE
+        return Descent.SOME if self.is_set(shape.skips) else Descent.ALL
 
     def here(self) -> None:
         """Take the current folder where none is named."""

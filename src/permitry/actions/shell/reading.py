@@ -312,7 +312,7 @@ def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) 
     connects, guessed_connects = (
         tuple(connect for word in hosts for connect in _connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )
-    guessed = [folder.place_of(each.word, each.access, is_tree=each.is_tree) for each in (*named.guessed, *code)]
+    guessed = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
     touches = tuple(touched(named, folder))
     return Operands(touches, connects, named.is_listed, (*guessed, *guessed_connects))
 

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias, assert_never
 
 import attrs
 
-from permitry.core.action import Place, Roots
+from permitry.core.action import Descent, Listing, Place, Roots, components_of
 from permitry.core.facts import Anchor, Fact, Kind
 from permitry.errors import RuleError
 from permitry.rules.conditions._segment import Segment, align
@@ -101,7 +101,7 @@ class PathPattern(WrittenPattern):
         expand to a name that fits; a tree, if it contains what the pattern names. Without a
         workspace a relative pattern may be anywhere.
         """
-        return self.may_name(place, roots) or (place.is_tree and self._may_be_below(place, roots))
+        return self.may_name(place, roots) or (place.is_tree and self._is_met_below(place, roots) is not False)
 
     def may_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself may match the pattern, not only something below it."""
@@ -109,6 +109,38 @@ class PathPattern(WrittenPattern):
             return False
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
         return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
+
+    def _is_met_below(self, place: Place, roots: Roots) -> bool | None:
+        """Return whether something below a folder matches; None if that is not known.
+
+        It is looked for on the disk, from the folder that the literal beginning of the pattern names.
+        """
+        if place.descent is Descent.NAMES:
+            return False
+        if place.descent is Descent.NEW or place.look is None:
+            return None if self._may_be_below(place, roots) else False
+        found = [
+            self._is_among(place.look(start), whole)
+            for name in place.names
+            for whole in [(*base, *self._parts) for base in self._literal_bases(roots)]
+            for start in _starts(name if not _has_wildcards(place) else _above_wildcards(name), whole)
+        ]
+        if True in found:
+            return True if place.is_certain else None
+        return None if None in found else False
+
+    def _is_among(self, listing: Listing, whole: _Parts) -> bool | None:
+        """Return whether a listed name matches the whole pattern; None if the one that does may not be listed."""
+        if any(align(whole, _literal(name), Segment.may_match) for name in self._likely(listing)):
+            return True
+        return False if listing.is_whole else None
+
+    def _likely(self, listing: Listing) -> Iterator[str]:
+        """Yield the listed names that a quick look does not rule out."""
+        last = self._parts[-1] if self._parts else None
+        for name, folded in zip(listing.names, listing.folded, strict=True):
+            if self._needle in folded and (last is None or last.folded.matches(folded.rpartition("/")[2])):
+                yield name
 
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
         bases = self._literal_bases(roots)
@@ -118,9 +150,11 @@ class PathPattern(WrittenPattern):
         """Return whether the place itself matches the pattern by a known name, which makes a restriction certain.
 
         A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a
-        set: `/[*]` fits the word `/*` of `rm /*`. Something below a folder that is walked is only a
-        guess.
+        set: `/[*]` fits the word `/*` of `rm /*`. A folder of which all is touched matches if something
+        below it does now.
         """
+        if place.is_tree and place.descent is Descent.ALL and self._is_met_below(place, roots):
+            return True
         if place.is_open or self._needle not in place.folded:
             return False
         meets = _must_meet if _has_wildcards(place) else Segment.may_match
@@ -240,6 +274,23 @@ def _literal(name: str) -> _Parts:
 def _letters(globs: frozenset[str]) -> int:
     """Return the number of literal characters of the glob that has the fewest."""
     return min((len(text.replace("*", "")) for text in globs), default=0)
+
+
+def _starts(top: str, whole: _Parts) -> Iterator[str]:
+    """Yield the folder from which to look for matches of a pattern below `top`, unless none can be there."""
+    head = [part.literal for part in itertools.takewhile(lambda part: part is not None and part.literal, whole) if part]
+    # What the last literal component names is looked for in its folder, where letters of another case are found.
+    names = [name for name in (head[:-1] if len(head) == len(whole) else head) if name is not None]
+    ours, theirs = components_of("/".join(names)), components_of(top)
+    if ours[: len(theirs)] == theirs:
+        yield "/" + "/".join(names)
+    elif theirs[: len(ours)] == ours:
+        yield top
+
+
+def _above_wildcards(name: str) -> str:
+    """Return the folder above the first component with a wildcard."""
+    return "/" + "/".join(itertools.takewhile(_WILDCARDS.isdisjoint, _split(name)))
 
 
 def _has_wildcards(place: Place) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from permitry.actions.programs.catalogue import RefusedError, Shape
 from permitry.actions.programs.named import Collector, Named
-from permitry.core.action import Access, Word
+from permitry.core.action import Access, Descent, Word
 
 A, B, HERE = Word("a"), Word("b"), Word(".")
 READ, WRITE, DELETE = Access.READ, Access.WRITE, Access.DELETE
@@ -25,7 +25,7 @@ def _collector(*roles: str, here: str = "", is_remote: bool = False, **sets: str
         ("read", [Named(READ, A)]),
         ("write", [Named(WRITE, A)]),
         ("delete", [Named(DELETE, A, is_entry=True)]),
-        ("below", [Named(WRITE, A, is_tree=True, is_entry=True, is_filled=True)]),
+        ("below", [Named(WRITE, A, is_tree=True, is_entry=True, is_filled=True, descent=Descent.NEW)]),
         ("kept", [Named(READ, A, is_entry=True, is_filled=True)]),
         ("read/delete", [Named(READ, A), Named(DELETE, A, is_entry=True)]),
     ],
@@ -90,7 +90,7 @@ def test_an_operand_is_a_name_with_its_value() -> None:
 @pytest.mark.parametrize(
     ("here", "operands", "named"),
     [
-        ("write", [], [Named(WRITE, HERE, is_tree=True, is_entry=True, is_filled=True)]),
+        ("write", [], [Named(WRITE, HERE, is_tree=True, is_entry=True, is_filled=True, descent=Descent.NEW)]),
         ("read", [], [Named(READ, HERE)]),
         ("read", [A], [Named(READ, A)]),
         ("trees", [], []),
