@@ -167,3 +167,25 @@ def test_a_tool_that_searches_is_asked_about(folder: Path, decide: Decide) -> No
     assert decide(call).verdict is ALLOW
     (folder / "src" / ".env").touch()
     assert decide(call).verdict is CONFIRM
+
+
+def test_what_is_excepted_below_a_folder_is_not_counted(folder: Path, decide: Decide) -> None:
+    """An example of a file of secrets is none; with the file itself next to it, the rule applies."""
+    pattern = '**/.env*"]\nunless.path = ["**/.env.example'
+    (folder / "src" / ".env.example").touch()
+    assert decide("grep -r x .", pattern).verdict is ALLOW
+    assert decide("grep -r x .", "**/.env*").verdict is BLOCK
+    (folder / "src" / ".env.local").touch()
+    assert decide("grep -r x .", pattern).verdict is BLOCK
+
+
+def test_the_shipped_sets_look_as_well(folder: Path) -> None:
+    """In a folder without secrets a search runs; with them it is asked about, whatever their folder."""
+    policy, context = load_policy("permitry:coding-agent"), AuthContext(workspace=str(folder))
+    call = ToolCall("bash", {"command": "grep -rn TODO ."})
+    assert policy.decide(call, context).verdict is ALLOW
+    (folder / "src" / ".env.example").touch()
+    assert policy.decide(call, context).verdict is ALLOW
+    (folder / "src" / ".env").touch()
+    decision = policy.decide(call, context)
+    assert (decision.verdict, decision.rule_id) == (CONFIRM, "ask-credentials")

@@ -125,7 +125,7 @@ def _references(schema: dict[str, Any]) -> list[str]:
 
 
 def _references_of(part: dict[str, Any]) -> list[str]:
-    """Return what one object of a schema refers to. A property may have the name of a keyword, and is not a text then."""
+    """Return what one object of a schema refers to. A property may be named like a keyword."""
     for key, instead in _REFUSED.items():
         is_schema = isinstance(part.get(key), bool | dict) and key.startswith("unevaluated")
         if isinstance(part.get(key), str) or is_schema:

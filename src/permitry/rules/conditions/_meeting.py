@@ -5,11 +5,14 @@ of the call, with the program it belongs to. `Unsure` is the answer of a restric
 the call is then confirmed.
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from permitry.core.action import Actions, Connect, Run, Touch, Unknown, phrase
+import attrs
+
+from permitry.core.action import Actions, Connect, Place, Run, Touch, Unknown, phrase
 from permitry.core.parts import Part, Parts
 from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions._conditions import Conditions
@@ -27,6 +30,7 @@ def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> 
 
     `lifts` returns whether `unless` lifts the restriction from a part; such parts do not count.
     """
+    lifts = functools.partial(_lifts_below, lifts=lifts, kind=kind, question=question)
     narrowed = kind.narrowed(question.facts)
     answer = narrowed is not None and _met_by_known(narrowed, question, lifts)
     if answer is not False:
@@ -39,6 +43,18 @@ def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> 
         if (reason := may_be_anything(about, part)) is not None:
             return Unsure(reason, about.does, _BY_ACCESS if _has_exactly_the_access(about, part) else 0)
     return False
+
+
+def _lifts_below(part: Part, *, lifts: Callable[[Part], bool], kind: Conditions, question: Question) -> bool:
+    """Return whether `unless` lifts the restriction from a part, or from all that is found below a folder."""
+    if lifts(part):
+        return True
+    touch = part.subject
+    if not (isinstance(touch, Touch) and touch.place.is_tree and kind.paths) or kind.may_name(touch.place, question):
+        return False
+    names = kind.names_below(touch.place, question)
+    places = (Place(name, (name,), (name,), is_certain=touch.place.is_certain) for name in names)
+    return bool(names) and all(lifts(attrs.evolve(part, subject=attrs.evolve(touch, place=place))) for place in places)
 
 
 def _known(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
@@ -127,11 +143,12 @@ def met_at_once(kinds: Sequence[Conditions], question: Question, lifts: Callable
     Otherwise `Unsure`: one program matches the pattern for commands, and another touches the path
     or host.
     """
+    lifts_of = [functools.partial(_lifts_below, lifts=lifts, kind=kind, question=question) for kind in kinds]
     sure = [
         [part for _, part in _fitting(_known(kind, question), question) if kind.must_fit(part, question)]
         for kind in kinds
     ]
-    runs, *found = ([part for part in some if not lifts(part)] for some in sure)
+    runs, *found = ([part for part in some if not lifted(part)] for lifted, some in zip(lifts_of, sure, strict=True))
     for run in runs:
         if all(any(_belongs(part, run) for part in some) for some in found):
             return True

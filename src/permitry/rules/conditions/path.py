@@ -111,29 +111,36 @@ class PathPattern(WrittenPattern):
         return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
 
     def _is_met_below(self, place: Place, roots: Roots) -> bool | None:
-        """Return whether something below a folder matches; None if that is not known.
+        """Return whether something below a folder matches; None if that is not known."""
+        names, are_all = self.names_below(place, roots)
+        if names:
+            return True if place.is_certain else None
+        return False if are_all else None
 
-        It is looked for on the disk, from the folder that the literal beginning of the pattern names.
+    def names_below(self, place: Place, roots: Roots) -> tuple[tuple[str, ...], bool]:
+        """Return the names that match below a folder which a program goes through, and whether these are all.
+
+        They are looked for on the disk, from the folder that the literal beginning of the pattern names.
         """
         if place.descent is Descent.NAMES:
-            return False
+            return (), True
         if place.descent is Descent.NEW or place.look is None:
-            return None if self._may_be_below(place, roots) else False
-        found = [
-            self._is_among(place.look(start), whole)
-            for name in place.names
-            for whole in [(*base, *self._parts) for base in self._literal_bases(roots)]
-            for start in _starts(name if not _has_wildcards(place) else _above_wildcards(name), whole)
+            return (), not self._may_be_below(place, roots)
+        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        tops = map(_above_wildcards, place.names) if _has_wildcards(place) else place.names
+        looked = [
+            (whole, place.look(start))
+            for top in dict.fromkeys(tops)
+            for whole in wholes
+            for start in _starts(top, whole)
         ]
-        if True in found:
-            return True if place.is_certain else None
-        return None if None in found else False
-
-    def _is_among(self, listing: Listing, whole: _Parts) -> bool | None:
-        """Return whether a listed name matches the whole pattern; None if the one that does may not be listed."""
-        if any(align(whole, _literal(name), Segment.may_match) for name in self._likely(listing)):
-            return True
-        return False if listing.is_whole else None
+        found = (
+            name
+            for whole, listing in looked
+            for name in self._likely(listing)
+            if align(whole, _literal(name), Segment.may_match)
+        )
+        return tuple(dict.fromkeys(found)), all(listing.is_whole for _, listing in looked)
 
     def _likely(self, listing: Listing) -> Iterator[str]:
         """Yield the listed names that a quick look does not rule out."""
