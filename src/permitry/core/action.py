@@ -76,7 +76,12 @@ class Listing:
     @functools.cached_property
     def folded(self) -> tuple[str, ...]:
         """The names without regard to case and composition."""
-        return tuple(map(fold, self.names))
+        return tuple(self.text.split("\0")) if self.names else ()
+
+    @functools.cached_property
+    def text(self) -> str:
+        """All of them with a NUL between every two, for a quick look."""
+        return fold("\0".join(self.names))
 
 
 @attrs.frozen

@@ -254,12 +254,10 @@ class Conditions:
         near = self.paths_near(place, question.facts)
         return any(pattern.may_name(place, question.actions.roots) for pattern in near)
 
-    def names_below(self, place: Place, question: Question) -> tuple[str, ...]:
-        """Return the names that match below a folder which a program goes through; empty if not all are known."""
-        roots = question.actions.roots
-        found = [each.names_below(place, roots) for each in self.paths_near(place, question.facts)]
-        is_known = all(are_all for _, are_all in found)
-        return tuple(dict.fromkeys(name for names, _ in found for name in names)) if is_known else ()
+    def names_below(self, place: Place, question: Question) -> Iterator[str | None]:
+        """Yield the names that match below a folder which a program goes through; None where not all are known."""
+        for pattern in self.paths_near(place, question.facts):
+            yield from pattern.names_below(place, question.actions.roots)
 
     def _done_by_shell(self, part: Part, subject: Touch | Connect) -> Iterator[ArgvPattern]:
         """Yield the patterns for any command, if the shell itself performs the action, as for a redirection."""

@@ -52,9 +52,17 @@ def _lifts_below(part: Part, *, lifts: Callable[[Part], bool], kind: Conditions,
     touch = part.subject
     if not (isinstance(touch, Touch) and touch.place.is_tree and kind.paths) or kind.may_name(touch.place, question):
         return False
-    names = kind.names_below(touch.place, question)
-    places = (Place(name, (name,), (name,), is_certain=touch.place.is_certain) for name in names)
-    return bool(names) and all(lifts(attrs.evolve(part, subject=attrs.evolve(touch, place=place))) for place in places)
+    is_met = False
+    for name in kind.names_below(touch.place, question):
+        is_met = True
+        if name is None or not lifts(attrs.evolve(part, subject=_below(touch, name))):
+            return False
+    return is_met
+
+
+def _below(touch: Touch, name: str) -> Touch:
+    """Return the access to something below the folder that a program goes through."""
+    return attrs.evolve(touch, place=Place(name, (name,), (name,), is_certain=touch.place.is_certain))
 
 
 def _known(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:

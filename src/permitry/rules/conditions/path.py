@@ -112,42 +112,52 @@ class PathPattern(WrittenPattern):
 
     def _is_met_below(self, place: Place, roots: Roots) -> bool | None:
         """Return whether something below a folder matches; None if that is not known."""
-        names, are_all = self.names_below(place, roots)
-        if names:
+        looked = self._look_below(place, roots)
+        if looked is None:
+            return None if self._may_be_below(place, roots) else False
+        if next(self._matching(looked), None) is not None:
             return True if place.is_certain else None
-        return False if are_all else None
+        return False if all(listing.is_whole for _, listing in looked) else None
 
-    def names_below(self, place: Place, roots: Roots) -> tuple[tuple[str, ...], bool]:
-        """Return the names that match below a folder which a program goes through, and whether these are all.
+    def names_below(self, place: Place, roots: Roots) -> Iterator[str | None]:
+        """Yield the names that match below a folder which a program goes through; None where not all are known."""
+        looked = self._look_below(place, roots)
+        if looked is None or not all(listing.is_whole for _, listing in looked):
+            yield None
+        else:
+            yield from self._matching(looked)
 
-        They are looked for on the disk, from the folder that the literal beginning of the pattern names.
+    def _look_below(self, place: Place, roots: Roots) -> list[tuple[_Parts, Listing]] | None:
+        """Return the pattern from each root, and the names to compare with it; None where the disk does not tell.
+
+        They are looked for from the folder that the literal beginning of the pattern names.
         """
         if place.descent is Descent.NAMES:
-            return (), True
+            return []
         if place.descent is Descent.NEW or place.look is None:
-            return (), not self._may_be_below(place, roots)
+            return None
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
         tops = map(_above_wildcards, place.names) if _has_wildcards(place) else place.names
-        looked = [
+        return [
             (whole, place.look(start))
             for top in dict.fromkeys(tops)
             for whole in wholes
             for start in _starts(top, whole)
         ]
-        found = (
-            name
-            for whole, listing in looked
-            for name in self._likely(listing)
-            if align(whole, _literal(name), Segment.may_match)
-        )
-        return tuple(dict.fromkeys(found)), all(listing.is_whole for _, listing in looked)
 
-    def _likely(self, listing: Listing) -> Iterator[str]:
-        """Yield the listed names that a quick look does not rule out."""
-        last = self._parts[-1] if self._parts else None
-        for name, folded in zip(listing.names, listing.folded, strict=True):
-            if self._needle in folded and (last is None or last.folded.matches(folded.rpartition("/")[2])):
-                yield name
+    def _matching(self, looked: list[tuple[_Parts, Listing]]) -> Iterator[str]:
+        for whole, listing in looked:
+            if self._hint not in listing.text:
+                continue
+            for name, folded in zip(listing.names, listing.folded, strict=True):
+                if self._hint in folded and align(whole, _literal(name), Segment.may_match):
+                    yield name
+
+    @functools.cached_property
+    def _hint(self) -> str:
+        """The longest literal text within a component: a name without it cannot fit."""
+        pieces = (piece for part in self._parts if part is not None for piece in part.folded.pieces)
+        return max((piece for piece in pieces if isinstance(piece, str)), key=len, default="")
 
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
         bases = self._literal_bases(roots)
