@@ -1,0 +1,108 @@
+"""Gemini CLI's published cases, decided by its rules in the form of ours.
+
+Left out are cases in which a test replaced a part of Gemini CLI, and those in which a program of
+the user's was asked whether a call is safe.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.peers.compared import (
+    Answer,
+    Case,
+    Figures,
+    Rule,
+    check_page,
+    compare,
+    rule_file,
+    verdict,
+)
+from tests.peers.translate_gemini import EFFECTS, MODES, call_of, rules_of
+
+from permitry.actions.programs.classify import why_not_reading_all
+from permitry.actions.shell.strict import read_strictly
+from permitry.core.decision import Verdict
+
+STRICTER = {
+    **dict.fromkeys(
+        ("gemini-023", "gemini-103"),
+        "it runs unasked because of a sandbox; there is no sandbox here that would hold it",
+    ),
+    "gemini-066": "a permission for the text of a list of values cannot be said, so it is left out",
+    "gemini-156": "the call asks for files outside of the sandbox, in a form that Gemini CLI skips",
+    "gemini-182": "a command in the background goes on when the call is over; `&` is not read",
+    **dict.fromkeys(
+        ("gemini-184", "gemini-205", "gemini-212"),
+        "what a substitution puts into the command is not known, so no pattern covers it",
+    ),
+}
+"""Calls Gemini CLI lets run and we do not."""
+
+READING = {"gemini-175", "gemini-177", "gemini-178", "gemini-179"}
+"""Chains Gemini CLI asks about and we do not: one command is permitted, and the others only read.
+Gemini CLI runs each of those unasked when it comes alone."""
+
+
+@pytest.fixture(scope="module")
+def gemini(published: Callable[[str], Any]) -> dict[str, Any]:
+    """Return the published cases and the rules they use."""
+    found: dict[str, Any] = published("gemini.json")
+    return found
+
+
+@pytest.fixture(scope="module")
+def figures(gemini: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """Return how the verdicts compare."""
+    real = [case for case in gemini["cases"] if case["reproduced_by_real_engine"]]
+    cases = [case for case in real if "safety_checkers" not in case]
+    file = tmp_path_factory.mktemp("gemini") / "rules.toml"
+    return compare(_answers(cases, gemini["rulesets"], file))
+
+
+def _answers(cases: list[Case], rules: Rule, file: Path) -> Iterator[Answer]:
+    for case in cases:
+        ours = _decided(case, rules, file)
+        yield case["id"], (Verdict(EFFECTS[case["expected"]["decision"]]), ours)
+
+
+def _decided(case: Case, rules: Rule, file: Path) -> Verdict:
+    file.write_text(rule_file(rules_of(rules[case["config"]["ruleset"]], case)), encoding="utf-8")
+    mode = MODES.get(case["mode"], case["mode"])
+    return verdict(
+        [file],
+        call_of(case),
+        mode=mode,
+        yolo_mode=mode == "yolo",
+        attended=not case["non_interactive"],
+    )
+
+
+def test_no_verdict_is_looser_but_of_what_only_reads(figures: Figures) -> None:
+    """Each of them is a chain of the list."""
+    assert figures.looser == READING
+
+
+def test_chains_that_run_only_read(gemini: dict[str, Any], tmp_path: Path) -> None:
+    """With a command that writes in the place of the last, they are asked about."""
+    reading = [case for case in gemini["cases"] if case["id"] in READING]
+    assert len(reading) == len(READING)
+    for case in reading:
+        command = case["tool_call"]["args"]["command"]
+        assert why_not_reading_all(read_strictly(command)) is None
+        writing = {"command": command[: read_strictly(command)[-1].start] + "touch written"}
+        other = {**case, "tool_call": {**case["tool_call"], "args": writing}}
+        ours = _decided(other, gemini["rulesets"], tmp_path / "rules.toml")
+        assert ours is Verdict.CONFIRM, case["id"]
+
+
+def test_every_stricter_verdict_is_listed(figures: Figures) -> None:
+    """With the reason why ours is as safe, or safer."""
+    assert figures.stricter == set(STRICTER)
+
+
+def test_the_figures_are_those_of_the_docs(figures: Figures) -> None:
+    """The page says what differs, and why."""
+    check_page("Gemini CLI", figures)
+    assert figures.same >= 267
