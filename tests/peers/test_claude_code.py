@@ -1,0 +1,124 @@
+"""Claude Code's documented behaviour, sentence by sentence, against the same rules of ours.
+
+A case says what is decided, or whether a rule matches the call. Where the rule does not match, what
+counts is what is decided without it. Left out are the cases in which a hook answers: no rule does.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.peers.commands import EFFECTS
+from tests.peers.compared import (
+    Answer,
+    Case,
+    Figures,
+    Rule,
+    check_page,
+    compare,
+    rule_file,
+    verdict,
+)
+from tests.peers.translate_claude_code import MODES, TOOLS, call_of, rules_of
+
+from permitry.config.origin import Origin
+from permitry.core.decision import Verdict
+
+STRICTER = {
+    "claude-065": "`builtin` runs no program, and is not taken off",
+    "claude-066": "`noglob` is known to another shell only, and is not taken off",
+    "claude-150": "a host with a dot at its end is another name to some clients",
+    "claude-156": "a star at the end of a host cannot be said, so the permission is left out",
+    "claude-199": "what a substitution puts into a command is not known, and may be restricted",
+}
+"""Calls Claude Code lets run and we do not."""
+
+
+@pytest.fixture(scope="module")
+def figures(published: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """Return how the verdicts compare."""
+    cases = [case for case in published("claude_code.json")["cases"] if _is_about_rules(case)]
+    return compare(_answers(cases, tmp_path_factory.mktemp("claude")))
+
+
+def _is_about_rules(case: Case) -> bool:
+    return "tool_call" in case and "hook_decision" not in case
+
+
+def _answers(cases: list[Case], folder: Path) -> Iterator[Answer]:
+    for case in cases:
+        yield case["id"], (_theirs(case, folder), _ours(case, folder, _layers(case)))
+
+
+def _layers(case: Case) -> list[tuple[str, Rule, bool]]:
+    """Return the settings of a case: their scope, the lists, and whether they are trusted."""
+    if case.get("kind") == "hook_if":
+        return [("project", {"ask": [case["if"]], "allow": ["Bash"]}, True)]
+    config = case["config"]
+    if "permissions" in config:
+        scope = case.get("context", {}).get("settings_scope", "project")
+        return [(scope, config["permissions"], True)]
+    trusted = {"user": True, "project": config.get("workspace_trusted", True)}
+    here = [scope for scope in trusted if scope in config]
+    return [(scope, config[scope]["permissions"], trusted[scope]) for scope in here]
+
+
+def _theirs(case: Case, folder: Path) -> Verdict:
+    expected = case["expected"]
+    if "decision" in expected:
+        return Verdict(EFFECTS[expected["decision"]])
+    if "hook_runs" in expected:
+        return Verdict.CONFIRM if expected["hook_runs"] else Verdict.ALLOW
+    if not expected["rule_matches"]:
+        return _ours(case, folder, [("project", {}, True)])
+    (kind,) = case["config"]["permissions"]
+    return Verdict(EFFECTS[kind])
+
+
+def _ours(case: Case, folder: Path, layers: list[tuple[str, Rule, bool]]) -> Verdict:
+    mode, context = case.get("mode", "default"), case.get("context", {})
+    files: list[Origin] = []
+    for scope, lists, is_trusted in layers:
+        file = folder / f"{scope}.toml"
+        tools = {name: each for name, each in TOOLS.items() if not files}
+        text = rule_file(rules_of(lists, scope, mode), tools)
+        file.write_text(text.replace('id = "', f'id = "{scope}-'), encoding="utf-8")
+        files.append(Origin(str(file), is_trusted=is_trusted))
+    root = _linked(folder, context.get("symlinks", {}))
+    return verdict(
+        files,
+        call_of(case, root),
+        home=root + context.get("home", "/home/ann"),
+        has_disk=root != "",
+        workspace=root + context.get("cwd", "/home/ann/project"),
+        mode=MODES.get(mode, mode),
+        yolo_mode=mode == "bypassPermissions",
+        attended=mode != "dontAsk",
+    )
+
+
+def _linked(folder: Path, links: Mapping[str, str]) -> str:
+    """Return the folder in which the links of a case lie, or nothing where it has none."""
+    for link, target in links.items():
+        for each in (link, target):
+            Path(f"{folder}{each}").parent.mkdir(parents=True, exist_ok=True)
+        if not Path(f"{folder}{link}").is_symlink():
+            Path(f"{folder}{link}").symlink_to(f"{folder}{target}")
+    return str(folder) if links else ""
+
+
+def test_no_verdict_is_looser_but_of_what_only_reads(figures: Figures) -> None:
+    """A file is read for which Claude Code asks: a link leads out of the workspace."""
+    assert figures.looser == {"claude-147"}
+
+
+def test_every_stricter_verdict_is_listed(figures: Figures) -> None:
+    """With the reason why ours is as safe, or safer."""
+    assert figures.stricter == set(STRICTER)
+
+
+def test_the_figures_are_those_of_the_docs(figures: Figures) -> None:
+    """The page says what differs, and why."""
+    check_page("Claude Code", figures)
+    assert figures.same >= 188
