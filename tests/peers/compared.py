@@ -67,7 +67,7 @@ def _value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _lines(rules: Iterable[Rule], tools: Tools) -> Iterator[str]:
+def _lines(rules: Iterable[Mapping[str, object]], tools: Tools) -> Iterator[str]:
     yield "schema = 1"
     for name, declared in tools.items():
         yield f"[tool.{json.dumps(name)}]"
@@ -77,7 +77,7 @@ def _lines(rules: Iterable[Rule], tools: Tools) -> Iterator[str]:
         yield from (f"{key} = {_value(value)}" for key, value in rule.items() if value != {})
 
 
-def rule_file(rules: Iterable[Rule], tools: Tools = {}) -> str:  # noqa: B006 -- only read
+def rule_file(rules: Iterable[Mapping[str, object]], tools: Tools = {}) -> str:  # noqa: B006 -- only read
     """Return a rule file of ours."""
     return "\n".join(_lines(rules, tools)) + "\n"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.peers.compared import rule_file
 
 from permitry.config.load import load_rules
 from permitry.core.call import ToolCall
@@ -35,14 +36,6 @@ def published() -> Published:
     return read
 
 
-def _toml(rules: Sequence[Mapping[str, object]]) -> str:
-    """Return a rule file; the text of JSON is that of TOML for what is in rules here."""
-    lines = ["schema = 1"]
-    for number, rule in enumerate(rules):
-        lines += ["[[rule]]", f'id = "rule-{number}"', *(f"{k} = {json.dumps(v)}" for k, v in rule.items())]
-    return "\n".join(lines)
-
-
 @pytest.fixture
 def decide(tmp_path: Path) -> Decide:
     """Return a function that decides a call under rules: the verdict, and the rule of the file that decided.
@@ -58,7 +51,7 @@ def decide(tmp_path: Path) -> Decide:
         **context: Any,  # noqa: ANN401 -- the fields of a context
     ) -> tuple[Verdict, str | None]:
         file = tmp_path / "rules.toml"
-        file.write_text(_toml(rules), encoding="utf-8")
+        file.write_text(rule_file(rules), encoding="utf-8")
         loaded = load_rules([file])
         policy = loaded.policy()
         if not has_built_in:

@@ -108,9 +108,11 @@ def _linked(folder: Path, links: Mapping[str, str]) -> str:
     return str(folder) if links else ""
 
 
-def test_no_verdict_is_looser_but_of_what_only_reads(figures: Figures) -> None:
+def test_no_verdict_is_looser_but_of_what_only_reads(published: Callable[[str], Any], figures: Figures) -> None:
     """A file is read for which Claude Code asks: a link leads out of the workspace."""
     assert figures.looser == {"claude-147"}
+    cases = [c for c in published("claude_code.json")["cases"] if c["id"] in figures.looser]
+    assert [case["tool_call"]["tool"] for case in cases] == ["Read"]
 
 
 def test_every_stricter_verdict_is_listed(figures: Figures) -> None:

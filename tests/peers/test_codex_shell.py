@@ -1,20 +1,18 @@
 """How Codex takes commands apart and which it lets run, against the same rules of ours.
 
-`shell_split` and `heredoc_prefix` are compared command by command; rules are translated: a prefix to a pattern that
-ends in `*`, an executable's known paths to further patterns, `prompt` to `confirm`, `forbidden` to `block`.
+`shell_split` and `heredoc_prefix` are compared command by command. What its rules decide by themselves is compared in
+`test_codex.py`; here it is with what Codex knows of programs.
 """
 
-import ast
-import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import pytest
+from tests.peers.translate_codex import call_of, rules_of
 
 from permitry.actions.programs.classify import Classified, Refused, classify, why_not_reading
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
-from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
 
 Case: TypeAlias = dict[str, Any]
@@ -41,15 +39,8 @@ WRITES = {"codex-202", "codex-223", "codex-224", "codex-225"}
 """Texts with a redirection into a file."""
 
 STRICTER = {
-    **dict.fromkeys(
-        ("codex-008", "codex-009", "codex-068"),
-        "what a shell runs is judged, and a pattern that names the shell does not cover a script nobody has read",
-    ),
-    **dict.fromkeys(
-        ("codex-023", "codex-024", "codex-027", "codex-047"),
-        "a restriction on a program counts wherever the program lies, as anybody can put a copy somewhere else",
-    ),
-    "codex-026": "a permission for one path of a program does not lift a restriction on the program",
+    "codex-047": "a restriction on a program counts wherever the program lies, as copies are easy",
+    "codex-068": "a pattern that names the shell does not cover what the shell runs",
     **dict.fromkeys(
         ("codex-066", "codex-067", "codex-070", "codex-073"),
         "Codex runs it in a sandbox instead of asking; there is no sandbox here that would hold it",
@@ -120,7 +111,7 @@ def test_a_redirection_is_kept(cases: list[Case], decide: Callable[..., tuple[Ve
     writing = [case for case in cases if case["id"] in WRITES]
     assert len(writing) == len(WRITES)
     for case in writing:
-        call = case["script"] if "script" in case else _call(case["command"])
+        call = case["script"] if "script" in case else call_of(case["command"])
         assert decide([{"effect": "allow", "when.command": ["*"]}], call)[0] is Verdict.CONFIRM, case["id"]
 
 
@@ -141,63 +132,12 @@ def test_dangerous_commands_never_read(cases: list[Case], decide: Callable[..., 
     dangerous = _of(cases, "might_be_dangerous")
     assert [case["expected"] for case in dangerous] == [{"dangerous": True}] * 2
     for case in dangerous:
-        assert decide([], _call(case["command"])) == (Verdict.CONFIRM, None), case["id"]
+        assert decide([], call_of(case["command"])) == (Verdict.CONFIRM, None), case["id"]
 
 
 # Rules -----------------------------------------------------------------------------------------------------------
 
-_EFFECTS = {"allow": "allow", "prompt": "confirm", "forbidden": "block"}
 _TYPES = {"skip": Verdict.ALLOW, "needs_approval": Verdict.CONFIRM, "forbidden": Verdict.BLOCK}
-
-
-def _call(argv: Sequence[str]) -> ToolCall:
-    return ToolCall("local_shell", {"command": list(argv)}, kind=PayloadKind.LOCAL_SHELL)
-
-
-def _declarations(texts: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the calls a rule file of Codex consists of: names, and arguments by keyword."""
-    for text in texts:
-        for node in ast.parse(text.strip()).body:
-            assert isinstance(node, ast.Expr)
-            assert isinstance(node.value, ast.Call)
-            assert isinstance(node.value.func, ast.Name)
-            yield node.value.func.id, {str(k.arg): ast.literal_eval(k.value) for k in node.value.keywords}
-
-
-def _word(word: str | list[str]) -> str:
-    return shlex.quote(word) if isinstance(word, str) else "{" + ",".join(map(shlex.quote, word)) + "}"
-
-
-def _rules(texts: Iterable[str]) -> list[dict[str, Any]]:
-    """Return Codex's rules as ours."""
-    declared = list(_declarations(texts))
-    paths = {each["name"]: each["paths"] for name, each in declared if name == "host_executable"}
-    rules = []
-    for rule in (each for name, each in declared if name == "prefix_rule"):
-        first, *rest = rule["pattern"]
-        programs = [first] if isinstance(first, str) else first
-        programs = [path for program in programs for path in (program, *paths.get(program, ()))]
-        patterns = [" ".join([_word(program), *map(_word, rest), "*"]) for program in programs]
-        rules.append({"effect": _EFFECTS[rule.get("decision", "allow")], "when.command": patterns})
-    return rules
-
-
-def test_rules_decide_alike(
-    cases: list[Case],
-    decide: Callable[..., tuple[Verdict, str | None]],
-    stricter: Callable[[Answers], set[str]],
-) -> None:
-    """Under the same rules, and no others, the strictest verdict over the commands is Codex's, or a stricter one."""
-    answers = {}
-    for case in _of(cases, "execpolicy_check"):
-        rules = _rules(file["text"] for file in case["config"]["files"])
-        is_fallback = not case["expected"]["matched_prefix_rules"]
-        if is_fallback and case["fallback_decision_when_no_rule_matches"] == "allow":
-            rules.append({"effect": "allow", "when.command": ["*"]})
-        ours = max(decide(rules, _call(argv), has_built_in=False)[0] for argv in case["commands"])
-        answers[case["id"]] = (Verdict(_EFFECTS[case["expected"]["decision"]]), ours)
-    assert len(answers) == 28
-    assert stricter(answers) == STRICTER.keys() & answers.keys()
 
 
 def test_approvals_are_asked_for_alike(
@@ -209,7 +149,7 @@ def test_approvals_are_asked_for_alike(
     answers = {}
     for case in _of(cases, "approval_requirement"):
         source = case["config"]["policy_src"]
-        ours = decide(_rules([] if source is None else [source]), _call(case["command"]))[0]
+        ours = decide(rules_of([] if source is None else [source]), call_of(case["command"]))[0]
         expected = Verdict.CONFIRM if case["id"] in UNASKED else _TYPES[case["expected"]["type"]]
         answers[case["id"]] = (expected, ours)
     assert len(answers) == 35
@@ -227,7 +167,7 @@ def test_unknown_programs_are_asked_about(cases: list[Case], decide: Callable[..
     """A program no rule names is a question in both."""
     unmatched = _of(cases, "unmatched_decision")
     assert [case["expected"]["decision"] for case in unmatched] == ["prompt"] * 2
-    assert {decide([], _call(case["command"])) for case in unmatched} == {(Verdict.CONFIRM, None)}
+    assert {decide([], call_of(case["command"])) for case in unmatched} == {(Verdict.CONFIRM, None)}
 
 
 def test_the_note_names_every_difference(noted: set[str]) -> None:

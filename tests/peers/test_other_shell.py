@@ -1,7 +1,6 @@
-"""What four more agents say about commands, against the same rules of ours.
+"""What three more agents say about commands, against the same rules of ours.
 
-Claude Code and opencode match text: a star at the end of a pattern means any further words here, one before it for
-any number. What Claude Code has built in is written out as a rule. OpenHands rates what it sees, and asks about what
+opencode matches text. OpenHands rates what it sees, and asks about what
 is risky or unknown: a rule set of ours names what it looks for. Roo Code flags substitutions.
 """
 
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import pytest
+from tests.peers.commands import EFFECTS, pattern_of
 
 from permitry.actions.shell.strict import read_strictly
 from permitry.core.call import PayloadKind, ToolCall
@@ -22,12 +22,6 @@ Decide: TypeAlias = Callable[..., tuple[Verdict, str | None]]
 Stricter: TypeAlias = Callable[[Mapping[str, tuple[Verdict, Verdict]]], set[str]]
 
 STRICTER = {
-    **dict.fromkeys(
-        ("claude-065", "claude-066"),
-        "`builtin` and `noglob` are not taken off: the call needs a permission that names them",
-    ),
-    "claude-071": "`xargs` adds words nobody has seen, so no pattern can cover them",
-    "claude-199": "what a substitution puts into a command is not known, so a restriction cannot be sure it is not met",
     "opencode-116": "a restriction is a floor; a narrower permission does not lift it",
     **dict.fromkeys(
         ("openhands-002", "openhands-003"),
@@ -52,7 +46,6 @@ STRICTER = {
 """Calls a peer lets run and we do not, with the reason why ours is the safer answer."""
 
 PRECISE = {
-    "claude-077": "without a command `flock` runs nothing; what it runs otherwise needs a permission of its own",
     "openhands-017": "bash runs three commands on three lines, and none of them deletes anything",
 }
 """Calls a peer asks about and we do not, as nothing that is restricted runs."""
@@ -65,79 +58,8 @@ BESIDE = {
 """Cases that are not about commands."""
 
 
-def _pattern(text: str) -> str:
-    """Return a pattern over text as one over words."""
-    words = re.sub(r":\*$", " *", text).split()
-    last = len(words) - 1
-    wide = ["**" if word == "*" and 0 < at < last else word for at, word in enumerate(words)]
-    if last and wide[0] == "*":
-        wide.insert(1, "**")
-    return " ".join([*wide, "*"] if wide[-1].endswith("*") and wide[-1] != "*" else wide)
-
-
 def _on_commands(effect: str, *patterns: str) -> Rule:
     return {"effect": effect, "when.command": list(patterns)}
-
-
-# Claude Code -----------------------------------------------------------------------------------------------------
-
-_EFFECTS = {"allow": "allow", "ask": "confirm", "deny": "block"}
-_ABOUT_COMMANDS = re.compile(r"Bash(?:\((?!\w+:\w)(?P<command>.*)\))?|(?:Read|Edit)\((?P<path>.+)\)")
-_ATTENDED = {"default": "default", "bypassPermissions": "yolo", "plan": "plan"}
-_CRITICAL = {"effect": "confirm", "when.command": ["rm *"], "when.path": ["/", "~"]}
-_FINDS = ["find ** {-delete,-exec,-execdir,-ok,-okdir} **"]
-
-
-def _claude_rules(lists: Mapping[str, list[str]]) -> Iterator[Rule]:
-    yield _CRITICAL
-    for kind, texts in lists.items():
-        for found in filter(None, map(_ABOUT_COMMANDS.fullmatch, texts)):
-            if found["path"] is not None:
-                yield {"effect": _EFFECTS[kind], "when.path": [found["path"]]}
-                continue
-            pattern = _pattern(found["command"] or "*")
-            is_broad = kind == "allow" and pattern == "find *"
-            yield {**_on_commands(_EFFECTS[kind], pattern), **({"unless.command": _FINDS} if is_broad else {})}
-
-
-def _is_about_commands(case: Case) -> bool:
-    """Return whether a case is about a command, in a session that asks, and under rules about commands or paths."""
-    if case["tool_call"]["tool"] != "Bash" or "command" not in case["tool_call"]["input"]:
-        return False
-    if case.get("kind") == "hook_if":
-        return True
-    lists = case.get("config", {}).get("permissions")
-    if lists is None or "hook_decision" in case or case["mode"] not in _ATTENDED:
-        return False
-    return all(_ABOUT_COMMANDS.fullmatch(text) for texts in lists.values() for text in texts)
-
-
-def _claude_expects(case: Case) -> Verdict:
-    expected = case["expected"]
-    if "decision" in expected:
-        return Verdict(_EFFECTS[expected["decision"]])
-    if "hook_runs" in expected:
-        return Verdict.CONFIRM if expected["hook_runs"] else Verdict.ALLOW
-    return Verdict.ALLOW if expected["rule_matches"] else Verdict.CONFIRM
-
-
-def _claude_decided(case: Case, decide: Decide) -> Verdict:
-    """Return our verdict; without the built-in rules where the question is whether a rule applies."""
-    command = case["tool_call"]["input"]["command"]
-    if case.get("kind") == "hook_if":
-        rules = [_on_commands("confirm", _pattern(case["if"][len("Bash(") : -1])), _on_commands("allow", "*")]
-        return decide(rules, command, has_built_in=False)[0]
-    rules = list(_claude_rules(case["config"]["permissions"]))
-    mode, has_built_in = _ATTENDED[case["mode"]], "decision" in case["expected"]
-    return decide(rules, command, has_built_in=has_built_in, mode=mode)[0]
-
-
-def test_claude_code_decides_alike(published: Published, decide: Decide, stricter: Stricter) -> None:
-    """Every decision on a command is the documented one, or a stricter one for a reason that is listed."""
-    cases = [c for c in published("claude_code.json")["cases"] if "tool_call" in c and _is_about_commands(c)]
-    answers = {c["id"]: (_claude_expects(c), _claude_decided(c, decide)) for c in cases if c["id"] not in PRECISE}
-    assert len(answers) == 108
-    assert stricter(answers) == _listed("claude")
 
 
 @pytest.mark.parametrize("command", ["flock x rm y", "flock -x y -c 'rm z'"])
@@ -164,8 +86,8 @@ def _opencode_answers(cases: Iterable[Case], decide: Decide) -> Iterator[tuple[s
             case _:
                 rules, call = {case["pattern"]: "allow"}, case["string"]
                 wanted = "allow" if case["expected"]["match"] else "ask"
-        translated = [_on_commands(_EFFECTS[effect], _pattern(pattern)) for pattern, effect in rules.items()]
-        yield case["id"], Verdict(_EFFECTS[wanted]), decide(translated, call, has_built_in=False)[0]
+        translated = [_on_commands(EFFECTS[effect], pattern_of(pattern)) for pattern, effect in rules.items()]
+        yield case["id"], Verdict(EFFECTS[wanted]), decide(translated, call, has_built_in=False)[0]
 
 
 def test_opencode_decides_alike(published: Published, decide: Decide, stricter: Stricter) -> None:
