@@ -55,7 +55,10 @@ def _answers(cases: list[Case], file: Path) -> Iterator[Answer]:
 
 
 def _rules(case: Case) -> list[Rule]:
-    """Return the rules of a case, and what it says of a command that no rule is about."""
+    """Return the rules of a case, and what it says of a command that no rule is about.
+
+    That is left out where a rule matches in Codex, as it would hide whether it matches here.
+    """
     config, expected = case["config"], case["expected"]
     rules = rules_of(file["text"] for file in config.get("files", config.get("project_rules")))
     is_fallback = not expected.get("matched_prefix_rules")
