@@ -182,3 +182,19 @@ def test_invisible_characters_in_the_table_are_shown() -> None:
     """A rule file must not steer the terminal."""
     row = Row("permission", 250, "a-rule", "allow", "a\x1bb", "a\x1bc", "a\x1bd:1", ("a\x1be",))
     assert "\x1b" not in _drawn(row, 200)
+
+
+def test_what_happens_to_unmatched_calls_is_the_last_line(
+    cli: Callable[..., Outcome], objects: Objects, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its place, as `explain` shows it; a file that does not say it has no such line."""
+    monkeypatch.chdir(workspace)
+    Path("rules.toml").write_text('schema = 1\n[policy]\nunmatched = "block"\n', encoding="utf-8")
+    row = objects(cli("rules", "--rules", "rules.toml", "--json")[1])[-1]
+    assert [row[key] for key in KEYS] == [
+        "unmatched", "default", None, "block", "every call that no rule matches", "rules.toml", "rules.toml:3", [],
+    ]  # fmt: skip
+    explained = cli("explain", "--rules", "rules.toml", "--tool", "t")[1]
+    assert "decided by  no rule  (default, rules.toml:3)" in explained
+    assert "No rule permits this call" in explained
+    assert cli("lint", "--rules", "rules.toml")[0] == 0

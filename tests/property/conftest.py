@@ -152,13 +152,14 @@ Rule: TypeAlias = AuthorizationRule | TwoMethods
 # The reference evaluator ------------------------------------------------------------------------------------------
 
 
-def _judge(rules: Sequence[Rule], question: Question) -> Judgement:
+def _judge(rules: Sequence[Rule], question: Question, unmatched: Verdict = Verdict.CONFIRM) -> Judgement:
     """Return the strictest of what is judged for the agent and those above it; of equals, the nearest."""
     asked = [attrs.evolve(question, context=context) for context in question.context.lineage()]
-    return max((_judged_once(rules, each) for each in asked), key=lambda judgement: judgement[0].strictness)
+    judgements = [_judged_once(rules, each, unmatched) for each in asked]
+    return max(judgements, key=lambda judgement: judgement[0].strictness)
 
 
-def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
+def _judged_once(rules: Sequence[Rule], question: Question, unmatched: Verdict) -> Judgement:
     errors: list[Rule] = []
     in_order = sorted(rules, key=_order)
     for rule in in_order:
@@ -170,10 +171,11 @@ def _judged_once(rules: Sequence[Rule], question: Question) -> Judgement:
         # Of those that ask, one that is sure is named before one that is not, then the first that is most alike.
         (verdict, _, _), rule_id = max(found, key=lambda pair: (pair[0][0].strictness, *pair[0][1:]))
         return verdict, rule_id, Phase.RESTRICTION, len(errors)
-    return _permitted([rule for rule in in_order if _phase(rule) is Phase.PERMISSION], question, errors)
+    permissions = [rule for rule in in_order if _phase(rule) is Phase.PERMISSION]
+    return _permitted(permissions, question, errors) or (unmatched, None, Phase.DEFAULT, len(errors))
 
 
-def _permitted(permissions: Sequence[Rule], question: Question, errors: list[Rule]) -> Judgement:
+def _permitted(permissions: Sequence[Rule], question: Question, errors: list[Rule]) -> Judgement | None:
     left = set(range(len(question.actions.certain)))
     for rule in permissions:
         if _effect(rule) is Verdict.CONFIRM:
@@ -185,7 +187,7 @@ def _permitted(permissions: Sequence[Rule], question: Question, errors: list[Rul
             left -= _covered(rule, question, errors)
         if answer is True or (not left and _is_shared_out(question)):
             return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
-    return Verdict.CONFIRM, None, Phase.DEFAULT, len(errors)
+    return None
 
 
 def _about(question: Question, numbers: set[int]) -> Question:
@@ -252,7 +254,7 @@ def _covered(rule: Rule, question: Question, errors: list[Rule]) -> set[int]:
 
 
 @pytest.fixture(scope="session")
-def reference() -> Callable[[Sequence[Rule], Question], Judgement]:
+def reference() -> Callable[[Sequence[Rule], Question, Verdict], Judgement]:
     """Return the slow, obvious evaluator: verdict, id of the deciding rule, phase, and number of errors."""
     return _judge
 
@@ -460,7 +462,10 @@ def _question(
 
 st.register_type_strategy(AuthContext, _lineages)
 st.register_type_strategy(ToolCall, _calls)
-st.register_type_strategy(AuthorizationPolicy, _rule_lists.map(lambda rules: AuthorizationPolicy(rules, reader=Told())))
+_unmatched = st.sampled_from((Verdict.CONFIRM, Verdict.CONFIRM, Verdict.BLOCK))
+st.register_type_strategy(
+    AuthorizationPolicy, st.builds(AuthorizationPolicy, _rule_lists, reader=st.just(Told()), unmatched=_unmatched)
+)
 st.register_type_strategy(
     Question, st.builds(_question, _calls, _lineages, st.one_of(st.none(), _traits), _roles, is_its_own=_flags)
 )

@@ -49,7 +49,8 @@ def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, question: 
         # and a question about these parts does not count.
         whole = [m for m in matches[Phase.PERMISSION] if m.outcome is not RuleOutcome.COVERED]
         is_shared_out = len(whole) < len(matches[Phase.PERMISSION])
-        expected = {_effect(whole[0]) if whole else Verdict.CONFIRM} | ({Verdict.ALLOW} if is_shared_out else set())
+        expected = {_effect(whole[0]) if whole else policy.unmatched}
+        expected |= {Verdict.ALLOW, policy.unmatched} if is_shared_out else set()
     assert explanation.decision.verdict in expected
 
 

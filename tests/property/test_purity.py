@@ -49,7 +49,7 @@ def test_an_answer_does_not_depend_on_the_questions_before(
 @given(policy=..., question=...)
 def test_a_policy_built_again_answers_the_same(policy: AuthorizationPolicy, question: Question) -> None:
     """The same rules make an equal policy with the same version and the same decisions."""
-    again = AuthorizationPolicy(policy.rules, reader=policy.reader)
+    again = AuthorizationPolicy(policy.rules, reader=policy.reader, unmatched=policy.unmatched)
     asked = (question.call, question.context, question.spec)
     assert again == policy
     assert again.decide(*asked) == policy.decide(*asked)

@@ -77,6 +77,10 @@ def _rows(rules: RuleSet, layers: Mapping[str, str]) -> Iterator[Row]:
     for rule in sorted(in_force, key=lambda rule: rule.priority()):
         yield _row(rule, drafts.rules.get(rule.id), layers)
     yield from _labelling(rules, drafts, layers)
+    if rules.unmatched_source is not None:
+        layer = layers[rules.unmatched_source.rpartition(":")[0]]
+        about = "every call that no rule matches"
+        yield Row("default", None, "unmatched", rules.unmatched.value, about, layer, rules.unmatched_source)
 
 
 def _row(rule: AuthorizationRule, draft: RuleDraft | None, layers: Mapping[str, str]) -> Row:

@@ -160,6 +160,7 @@ class _Loader:
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
         self.reached: list[Reached] = []
+        self.unmatched: Plain | None = None
 
     def load(self, origin: Origin) -> None:
         path = shipped_path(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
@@ -225,12 +226,19 @@ class _Loader:
 
     def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
         rest = {key: value for key, value in data.items() if key not in ("template", "tool", "rule")}
-        self.validated(source, (), rest, Header)
+        header = self.validated(source, (), rest, Header)
+        if header is not None and header.policy is not None and header.policy.unmatched is not None:
+            self.unmatched_is(header.policy.unmatched, source.source(("policy", "unmatched")))
         # Also if the header is invalid elsewhere, so that problems of the extended files are reported in the same run.
         extends = data.get("extends")
         for i, name in enumerate(extends if isinstance(extends, list) else ()):
             if isinstance(name, str) and name.strip():
                 self.extend(source, ("extends", i), name, path, origin)
+
+    def unmatched_is(self, verdict: str, source: str) -> None:
+        # INVARIANT: the strictest counts, of files that are not trusted as well; of equals, the first.
+        if self.unmatched is None or Verdict(self.unmatched["verdict"]) < Verdict(verdict):
+            self.unmatched = {"verdict": verdict, "source": source}
 
     def extend(self, source: SourceText, place: KeyPath, name: str, path: Path, origin: Origin) -> None:
         shipped = name.startswith(PREFIX)
@@ -386,6 +394,7 @@ class _Loader:
             ],
             "files": list(self.names.values()),
             "notices": list(self.notices()),
+            "unmatched": self.unmatched,
         }
         return data, tuple(scope for _, scope in kept)
 

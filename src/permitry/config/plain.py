@@ -55,6 +55,7 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
     for each in data["templates"]:
         templates[each["name"]] = _template(each, templates)
     rules = list(zip(data["rules"], scopes, strict=True))
+    unmatched = data["unmatched"] or {"verdict": "confirm", "source": None}
     flows = tuple(flow for each, scope in rules for flow in flows_of(each, scope))
     labels = frozenset(flow.label for flow in flows if flow.label is not None)
     return RuleSet(
@@ -64,6 +65,8 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
         flows=flows,
         files=tuple(data["files"]),
         notices=tuple(data["notices"]),
+        unmatched=Verdict(unmatched["verdict"]),
+        unmatched_source=unmatched["source"],
     )
 
 
@@ -190,6 +193,10 @@ def _is_budget(value: object) -> bool:
     return (fields["calls"] is None) is not (fields["targets"] is None)
 
 
+def _is_unmatched(value: object) -> bool:
+    return bool(_fields(value, _UNMATCHED))
+
+
 def _are_conditions(value: object) -> bool:
     # An unknown condition is refused, not skipped: a permission without its condition permits more.
     return isinstance(value, dict) and all(
@@ -237,7 +244,9 @@ _TOOL: Mapping[str, _Check] = {
     "traits": _or_none(_are_texts),
     "roles": _are_texts_by_name,
 }
+_UNMATCHED: Mapping[str, _Check] = {"verdict": _one_of("confirm", "block"), "source": _is_text}
 _SET: Mapping[str, _Check] = {
     **dict.fromkeys(("rules", "templates", "tools"), _is_list),
     **dict.fromkeys(("files", "notices"), _are_texts),
+    "unmatched": _or_none(_is_unmatched),
 }

@@ -52,6 +52,8 @@ def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
     """Return rules, templates and tools by file and id, without their lines."""
     parts: dict[tuple[str, str], object] = {("templates", each.name): each for each in rules.templates.values()}
     parts |= {("tools", each.name): each for each in rules.tools.values()}
+    if rules.unmatched_source is not None:
+        parts[_file(rules.unmatched_source), "unmatched"] = rules.unmatched
     for flow in rules.flows:
         parts[_file(flow.source), flow.id] = flow
     for rule in rules.rules:

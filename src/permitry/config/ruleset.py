@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from permitry.config.default import create_default_authorization_policy
+from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
@@ -21,7 +22,7 @@ class RuleSet:
     """The content of rule files: rules, templates and tools by name, and the files in the order they were opened.
 
     The rules of a file are in its order, after those of the files it extends. `notices` list what
-    was left out.
+    was left out. `unmatched` is the verdict when no rule matched, and `unmatched_source` where it is written.
     """
 
     rules: tuple[ConfiguredRule, ...] = ()
@@ -30,6 +31,8 @@ class RuleSet:
     flows: tuple[FlowRule, ...] = ()
     files: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    unmatched: Verdict = Verdict.CONFIRM
+    unmatched_source: str | None = None
 
     @property
     def modes(self) -> frozenset[str]:
@@ -43,4 +46,10 @@ class RuleSet:
     def policy(self) -> AuthorizationPolicy:
         """Return the policy of these rules and the built-in ones."""
         exclusive = (ExclusiveTemplateRule(),) if any(each.exclusive for each in self.templates.values()) else ()
-        return create_default_authorization_policy((*exclusive, *self.rules), declared=self.tools, flows=self.flows)
+        return create_default_authorization_policy(
+            (*exclusive, *self.rules),
+            declared=self.tools,
+            flows=self.flows,
+            unmatched=self.unmatched,
+            unmatched_source=self.unmatched_source,
+        )

@@ -44,6 +44,7 @@ __all__ = [
     "BudgetTable",
     "ExampleTable",
     "Header",
+    "PolicyTable",
     "RuleFile",
     "RuleTable",
     "TemplateTable",
@@ -260,6 +261,14 @@ class ToolTable(_Table):
     )
 
 
+class PolicyTable(_Table):
+    """The table `[policy]`: what holds for the policy as a whole."""
+
+    unmatched: Literal["confirm", "block"] | None = Field(
+        None, description="What happens to a call that no rule matches; of several files the strictest counts."
+    )
+
+
 class Header(_Table):
     """The keys of a rule file outside its tables."""
 
@@ -270,6 +279,7 @@ class Header(_Table):
     extends: Annotated[list[_Word], AfterValidator(without_repeats)] = Field(
         default_factory=list, description='Shipped sets ("permitry:base") and files relative to this one.'
     )
+    policy: PolicyTable | None = Field(None, description="What holds for the policy as a whole.")
 
 
 class RuleFile(Header):

@@ -7,7 +7,14 @@ from pydantic_core import ErrorDetails
 
 from permitry.config.diagnostics import SourceText, nearest
 from permitry.config.locate import KeyPath
-from permitry.config.schema import BudgetTable, FullExampleTable, Header, RuleFile, WhenTable
+from permitry.config.schema import (
+    BudgetTable,
+    FullExampleTable,
+    Header,
+    PolicyTable,
+    RuleFile,
+    WhenTable,
+)
 from permitry.errors import Problem
 from permitry.rules.conditions.keys import CONDITIONS, condition
 from permitry.rules.conditions.written import Words, bare_type
@@ -39,6 +46,7 @@ _HINTS = {
     "no_match": "an example is a tool name, or a table with `tool` and conditions",
     "rule": "write `[[rule]]` with two brackets, once for each rule",
     "template": "write `[template.NAME]`",
+    "policy": "write `[policy]`",
 }
 _READABLE = 1_000_000
 _EITHER = tuple(key for key in CONDITIONS if bare_type(condition(key).table)[0] == Words)
@@ -50,7 +58,7 @@ _MISSING = {
 }
 _NESTED: Mapping[str, type[BaseModel]] = {
     "when": WhenTable, "unless": WhenTable, "budget": BudgetTable, "match": FullExampleTable,
-    "no_match": FullExampleTable,
+    "no_match": FullExampleTable, "policy": PolicyTable,
 }  # fmt: skip
 
 

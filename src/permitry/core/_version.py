@@ -37,11 +37,14 @@ class Version:
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 
-    __slots__ = ("_failed", "_failures", "_make", "_text", "_unmatched", "decisions")
+    __slots__ = ("_failed", "_failures", "_make", "_source", "_text", "_unmatched", "decisions")
 
-    def __init__(self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM) -> None:
+    def __init__(
+        self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM, source: str | None = None
+    ) -> None:
         self._make = make
         self._unmatched = unmatched
+        self._source = source
         self._text: str | None = None
         self.decisions: dict[str | None, Decision] = {}
         self._failures: dict[tuple[str, str], RuleFailure] = {}
@@ -61,7 +64,15 @@ class Version:
         decision = self.decisions.get(None)
         if decision is None:
             message = CONFIRM_MESSAGE if self._unmatched is Verdict.CONFIRM else _UNMATCHED_MESSAGE
-            made = Decision(self._unmatched, None, Phase.DEFAULT, "no rule matched", message, policy_version=self.text)
+            made = Decision(
+                self._unmatched,
+                None,
+                Phase.DEFAULT,
+                "no rule matched",
+                message,
+                source=self._source,
+                policy_version=self.text,
+            )
             decision = self.decisions.setdefault(None, made)
         return decision
 

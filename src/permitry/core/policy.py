@@ -103,7 +103,8 @@ class AuthorizationPolicy:
     `rules` may mix rules of the protocol `AuthorizationRule` with objects that have only `priority()` and
     `should_allow_without_confirmation(tool_name, context)`; the latter are permissions. Within one priority the
     given order is kept, but that of restrictions the most specific goes first; it can change which rule is named, never
-    the verdict. An empty policy confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK.
+    the verdict. An empty policy confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK;
+    `unmatched_source` says where that is written, as `file:line`.
 
     `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. To add rules to a policy use `with_rules`: it
@@ -120,6 +121,7 @@ class AuthorizationPolicy:
     unmatched: Verdict = attrs.field(
         default=Verdict.CONFIRM, kw_only=True, validator=attrs.validators.in_((Verdict.CONFIRM, Verdict.BLOCK))
     )
+    unmatched_source: str | None = attrs.field(default=None, kw_only=True, eq=False)
     _version: Version = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
@@ -127,7 +129,9 @@ class AuthorizationPolicy:
     def __attrs_post_init__(self) -> None:
         _check_kept(self.rules, self.flows)
         version = Version(
-            functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched), self.unmatched
+            functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched),
+            self.unmatched,
+            self.unmatched_source,
         )
         entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
         overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
@@ -150,6 +154,7 @@ class AuthorizationPolicy:
             declared=dict(self.declared),
             flows=self.flows,
             unmatched=self.unmatched,
+            unmatched_source=self.unmatched_source,
         ), ()
 
     @property

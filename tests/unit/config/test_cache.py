@@ -604,6 +604,10 @@ def _sealed_anew(cache: RuleCache, path: Path, change: Callable[[dict[str, Any]]
         lambda data: data.pop("rules"),
         lambda data: data.pop("files"),
         lambda data: data["rules"].pop("notices"),
+        lambda data: data["rules"].pop("unmatched"),
+        lambda data: data["rules"].update(unmatched={"verdict": "allow", "source": data["rules"]["files"][-1] + ":1"}),
+        lambda data: data["rules"].update(unmatched={"verdict": "block"}),
+        lambda data: data["rules"].update(unmatched={"verdict": "block", "source": "elsewhere.toml:1"}),
         lambda data: data["rules"].update(more=1),
         lambda data: data["rules"].update(rules={}),
         lambda data: data["rules"]["rules"].append("rule"),
@@ -780,3 +784,15 @@ def test_what_json_cannot_say_is_not_kept(cache: RuleCache, file: Path, literal:
     else:
         cache.load(_layers(file))
     assert cache.kept(_layers(file)) is None
+
+
+def test_what_happens_to_unmatched_calls_is_kept(cache: RuleCache, file: Path) -> None:
+    """With its place, also where only the rules of one tool are read."""
+    file.write_text(file.read_text(encoding="utf-8") + '\n[policy]\nunmatched = "block"\n', encoding="utf-8")
+    origins = _layers(file)
+    loaded = cache.load(origins)
+    assert (loaded.unmatched, str(loaded.unmatched_source).startswith(str(file))) == (Verdict.BLOCK, True)
+    for tool in (None, "unknown"):
+        kept = cache.kept(origins, tool)
+        assert kept is not None
+        assert (kept.unmatched, kept.unmatched_source) == (loaded.unmatched, loaded.unmatched_source)

@@ -3,14 +3,17 @@
 import bisect
 import contextlib
 import gc
+import itertools
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import attrs
 import pytest
 
 import permitry.config.load
 from permitry.config.build import DEEPEST
+from permitry.config.catalogue import shipped_names
 from permitry.config.load import Origin, RuleSet, load_policy, load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -606,3 +609,46 @@ def test_a_folder_called_like_a_shipped_set_is_no_shipped_set(write: Write) -> N
     [(shown, _, message)] = _problems(Origin(f"./{name}", is_trusted=False))
     assert shown == "./permitry:x.toml/more.toml"
     assert "is larger than" in message
+
+
+# What happens to a call that no rule matches -----------------------------------------------------------------------
+
+
+def _unmatched(*words: str) -> str:
+    return "\n".join(["schema = 1", "[policy]", *(f'unmatched = "{word}"' for word in words)])
+
+
+@pytest.mark.parametrize("words", list(itertools.product(["", "confirm", "block"], repeat=3)))
+def test_the_strictest_file_says_what_happens_to_an_unmatched_call(words: tuple[str, ...], write: Write) -> None:
+    """Whatever its layer and its trust, and in whatever order: no file makes it looser."""
+    layers = [write(f"{number}.toml", _unmatched(*filter(None, [word]))) for number, word in enumerate(words)]
+    origins = [layers[0], attrs.evolve(layers[1], is_trusted=False), layers[2]]
+    strictest = max(words, key=["", "confirm", "block"].index)
+    for order in itertools.permutations(origins):
+        loaded = load_rules(order)
+        decision = loaded.policy().decide(ToolCall("t"), AuthContext())
+        assert (decision.verdict, decision.rule_id) == (Verdict(strictest or "confirm"), None)
+        assert decision.source == loaded.unmatched_source
+        places = [f"{number}.toml:3" for number, word in enumerate(words) if word == strictest]
+        assert loaded.unmatched_source in (places if strictest else [None])
+
+
+def test_of_equal_files_the_most_trusted_is_named(write: Write) -> None:
+    """An operator reads the file that cannot be changed by a project."""
+    project, own = write("project.toml", _unmatched("block")), write("own.toml", _unmatched("block"))
+    assert load_rules([attrs.evolve(project, is_trusted=False), own]).unmatched_source == "own.toml:3"
+
+
+def test_what_is_extended_counts_for_unmatched_calls(write: Write) -> None:
+    """And a rule that matches goes before."""
+    write("strict.toml", _unmatched("block"))
+    text = _file('[policy]\nunmatched = "confirm"', _rule("may", "allow"), extends='"strict.toml"')
+    policy = load_rules([write("a.toml", text)]).policy()
+    answers = {name: policy.decide(ToolCall(name), AuthContext()) for name in ("tool", "other")}
+    assert {name: each.verdict for name, each in answers.items()} == {"tool": Verdict.ALLOW, "other": Verdict.BLOCK}
+    assert answers["other"].source == "strict.toml:3"
+
+
+def test_no_shipped_set_blocks_what_no_rule_matches() -> None:
+    """The integrity check of the cache compares rules, templates and tools."""
+    assert all(load_rules([name]).unmatched_source is None for name in shipped_names())

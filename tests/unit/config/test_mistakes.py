@@ -120,6 +120,13 @@ MISTAKES = [
     Mistake("schema-true", "schema = true\n", 1, 10, "true", "`schema` must be the number 1", "write `schema = 1`"),
     Mistake("schema-fraction", "schema = 1.0\n", 1, 10, "1.0", "`schema` must be the number 1", "write `schema = 1`"),
     Mistake("schema-string", 'schema = "1"\n', 1, 10, '"1"', "`schema` must be the number 1", "write `schema = 1`"),
+    # `[policy]`.
+    Mistake("policy-key", _top("[policy]", 'unmatch = "block"'), 3, 1, "unmatch", "unknown key `unmatch`",
+            "did you mean `unmatched`?"),
+    Mistake("policy-unmatched-allow", _top("[policy]", 'unmatched = "allow"'), 3, 13, '"allow"',
+            "unknown word `allow` for `unmatched`", "choose `confirm` or `block`"),
+    Mistake("policy-word", _top('policy = "block"'), 2, 10, '"block"', "`policy` must be a table, not a string",
+            "write `[policy]`"),
     # `extends`.
     Mistake("extends-string", _top('extends = "permitry:base"'), 2, 11, '"permitry:base"',
             "`extends` must be a list, not a string", 'write `extends = ["permitry:base"]`'),

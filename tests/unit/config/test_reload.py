@@ -15,6 +15,7 @@ from permitry.config.reload import Loaded, PolicyReloader, difference
 from permitry.config.trust import TrustStore
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
 from permitry.errors import ConfigError
 
 BROKEN = "schema = 2\n"
@@ -587,3 +588,12 @@ def test_files_that_do_not_count_are_told_with_what_is_wrong(house: House) -> No
     assert (told["added"], told["removed"], told["changed"]) == ({}, {}, {})
     assert told["version_before"] == told["policy_version"]
     assert told["problems"] == [f"{house.user}:1: `schema` is 2; this version reads 1"]
+
+
+def test_the_difference_names_a_change_for_unmatched_calls() -> None:
+    """As the other parts of a file are named."""
+    loaded = [
+        Loaded(rules, rules.policy())
+        for rules in (RuleSet(), RuleSet(unmatched=Verdict.BLOCK, unmatched_source="rules.toml:3"))
+    ]
+    assert difference(*loaded)["added"] == {"rules.toml": ["unmatched"]}
