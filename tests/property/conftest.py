@@ -36,6 +36,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.mode import ModeCondition
@@ -43,6 +44,7 @@ from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 
 Judgement: TypeAlias = tuple[Verdict, str | None, Phase, int]
@@ -279,9 +281,13 @@ def _some(values: Sequence[str]) -> SearchStrategy[tuple[str, ...]]:
 
 
 def _fields(
-    modes: tuple[str, ...], agents: tuple[str, ...], templates: tuple[str, ...], patterns: tuple[str, ...]
+    modes: tuple[str, ...],
+    agents: tuple[str, ...],
+    templates: tuple[str, ...],
+    patterns: tuple[str, ...],
+    others: tuple[Condition, ...] = (),
 ) -> Conditions:
-    plain: list[Condition] = []
+    plain: list[Condition] = list(others)
     plain += [ModeCondition(modes)] if modes else []
     plain += [AgentCondition(tuple(map(Pattern, agents)))] if agents else []
     plain += [TemplateCondition(templates)] if templates else []
@@ -309,7 +315,10 @@ def _fixed(place: tuple[Verdict, int], answer: object, covering: object) -> Fixe
 
 
 _templates = _some([template.name for template in _TEMPLATES])
-_conditions = st.builds(_fields, _some(_MODES), _some(("main", "h*")), _templates, _some(_PATTERNS))
+_others = st.lists(
+    st.sampled_from((AttendedCondition(True), AttendedCondition(False), TraitsCondition(("destructive",)))), max_size=1
+).map(tuple)
+_conditions = st.builds(_fields, _some(_MODES), _some(("main", "h*")), _templates, _some(_PATTERNS), _others)
 _action_conditions = st.builds(_fields, *([st.just(())] * 3), _some(_PATTERNS))
 _answers = st.sampled_from((True, False, Unsure("on purpose"), *_FAULTS))
 _coverings = st.one_of(
@@ -388,6 +397,7 @@ _contexts = st.builds(
     active_template=st.sampled_from((None, *_TEMPLATES)),
     mode=st.sampled_from(_MODES),
     agent=st.sampled_from(("main", "helper", "other")),
+    attended=_flags,
 )
 _lineages = st.builds(
     lambda contexts: functools.reduce(lambda above, own: attrs.evolve(own, parent=above), contexts),

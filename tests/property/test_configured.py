@@ -8,10 +8,12 @@ from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 
 _selectors = st.lists(
@@ -26,6 +28,8 @@ _plain = st.lists(
         st.builds(ModeCondition, _words),
         st.builds(AgentCondition, _words.map(lambda words: tuple(map(Pattern, words)))),
         st.builds(TemplateCondition, _words),
+        st.builds(AttendedCondition, st.booleans()),
+        st.builds(TraitsCondition, st.sampled_from((("read_only",), ("destructive", "open_world")))),
     ),
     max_size=3,
 ).map(tuple)

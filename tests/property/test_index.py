@@ -35,6 +35,7 @@ from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.args import argument_condition
+from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.digest import DigestCondition
@@ -49,6 +50,7 @@ from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 from permitry.rules.flow import FlowRule
@@ -379,6 +381,8 @@ _contextual: tuple[Condition, ...] = (
     AgentCondition((Pattern("main"),)), AgentCondition((Pattern("h*"), Pattern("x"))), LabelCondition(("web",)),
     TemplateCondition(("reader",)), ServerCondition((Pattern("docs"),)), ServerCondition((Pattern("*"), Pattern("x"))),
     ToolDigestCondition((SPECS[9].digest[:12],)), ToolDigestCondition((SPECS[0].digest, SPECS[11].digest)),
+    AttendedCondition(True), AttendedCondition(False), TraitsCondition(("destructive",)),
+    TraitsCondition(("read_only", "open_world")),
 )  # fmt: skip
 _of_calls: tuple[Condition, ...] = (
     *(argument_condition(path, table) for path, table in _tables),
@@ -557,6 +561,7 @@ def _context(chance: random.Random, parent: AuthContext | None = None) -> AuthCo
         agent=chance.choice(("main", "helper", "x")),
         workspace=chance.choice((None, "/w")),
         labels=chance.sample(("web", "mail"), chance.randrange(2)),
+        attended=chance.choice((True, True, False)),
         history=History.of(ran),
         now=chance.choice((None, 100.0)),
         parent=parent,

@@ -182,8 +182,8 @@ MISTAKES = [
     Mistake("rule-key-condition", _block('mode = ["x"]'), 7, 1, "mode", "unknown key `mode`", "write `when.mode`"),
     Mistake("when-key-near", _block('when.mod = "x"'), 7, 6, "mod", "unknown key `mod`", "did you mean `mode`?"),
     Mistake("when-key-far", _block('when.xyz = "x"'), 7, 6, "xyz", "unknown key `xyz`",
-            "known: access, agent, args, command, digest, host, label, mode, path, repaired, repeat, server, "
-            "template, tool_digest"),
+            "known: access, agent, args, attended, command, digest, host, label, mode, path, repaired, repeat, "
+            "server, template, tool_digest, traits"),
     Mistake("args-operator", _block("when.args.limit = { lte = 3 }"), 7, 19, "{ lte = 3 }",
             "`args.limit`: unknown operator `lte`", "did you mean `le`?"),
     Mistake("example-key-near", _block('match = [{ tool = "x", agnet = "y" }]'), 7, 24, "agnet",

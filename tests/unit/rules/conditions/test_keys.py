@@ -40,13 +40,14 @@ def test_another_key_is_refused(key: str) -> None:
 def test_an_example_says_what_is_the_case() -> None:
     """Each condition that an example can say something about, by the fields of a context."""
     reader = Template("reader", ["x"])
-    given = {"mode": "plan", "agent": "sub", "label": "web", "template": "reader"}
+    given = {"mode": "plan", "agent": "sub", "label": "web", "template": "reader", "attended": False}
     found: dict[str, object] = {}
     for key in CONDITIONS:
         kind = condition(key)
         if issubclass(kind, PlainCondition) and kind.example is not None and key != "args":
             found |= kind.context(given[key], {"reader": reader})
-    assert found == {"mode": "plan", "agent": "sub", "labels": ("web",), "active_template": reader}
+    in_session = {"mode": "plan", "agent": "sub", "labels": ("web",), "active_template": reader}
+    assert found == {**in_session, "attended": False}
 
 
 def test_a_condition_implies_itself() -> None:

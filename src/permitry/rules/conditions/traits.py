@@ -1,0 +1,65 @@
+"""The condition `traits`."""
+
+import enum
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
+
+import attrs
+
+from permitry.core.rule import Question
+from permitry.core.spec import ToolTraits
+from permitry.rules.conditions.written import PlainCondition, Table, Words
+
+__all__ = ["Trait", "TraitsCondition"]
+
+
+class Trait(enum.Enum):
+    """What may be true of a tool, in the words of its declaration."""
+
+    READ_ONLY = "read_only"
+    DESTRUCTIVE = "destructive"
+    IDEMPOTENT = "idempotent"
+    OPEN_WORLD = "open_world"
+    SPAWNS_AGENT = "spawns_agent"
+
+
+def _traits(value: Iterable[str]) -> frozenset[Trait]:
+    return frozenset(map(Trait, value))
+
+
+@attrs.frozen
+class TraitsCondition(PlainCondition):
+    """Holds when one of the traits is true of the tool; with `over_approximate`, also when it is not known."""
+
+    key: ClassVar[str] = "traits"
+    table: ClassVar[Table] = Annotated[Words, Trait]
+    description: ClassVar[str] = "What is true of the tool: read_only, destructive, idempotent, open_world, ..."
+    is_pure: ClassVar[bool] = True
+
+    traits: frozenset[Trait] = attrs.field(converter=_traits)
+
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+        """Return whether the tool has, or may have, one of the traits."""
+        found = _traits_of(question)
+        values = (getattr(found, trait.value) for trait in self.traits)
+        return any(value is True or (value is None and over_approximate) for value in values)
+
+    def fact(self, question: Question) -> str:
+        """Return what is true instead, as shown in near misses."""
+        found = attrs.asdict(_traits_of(question))
+        return f"traits = {', '.join(name for name, value in found.items() if value) or 'none that is known'}"
+
+    def implies(self, other: object) -> bool:
+        """Return whether the other has all of these traits."""
+        return isinstance(other, TraitsCondition) and self.traits <= other.traits
+
+
+def _traits_of(question: Question) -> ToolTraits:
+    """Return what is declared of the very tool of the call; a declaration of another one says nothing of it."""
+    tool = question.tool
+    is_its_own = tool is not None and (question.spec is None or question.spec.name == question.call.tool)
+    if tool is None or not is_its_own:
+        return ToolTraits()
+    # A tool that claims to read only and to destroy is not believed the former.
+    is_in_doubt = tool.traits.read_only is True and tool.traits.destructive is True
+    return attrs.evolve(tool.traits, read_only=None) if is_in_doubt else tool.traits
