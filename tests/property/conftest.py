@@ -43,7 +43,7 @@ from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 
@@ -316,7 +316,15 @@ def _fixed(place: tuple[Verdict, int], answer: object, covering: object) -> Fixe
 
 _templates = _some([template.name for template in _TEMPLATES])
 _others = st.lists(
-    st.sampled_from((AttendedCondition(True), AttendedCondition(False), TraitsCondition(("destructive",)))), max_size=1
+    st.sampled_from(
+        (
+            AttendedCondition(True),
+            AttendedCondition(False),
+            TraitsCondition(("destructive",)),
+            ToolsCondition((ToolSelector("bash"), ToolSelector("@reads"))),
+        )
+    ),
+    max_size=1,
 ).map(tuple)
 _conditions = st.builds(_fields, _some(_MODES), _some(("main", "h*")), _templates, _some(_PATTERNS), _others)
 _action_conditions = st.builds(_fields, *([st.just(())] * 3), _some(_PATTERNS))

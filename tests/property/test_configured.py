@@ -12,7 +12,7 @@ from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 
@@ -28,6 +28,7 @@ _plain = st.lists(
         st.builds(ModeCondition, _words),
         st.builds(AgentCondition, _words.map(lambda words: tuple(map(Pattern, words)))),
         st.builds(TemplateCondition, _words),
+        st.builds(ToolsCondition, st.sampled_from(((ToolSelector("bash"),), (ToolSelector("@reads"),)))),
         st.builds(AttendedCondition, st.booleans()),
         st.builds(TraitsCondition, st.sampled_from((("read_only",), ("destructive", "open_world")))),
     ),

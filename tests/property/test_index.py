@@ -49,7 +49,7 @@ from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tool_digest import ToolDigestCondition
-from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolsCondition, ToolSelector
 from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
@@ -383,6 +383,7 @@ _contextual: tuple[Condition, ...] = (
     ToolDigestCondition((SPECS[9].digest[:12],)), ToolDigestCondition((SPECS[0].digest, SPECS[11].digest)),
     AttendedCondition(True), AttendedCondition(False), TraitsCondition(("destructive",)),
     TraitsCondition(("read_only", "open_world")),
+    ToolsCondition((ToolSelector("get_*"), ToolSelector("run"))), ToolsCondition((ToolSelector("@reads"),)),
 )  # fmt: skip
 _of_calls: tuple[Condition, ...] = (
     *(argument_condition(path, table) for path, table in _tables),

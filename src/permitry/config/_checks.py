@@ -10,7 +10,7 @@ from permitry.config.diagnostics import nearest
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.tools import TRAIT_SELECTORS
+from permitry.rules.conditions.tools import name_problem, selector_problem
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "without_repeats",
 ]
 
-_LONGEST_NAME = 256
 _READABLE = 1_000_000
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _DURATION = re.compile(r"([1-9][0-9]{0,6})(s|m|h|d)")
@@ -65,6 +64,10 @@ def checked_by(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[st
         return value
 
     return checked
+
+
+checked_name = checked_by(name_problem)
+checked_selector = checked_by(selector_problem)
 
 
 def unknown_word_of(words: type[Enum]) -> Callable[[str], tuple[str, str] | None]:
@@ -111,30 +114,6 @@ def checked_effect(value: object) -> object:
     return value
 
 
-def checked_name(value: str) -> str:
-    if not value.strip():
-        raise _refuse("a tool name is empty", 'name a tool, or write "*" for every tool')
-    if value != value.strip() or not value.isprintable():
-        raise _refuse(f"the tool name `{value}` holds blanks at an end or invisible characters", "remove them")
-    if set(value) & set("[]{}"):
-        raise _refuse(
-            f"the pattern `{value}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
-        )
-    if set(value) & set("()^$|\\ ") or value.startswith("re:"):
-        hint = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
-        raise _refuse(f"`{value}` is not the name of a tool", hint)
-    if value.startswith("mcp__"):
-        server, _, tool = value.removeprefix("mcp__").partition("__")
-        raise _refuse(f"`{value}` is another program's way to name a tool", f"write `mcp:{server}/{tool or '*'}`")
-    if len(value) > _LONGEST_NAME:
-        raise _refuse(f"a tool name is longer than {_LONGEST_NAME} characters", "no tool has such a name")
-    server, _, tool = value.removeprefix("mcp:").partition("/")
-    if value.startswith("mcp:") and not (server and tool):
-        lacking = "a tool but no server" if tool else "a server but no tool" if server else "neither server nor tool"
-        raise _refuse(f"`{value}` names {lacking}", "write `mcp:server/tool`, or `mcp:server/*` for all")
-    return value
-
-
 def checked_example(value: str) -> str:
     if not value.strip():
         raise _refuse("the name of the tool is empty", "an example names one tool")
@@ -151,13 +130,6 @@ def tool_name_problem(name: str) -> tuple[str, str] | None:
         context = error.context or {}
         return context["message"], context["hint"]
     return None
-
-
-def checked_selector(value: str) -> str:
-    if value.startswith("@") and value not in TRAIT_SELECTORS:
-        hint = nearest(value, TRAIT_SELECTORS, otherwise=f"known: {', '.join(TRAIT_SELECTORS)}")
-        raise _refuse(f"unknown trait selector `{value}`", hint)
-    return checked_name(value)
 
 
 def checked_pattern(value: str) -> str:

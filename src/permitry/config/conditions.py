@@ -10,7 +10,7 @@ from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.keys import CONDITIONS, condition
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 from permitry.rules.conditions.written import Place, PlainCondition, Value, Written
 
 __all__ = ["Given", "Place", "Refusals", "host_pattern", "scope_of"]
@@ -55,7 +55,8 @@ def _conditions(name: str, given: Given, refusals: Refusals | None) -> Condition
     found: list[Written] = []
     for place, kind, part in _parts(given):
         try:
-            found.append(_read(kind, place[1:], part, given))
+            _check_place(kind, name, given)
+            found.append(_read(kind, place[1:], part))
         except RuleError as error:
             if refusals is None:
                 raise
@@ -77,14 +78,20 @@ def _parts(given: Given) -> Iterator[tuple[Place, type[Written], Value]]:
             yield from (((key, *place), kind, part) for place, part in kind.parts(given[key]))
 
 
-def _read(kind: type[Written], place: Place, part: Value, given: Given) -> Written:
-    if kind is HostPattern:
-        # The function that normalises a host is passed in: rules cannot import it.
-        return host_pattern(part)
+def _check_place(kind: type[Written], name: str, given: Given) -> None:
+    """Raise `RuleError` for a condition that means nothing where it is."""
     # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every
     # call.
     if kind is AccessCondition and "path" not in given:
         raise RuleError('`access` without `path`; say of which paths: `path = "/**"` is all of them')
+    if kind is ToolsCondition and name == "when":
+        raise RuleError("`when.tools` is not a condition; write `tools = [...]` in the rule itself")
+
+
+def _read(kind: type[Written], place: Place, part: Value) -> Written:
+    if kind is HostPattern:
+        # The function that normalises a host is passed in: rules cannot import it.
+        return host_pattern(part)
     return kind.read(place, part)
 
 

@@ -16,7 +16,7 @@ _NEAR = 0.8
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the names that no tool has; without a list of all tools, those that look misspelt."""
     for rule in subject.rules.rules:
-        texts = (selector.text for selector in rule.scope.selectors if not selector.text.startswith("@"))
+        texts = (each.text for each in rule.scope.named_tools if not each.text.startswith("@"))
         for reason, suggestion in _unknown(texts, subject):
             yield finding_in(rule, _KIND, reason, suggestion)
     for draft in subject.drafts.templates.values():

@@ -1,8 +1,11 @@
-"""Lists of words, guarded against the one string that would become its letters."""
+"""Lists of words, guarded against the one string that would become its letters, and words that look alike."""
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Sequence
 
 from permitry.errors import RuleError
+
+_LONGEST_COMPARED = 40
 
 
 def words(value: Iterable[str]) -> tuple[str, ...]:
@@ -13,3 +16,9 @@ def words(value: Iterable[str]) -> tuple[str, ...]:
     if isinstance(value, str):
         raise RuleError(f"a list of words is needed, not the one string `{value}`")
     return tuple(value)
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Return a hint: the known word that is most alike, or all of them."""
+    near = difflib.get_close_matches(word[:_LONGEST_COMPARED], known, n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"

@@ -9,7 +9,6 @@ that looks for `"prod"` must not be lifted by sending `["prod"]`.
 """
 
 import datetime as dt
-import difflib
 import enum
 import json
 import math
@@ -40,6 +39,7 @@ from permitry.rules.conditions._compare import (
     same,
 )
 from permitry.rules.conditions._regex import Regex
+from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.written import Place, PlainCondition, Table
 
 __all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition"]
@@ -244,20 +244,15 @@ def _test(raw: object, depth: int, known: Iterable[str] | None = None) -> Argume
 
 def _check(name: object, operand: object, depth: int, known: tuple[str, ...]) -> _Check:
     if not isinstance(name, str) or name not in known:
-        raise RuleError(f"unknown operator `{name}`; {_nearest(str(name), known)}")
+        # `lte` is as similar to `lt` as to `le`.
+        meant = {"lte": "le", "gte": "ge"}.get(str(name), str(name))
+        raise RuleError(f"unknown operator `{name}`; {nearest(meant, known)}")
     if name == "exists" and depth:
         raise RuleError("`exists` has no meaning for an element of a list, which is always there")
     try:
         return _Check(name, _OPERATORS[name].read(operand, depth))
     except RuleError as error:
         raise RuleError(f"`{name}`: {error}") from error
-
-
-def _nearest(word: str, known: tuple[str, ...]) -> str:
-    # `lte` is as similar to `lt` as to `le`.
-    word = word.replace("te", "e") if word in ("lte", "gte") else word[:40]
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
 
 
 def _value(raw: object, depth: int) -> JsonValue:
@@ -322,7 +317,7 @@ def _length_test(raw: object, depth: int) -> ArgumentTest:
 
 def _kind_name(raw: object, _: int) -> str:
     if not isinstance(raw, str) or raw not in _KINDS:
-        raise RuleError(f"unknown type {_shown(raw)}; {_nearest(str(raw), _KINDS)}")
+        raise RuleError(f"unknown type {_shown(raw)}; {nearest(str(raw), _KINDS)}")
     return raw
 
 

@@ -8,9 +8,8 @@ from permitry.rules.conditions.written import Written
 __all__ = ["CONDITIONS", "condition"]
 
 CONDITIONS = (
-    "mode", "agent", "attended", "template", "server", "traits", "label", "digest", "tool_digest", "repeat", "repaired",
-    "args",
-    "command", "path", "access", "host",
+    "mode", "agent", "attended", "template", "server", "tools", "traits", "label", "digest", "tool_digest", "repeat",
+    "repaired", "args", "command", "path", "access", "host",
 )  # fmt: skip
 """All conditions, in the order in which they are evaluated and listed. A new one needs a file, and its name here."""
 

@@ -11,6 +11,7 @@ paths and hosts.
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 
 import attrs
@@ -24,7 +25,7 @@ from permitry.rules.conditions._conditions import Condition, Conditions
 from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.tools import ToolSelector
+from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 
 __all__ = ["Condition", "Conditions", "Scope"]
 
@@ -50,6 +51,12 @@ class Scope:
         if when.commands:
             return (2, written) if written else (0, 0)
         return int(when.are_about_actions), written
+
+    @property
+    def named_tools(self) -> tuple[ToolSelector, ...]:
+        """The selectors of the tools that the rule is about, and of those that it excepts."""
+        excepted = (each.selectors for each in self._plain if isinstance(each, ToolsCondition))
+        return (*self.selectors, *itertools.chain.from_iterable(excepted))
 
     @property
     def modes(self) -> frozenset[str]:

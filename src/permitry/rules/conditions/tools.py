@@ -1,22 +1,60 @@
-"""Which tools a rule is about."""
+"""Which tools a rule is about, and the exception `tools`."""
+
+from typing import Annotated, ClassVar
 
 import attrs
 
 from permitry.core.names import NamePattern
 from permitry.core.rule import Question
 from permitry.errors import RuleError
+from permitry.rules.conditions._words import nearest
+from permitry.rules.conditions.written import Place, PlainCondition, Problem, Table, Words
 
-__all__ = ["TRAIT_SELECTORS", "ToolSelector"]
+__all__ = ["TRAIT_SELECTORS", "ToolSelector", "ToolsCondition", "name_problem", "selector_problem"]
 
 TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
 """The selectors for traits of a tool instead of its name."""
 
-_OF_COMMANDS = frozenset({"@network", "@reads", "@writes"})
+_LONGEST = 256
 
 
 def _known_selector(_: object, __: object, value: str) -> None:
     if value.startswith("@") and value not in TRAIT_SELECTORS:
         raise RuleError(f"unknown trait selector `{value}`; known: {', '.join(TRAIT_SELECTORS)}")
+
+
+def selector_problem(word: str) -> Problem | None:
+    """Return what is wrong with one word of `tools`."""
+    if word.startswith("@") and word not in TRAIT_SELECTORS:
+        return f"unknown trait selector `{word}`", nearest(word, TRAIT_SELECTORS)
+    return name_problem(word)
+
+
+def name_problem(name: str) -> Problem | None:
+    """Return what is wrong with the name of a tool, or a pattern of names."""
+    if not name.strip():
+        return "a tool name is empty", 'name a tool, or write "*" for every tool'
+    if name != name.strip() or not name.isprintable():
+        return f"the tool name `{name}` holds blanks at an end or invisible characters", "remove them"
+    if set(name) & set("[]{}"):
+        return f"the pattern `{name}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
+    if set(name) & set("()^$|\\ ") or name.startswith("re:"):
+        hint = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
+        return f"`{name}` is not the name of a tool", hint
+    if len(name) > _LONGEST:
+        return f"a tool name is longer than {_LONGEST} characters", "no tool has such a name"
+    return _server_problem(name) if name.startswith(("mcp:", "mcp__")) else None
+
+
+def _server_problem(name: str) -> Problem | None:
+    if name.startswith("mcp__"):
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        return f"`{name}` is another program's way to name a tool", f"write `mcp:{server}/{tool or '*'}`"
+    server, _, tool = name.removeprefix("mcp:").partition("/")
+    if server and tool:
+        return None
+    lacking = "a tool but no server" if tool else "a server but no tool" if server else "neither server nor tool"
+    return f"`{name}` names {lacking}", "write `mcp:server/tool`, or `mcp:server/*` for all"
 
 
 @attrs.frozen
@@ -59,6 +97,31 @@ class ToolSelector:
             case _:
                 call = question.call
                 return self._pattern.matches(call.tool) or (over_approximate and self._pattern.may_mean(call.readings))
+
+
+@attrs.frozen
+class ToolsCondition(PlainCondition):
+    """Holds when a selector selects the call; only in `unless`, as a rule names its tools in `tools`."""
+
+    key: ClassVar[str] = "tools"
+    table: ClassVar[Table] = Annotated[Words, selector_problem]
+    description: ClassVar[str] = "In `unless`: tools that the rule is not about."
+    is_pure: ClassVar[bool] = True
+
+    selectors: tuple[ToolSelector, ...]
+
+    @classmethod
+    def read(cls, _place: Place, part: Words, /) -> "ToolsCondition":
+        """Return the condition of a list of selectors."""
+        return cls(tuple(map(ToolSelector, part)))
+
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+        """Return whether one of the selectors selects the call, or with `over_approximate` may select it."""
+        return any(each.selects(question, over_approximate=over_approximate) for each in self.selectors)
+
+    def fact(self, question: Question) -> str:
+        """Return what is true instead, as shown in near misses."""
+        return f"tool = {question.call.tool}"
 
 
 def _may_read(question: Question) -> bool:

@@ -62,3 +62,9 @@ def test_the_names_in_templates_are_looked_at(linted: Linted) -> None:
     (found,) = linted('[template.t]\nallow_tools = ["write_fil"]\n')
     assert (found.kind, found.rule_id, found.source) == ("unknown-tool", None, "rules.toml:2")
     assert found.reason.startswith("the template `t`: `write_fil`")
+
+
+def test_excepted_tools_are_looked_at(kinds: Kinds, rule: Rule) -> None:
+    """An exception under a misspelt name excepts nothing."""
+    for name, expected in (("write_fil", [("unknown-tool", "a")]), ("write_file", []), ("@writes", [])):
+        assert kinds(rule("a", "block", 'tools = ["*"]', f'unless.tools = ["{name}"]')) == expected

@@ -11,7 +11,7 @@ from permitry.rules.conditions.written import PlainCondition, Words, WrittenPatt
 
 FOLDER = Path(permitry.rules.conditions.__file__).parent
 # What is in the folder besides: what conditions are made of, and what is written outside of `when`.
-OTHERS = {"budget", "keys", "scope", "tools", "written"}
+OTHERS = {"budget", "keys", "scope", "written"}
 
 
 def test_each_file_is_a_condition() -> None:
@@ -30,7 +30,7 @@ def test_each_condition_says_what_it_is(key: str) -> None:
     assert issubclass(kind, PlainCondition | WrittenPattern) or key == "access"
 
 
-@pytest.mark.parametrize("key", ["", "moon", "scope", "tools", "_words", "mode.x"])
+@pytest.mark.parametrize("key", ["", "moon", "scope", "_words", "mode.x"])
 def test_another_key_is_refused(key: str) -> None:
     """No module is loaded because a file names it."""
     with pytest.raises(ValueError, match="there is no condition"):

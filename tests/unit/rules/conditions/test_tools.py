@@ -8,7 +8,7 @@ from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import RuleError
-from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolsCondition, ToolSelector
 
 READS = Actions((Run((Word("ls"),)),))
 WRITES = Actions((Run((Word("rm"),), "it removes"),), doubt="it removes")
@@ -124,6 +124,25 @@ def test_a_misspelt_trait_selector_is_refused() -> None:
     """It would be the name of a tool that no one has."""
     with pytest.raises(RuleError, match="unknown trait selector `@read`; known: @agent"):
         ToolSelector("@read")
+
+
+# The exception `tools` -------------------------------------------------------------------------------------------
+
+
+def test_one_selector_is_enough_and_lifts_only_what_is_certain() -> None:
+    """A restriction is lifted from the very name, a permission from every reading of it."""
+    excepted = ToolsCondition.read((), ("send_mail", "@network"))
+    for name, spec, expected in (
+        ("send_mail", None, (True, True)),
+        ("Send_Mail", ToolSpec("Send_Mail", traits=ToolTraits(open_world=False)), (False, True)),
+        ("other", None, (False, True)),
+        ("fetch", ToolSpec("fetch", traits=ToolTraits(open_world=True)), (True, True)),
+        ("read", ToolSpec("read", traits=ToolTraits(open_world=False)), (False, False)),
+    ):
+        question = Question(ToolCall(name), AuthContext(), spec)
+        held = tuple(excepted.holds(question, over_approximate=each) for each in (False, True))
+        assert (name, held) == (name, expected)
+        assert excepted.fact(question) == f"tool = {name}"
 
 
 SHELL = ToolSpec("run", traits=ToolTraits(open_world=True), roles={"command": ArgumentRole.COMMAND})
