@@ -169,12 +169,18 @@ def _judged_once(rules: Sequence[Rule], question: Question, unmatched: Verdict) 
             return Verdict.ALLOW, rule.id, Phase.OVERRIDE, len(errors)
     asked = [(_restriction(rule, question, errors), rule.id) for rule in in_order if _phase(rule) is Phase.RESTRICTION]
     found = [(each, rule_id) for each, rule_id in asked if each is not None]
+    restricted: tuple[Verdict, str] | None = None
     if found:
         # Of those that ask, one that is sure is named before one that is not, then the first that is most alike.
         (verdict, _, _), rule_id = max(found, key=lambda pair: (pair[0][0].strictness, *pair[0][1:]))
-        return verdict, rule_id, Phase.RESTRICTION, len(errors)
+        restricted = verdict, rule_id
+    if restricted is not None and restricted[0] >= unmatched:
+        return *restricted, Phase.RESTRICTION, len(errors)
     permissions = [rule for rule in in_order if _phase(rule) is Phase.PERMISSION]
-    return _permitted(permissions, question, errors) or (unmatched, None, Phase.DEFAULT, len(errors))
+    permitted = _permitted(permissions, question, errors)
+    if restricted is not None and permitted is not None:
+        return *restricted, Phase.RESTRICTION, len(errors)
+    return permitted or (unmatched, None, Phase.DEFAULT, len(errors))
 
 
 def _permitted(permissions: Sequence[Rule], question: Question, errors: list[Rule]) -> Judgement | None:

@@ -40,10 +40,11 @@ def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, question: 
     """The phases applied to the matches give the verdict."""
     explanation = _explain(policy, question)
     matches = {phase: [m for m in explanation.matches if m.phase is phase] for phase in Phase}
+    restricted = max((_effect(m) for m in matches[Phase.RESTRICTION]), default=Verdict.ALLOW)
     if matches[Phase.OVERRIDE]:
         expected = {Verdict.ALLOW}
-    elif matches[Phase.RESTRICTION]:
-        expected = {max(_effect(m) for m in matches[Phase.RESTRICTION])}
+    elif restricted >= policy.unmatched:
+        expected = {restricted}
     else:
         # Parts that are covered need not add up to the whole; where they do, a rule that covers one of them decides,
         # and a question about these parts does not count.
@@ -51,6 +52,8 @@ def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, question: 
         is_shared_out = len(whole) < len(matches[Phase.PERMISSION])
         expected = {_effect(whole[0]) if whole else policy.unmatched}
         expected |= {Verdict.ALLOW, policy.unmatched} if is_shared_out else set()
+        # A restriction that asks is a floor, also where what nothing permits is blocked.
+        expected = {max(each, restricted) for each in expected}
     assert explanation.decision.verdict in expected
 
 

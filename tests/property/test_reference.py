@@ -29,7 +29,7 @@ def test_decide_agrees_with_the_reference(
 
 @given(policy=..., question=...)
 def test_what_no_rule_matches_may_be_blocked(policy: AuthorizationPolicy, question: Question) -> None:
-    """Then it is stricter in exactly those places, and in their phase."""
+    """Then it is stricter in exactly those places, and in their phase; a restriction that asks lifts no such block."""
     given = question.call, question.context, question.spec
     before, after = policy.decide(*given), attrs.evolve(policy, unmatched=Verdict.BLOCK).decide(*given)
     if Phase.DEFAULT in (before.phase, after.phase):

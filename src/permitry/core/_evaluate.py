@@ -47,7 +47,7 @@ def decided(question: Question, phases: Phases) -> Decision:
     failures: list[RuleFailure] = []
     chosen = (
         _first(phases.overrides, question, failures)
-        or _strictest(phases.restrictions, question, failures)
+        or _restricted(phases, question, failures)
         or _permitted(phases.permissions, question, failures)
         or [phases.version.default]
     )[0]
@@ -63,6 +63,14 @@ def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFail
         if decision is not None:
             return [decision]
     return []
+
+
+def _restricted(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    found = _strictest(phases.restrictions, question, failures)
+    if not found or found[0].verdict >= phases.version.unmatched:
+        return found
+    # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it changes that not.
+    return found if _permitted(phases.permissions, question, failures) else [phases.version.default]
 
 
 def _strictest(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:

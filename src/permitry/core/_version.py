@@ -37,13 +37,13 @@ class Version:
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 
-    __slots__ = ("_failed", "_failures", "_make", "_source", "_text", "_unmatched", "decisions")
+    __slots__ = ("_failed", "_failures", "_make", "_source", "_text", "decisions", "unmatched")
 
     def __init__(
         self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM, source: str | None = None
     ) -> None:
         self._make = make
-        self._unmatched = unmatched
+        self.unmatched = unmatched
         self._source = source
         self._text: str | None = None
         self.decisions: dict[str | None, Decision] = {}
@@ -63,9 +63,9 @@ class Version:
         """The decision when no rule matched, made once."""
         decision = self.decisions.get(None)
         if decision is None:
-            message = CONFIRM_MESSAGE if self._unmatched is Verdict.CONFIRM else _UNMATCHED_MESSAGE
+            message = CONFIRM_MESSAGE if self.unmatched is Verdict.CONFIRM else _UNMATCHED_MESSAGE
             made = Decision(
-                self._unmatched,
+                self.unmatched,
                 None,
                 Phase.DEFAULT,
                 "no rule matched",

@@ -7,6 +7,8 @@
     phase 2  permissions   priority 200-399  first match             -> ALLOW, or CONFIRM by a rule that asks
     nothing matched                                                  -> CONFIRM, or BLOCK where `unmatched` says so
 
+Where `unmatched` is BLOCK, a restriction that asks counts for what phase 2 permits or asks about; the rest is blocked.
+
 A permission about actions may cover only some of a call's: several together permit it when they cover all. A rule of
 phase 2 that asks is about what those before it have left; of equal priorities the one that asks goes first.
 """

@@ -582,3 +582,16 @@ def test_a_rule_that_relies_on_what_no_flow_keeps_is_refused(flows: list[_Flow],
     """The message names the rule and the way out."""
     with pytest.raises(RuleError, match=f"rule `few`: {lost}; pass the `flows` of the policy it comes from"):
         AuthorizationPolicy([_Relying("few", BLOCK, 150)], flows=flows)
+
+
+def test_a_restriction_that_asks_lifts_no_block_of_what_nothing_permits() -> None:
+    """It is asked about what is permitted; a question among the permissions is asked by itself."""
+    asks = _Rule("asks", CONFIRM, 160, _always)
+    for more, expected in (
+        ((), (BLOCK, None)),
+        ((_Rule("may", ALLOW, 250, _always),), (CONFIRM, "asks")),
+        ((_Rule("question", CONFIRM, 250, _always),), (CONFIRM, "asks")),
+        ((_Rule("never", BLOCK, 150, _always),), (BLOCK, "never")),
+    ):
+        decision = AuthorizationPolicy((asks, *more), unmatched=BLOCK).decide(ToolCall("t"), AuthContext())
+        assert (decision.verdict, decision.rule_id) == expected
