@@ -30,7 +30,7 @@ id = "logs"
 effect = "allow"
 tools = ["@shell"]
 when.command = ["git log *", "git show *"]
-unless.agent = "guest"
+unless = [{ agent = "guest", mode = "x" }, { attended = false }]
 budget = { calls = 3, per = "1h" }
 match = ["git log -3", { command = "git show" }]
 
@@ -78,7 +78,8 @@ def test_rules_stand_in_the_order_of_evaluation(listed: Callable[[], list[dict[s
 def test_a_rule_is_reported_in_full(listed: Callable[[], list[dict[str, Any]]]) -> None:
     """A machine gets what the rule is about, where it is and its examples."""
     (row,) = (row for row in listed() if row["rule"] == "logs")
-    about = "@shell; command git log *, git show *; unless agent guest; budget calls 3, per 1h, by session"
+    unless = "unless mode x and agent guest; unless attended false"
+    about = f"@shell; command git log *, git show *; {unless}; budget calls 3, per 1h, by session"
     assert list(row) == KEYS
     assert row == {
         "rule": "logs", "phase": "permission", "priority": 250, "effect": "allow", "about": about,

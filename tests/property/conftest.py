@@ -310,7 +310,7 @@ def _fields(
 
 
 def _configured(
-    place: tuple[Verdict, int], selectors: tuple[str, ...], when: Conditions, unless: Conditions | None
+    place: tuple[Verdict, int], selectors: tuple[str, ...], when: Conditions, unless: Sequence[Conditions]
 ) -> ConfiguredRule:
     return ConfiguredRule("configured", *place, Scope(tuple(map(ToolSelector, selectors)), when, unless))
 
@@ -347,9 +347,9 @@ def _full_rules(places: Sequence[tuple[Verdict, int]]) -> SearchStrategy[Rule]:
         place,
         selectors,
         st.one_of(_conditions, _action_conditions),
-        st.one_of(st.none(), _conditions, _action_conditions),
+        st.lists(st.one_of(_conditions, _action_conditions), max_size=2),
     )
-    plain = st.builds(_configured, place, selectors, st.just(Conditions()), st.none())
+    plain = st.builds(_configured, place, selectors, st.just(Conditions()), st.just(()))
     return st.one_of(plain, configured, st.builds(_fixed, place, _answers, _coverings))
 
 

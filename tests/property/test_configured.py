@@ -67,6 +67,19 @@ def test_unless_takes_back_what_it_is_about(
     assert unless.matches(question) is (rule.matches(question) and not is_excepted)
 
 
+@given(rule=_rules, first=_plain, second=_plain, question=...)
+def test_each_alternative_of_unless_takes_back_by_itself(
+    rule: ConfiguredRule, first: tuple[Condition, ...], second: tuple[Condition, ...], question: Question
+) -> None:
+    """A rule with two exceptions matches where it does with the one, and with the other, alone."""
+    one, other = Conditions(first), Conditions(second)
+    found = [
+        attrs.evolve(rule, scope=attrs.evolve(rule.scope, unless=each)).matches(question)
+        for each in (one, other, (one, other), (other, one), (one, one))
+    ]
+    assert found == [found[0], found[1], found[0] and found[1], found[0] and found[1], found[0]]
+
+
 @given(selectors=_selectors, question=..., over_approximate=st.booleans())
 def test_selectors_are_alternatives(
     selectors: tuple[ToolSelector, ...],

@@ -445,7 +445,7 @@ def _configured(kind: type[ConfiguredRule]) -> st.SearchStrategy[_Draft]:
         Scope,
         st.lists(_selectors, max_size=3).map(tuple),
         st.one_of(st.just(Conditions()), _conditions),
-        st.one_of(st.none(), st.none(), _conditions),
+        st.one_of(st.none(), st.none(), _conditions, st.lists(_conditions, min_size=2, max_size=2)),
     )
     return st.builds(
         lambda place, scope, budget: _Draft(

@@ -272,3 +272,19 @@ def test_no_damage_to_an_argument_gets_a_call_past_a_rule_file(
     before = policy.decide(ToolCall(spec.name, arguments), context, spec)
     after = policy.decide(ToolCall(spec.name, damaged), context, spec)
     assert before.verdict is not Verdict.BLOCK or after.verdict is not Verdict.ALLOW
+
+
+# Exceptions -----------------------------------------------------------------------------------------------------------
+
+
+@given(policy=..., question=..., data=st.data())
+def test_an_alternative_more_only_takes_back(policy: AuthorizationPolicy, question: Question, data: DataObject) -> None:
+    """One more alternative of `unless` lifts from a restriction, and takes from a permission, and nothing else."""
+    with_scopes = [rule for rule in policy.rules if isinstance(rule, ConfiguredRule)]
+    assume(with_scopes)
+    rule = data.draw(st.sampled_from(with_scopes))
+    more = data.draw(st.sampled_from(with_scopes)).scope.when
+    scope = attrs.evolve(rule.scope, unless=(*rule.scope.unless, more))
+    rules = [attrs.evolve(each, scope=scope) if each is rule else each for each in policy.rules]
+    before, after = _decide(policy, question).verdict, _decide(attrs.evolve(policy, rules=rules), question).verdict
+    assert after >= before if rule.effect is Verdict.ALLOW else after <= before

@@ -111,9 +111,9 @@ def _about(draft: RuleDraft) -> str:
     """Return the tools and conditions of a rule in a few words."""
     table = draft.table
     parts = [", ".join(table.tools or ("every tool",))]
-    for word, conditions in (("", table.when), ("unless ", table.unless)):
-        if conditions is not None:
-            parts += [f"{word}{name} {_listed(value)}" for name, value in conditions.items()]
+    parts += [f"{name} {_listed(value)}" for name, value in (table.when or {}).items()]
+    for group in table.unless or ():
+        parts.append("unless " + " and ".join(f"{name} {_listed(value)}" for name, value in group.items()))
     if table.budget is not None:
         given = table.budget.model_dump(exclude_none=True)
         parts.append("budget " + ", ".join(f"{name} {value}" for name, value in given.items()))

@@ -9,7 +9,7 @@ from permitry.config.drafts import RuleDraft, TemplateDraft
 from permitry.config.examples import example_problems
 from permitry.config.locate import KeyPath
 from permitry.config.plain import Plain, tool_of
-from permitry.config.schema import RuleTable, ToolTable
+from permitry.config.schema import RuleTable, ToolTable, groups_of
 from permitry.config.scopes import read_scope
 from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
@@ -191,10 +191,10 @@ def _band_problems(draft: RuleDraft, priority: int) -> Iterator[Problem]:
 
 def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
     table = draft.table
-    for key, group in (("when", table.when), ("unless", table.unless)):
-        if group is not None and not _has_condition(group):
-            hint = "name a condition, or leave it out"
-            yield draft.source.problem((*draft.path, key), f"`{key}` is empty", hint, key=True)
+    empty = [place for place, group in groups_of(table) if not _has_condition(group)]
+    for place in [*empty, *([("unless",)] if table.unless == [] else [])]:
+        hint = "name a condition, or leave it out"
+        yield draft.source.problem((*draft.path, *place), f"`{place[0]}` is empty", hint, key=True)
     if table.tools is None and table.effect == "allow" and not _is_about_actions(table):
         hint = 'write `tools = ["*"]` if every tool is meant'
         yield draft.source.problem(draft.path, "an `allow` rule must name its tools", hint, key=True)
@@ -223,11 +223,12 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
 
 def _label_problems(draft: RuleDraft) -> Iterator[Problem]:
     """Yield the labels that would permit: any call can label the session, so a label may only restrict."""
-    key, group = ("when", draft.table.when) if draft.table.effect == "allow" else ("unless", draft.table.unless)
-    if group is not None and "label" in group:
-        message = "a label that lets a call run could be set by any call"
-        hint = f"labels only restrict: use `{'unless' if key == 'when' else 'when'}.label` in this rule"
-        yield draft.source.problem((*draft.path, key, "label"), message, hint)
+    key, other = ("when", "unless") if draft.table.effect == "allow" else ("unless", "when")
+    for place, group in groups_of(draft.table):
+        if place[0] == key and "label" in group:
+            message = "a label that lets a call run could be set by any call"
+            hint = f"labels only restrict: use `{other}.label` in this rule"
+            yield draft.source.problem((*draft.path, *place, "label"), message, hint)
 
 
 def _has_condition(given: Given) -> bool:
@@ -247,9 +248,9 @@ def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Pro
 
 def _named_templates(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:
     """Yield every template a rule names, and where."""
-    for key, group in (("when", table.when), ("unless", table.unless)):
-        for i, name in enumerate((group or {}).get("template", ())):
-            yield (key, "template", i), name
+    for place, group in groups_of(table):
+        for i, name in enumerate(group.get("template", ())):
+            yield (*place, "template", i), name
     for key, examples in (("match", table.match), ("no_match", table.no_match)):
         for i, example in enumerate(examples):
             name = example.given().get("template")

@@ -1,6 +1,6 @@
 """From the conditions of a rule file, which are values under keys, to the scope of a rule."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from permitry.errors import RuleError
@@ -25,15 +25,17 @@ _NO_CONDITIONS = Conditions()
 _Kind = TypeVar("_Kind", bound=Written)
 
 
-def scope_of(tools: Iterable[str], when: Given | None, unless: Given | None, refusals: Refusals | None = None) -> Scope:
+def scope_of(
+    tools: Iterable[str], when: Given | None, unless: Sequence[Given] | None, refusals: Refusals | None = None
+) -> Scope:
     """Return the scope of a rule without invalid conditions, whose errors are added to `refusals`.
 
     Raises: `RuleError` for the first invalid condition, if `refusals` is None.
     """
     return Scope(
         tuple(map(ToolSelector, tools)),
-        _NO_CONDITIONS if when is None else _conditions("when", when, refusals),
-        None if unless is None else _conditions("unless", unless, refusals),
+        _NO_CONDITIONS if when is None else _conditions(("when",), when, refusals),
+        [_conditions(("unless", number), each, refusals) for number, each in enumerate(unless or ())],
     )
 
 
@@ -51,16 +53,16 @@ def _read_host(text: str) -> str | None:
     return read_host(text)
 
 
-def _conditions(name: str, given: Given, refusals: Refusals | None) -> Conditions:
+def _conditions(at: Place, given: Given, refusals: Refusals | None) -> Conditions:
     found: list[Written] = []
     for place, kind, part in _parts(given):
         try:
-            _check_place(kind, name, given)
+            _check_place(kind, at, given)
             found.append(_read(kind, place[1:], part))
         except RuleError as error:
             if refusals is None:
                 raise
-            refusals.append(((name, *place), error))
+            refusals.append(((*at, *place), error))
     accesses = (each.accesses for each in _of(AccessCondition, found))
     return Conditions(
         plain=tuple(each for each in found if isinstance(each, PlainCondition)),
@@ -78,13 +80,13 @@ def _parts(given: Given) -> Iterator[tuple[Place, type[Written], Value]]:
             yield from (((key, *place), kind, part) for place, part in kind.parts(given[key]))
 
 
-def _check_place(kind: type[Written], name: str, given: Given) -> None:
+def _check_place(kind: type[Written], at: Place, given: Given) -> None:
     """Raise `RuleError` for a condition that means nothing where it is."""
     # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every
     # call.
     if kind is AccessCondition and "path" not in given:
         raise RuleError('`access` without `path`; say of which paths: `path = "/**"` is all of them')
-    if kind is ToolsCondition and name == "when":
+    if kind is ToolsCondition and at == ("when",):
         raise RuleError("`when.tools` is not a condition; write `tools = [...]` in the rule itself")
 
 

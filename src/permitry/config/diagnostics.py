@@ -48,8 +48,14 @@ class SourceText:
 
     def problem(self, path: KeyPath, message: str, hint: str = "", *, key: bool = False) -> Problem:
         """Return a problem that points at the value (or the key) at `path`."""
-        span = self.places.find(path, key=key)
+        span = self.places.find(self.as_written(path), key=key)
         return self._problem_at(span.start, span.end - span.start, message, hint)
+
+    def as_written(self, path: KeyPath) -> KeyPath:
+        """Return a path without the index of an `unless` that is one table instead of a list."""
+        at = path.index("unless") + 1 if "unless" in path else len(path)
+        known = self.places.keys.keys() | self.places.values.keys()
+        return path if at == len(path) or path[: at + 1] in known else (*path[:at], *path[at + 1 :])
 
     def source(self, path: KeyPath) -> str:
         """Return `file:line` of a path."""

@@ -129,10 +129,8 @@ def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
         plain = tuple(each for each in conditions.plain if isinstance(each, kinds))
         return attrs.evolve(conditions, plain=plain) if has_actions else Conditions(plain)
 
-    unless = None if scope.unless is None else left(scope.unless)
-    if unless == Conditions():
-        unless = None
-    return Scope((), left(scope.when), unless)
+    unless = tuple(map(left, scope.unless))
+    return Scope((), left(scope.when), tuple(each for each in unless if each != Conditions()))
 
 
 def _question(example: ExampleTable, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]) -> Question:

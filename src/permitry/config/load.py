@@ -32,7 +32,7 @@ from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, build_rule_set
 from permitry.config.ruleset import RuleSet
-from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable
+from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
@@ -334,7 +334,7 @@ class _Loader:
     def bounded(self, draft: RuleDraft) -> RuleDraft:
         """Return a rule of an untrusted project, renamed if a trusted rule has its id; report one beyond the limits."""
         table = draft.table
-        patterns = [text for group in (table.when, table.unless) for text in _patterns(group)]
+        patterns = [text for _, group in groups_of(table) for text in _patterns(group)]
         examples = [*table.match, *table.no_match]
         self.untrusted_rules += 1
         counted = (("rules", self.untrusted_rules), ("patterns", len(patterns)), ("examples", len(examples)))
@@ -416,8 +416,8 @@ def _without_examples(draft: RuleDraft) -> RuleDraft:
     return Draft(draft.source, draft.path, table)
 
 
-def _patterns(group: Given | None) -> Iterator[str]:
-    for key, texts in (group or {}).items():
+def _patterns(group: Given) -> Iterator[str]:
+    for key, texts in group.items():
         yield from texts if condition(key).has_wildcards else ()
 
 

@@ -204,6 +204,10 @@ def _are_conditions(value: object) -> bool:
     )
 
 
+def _are_alternatives(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_are_conditions, value))
+
+
 def _is_of_type(value: Value, table: Table) -> bool:
     base, demands = bare_type(table)
     if base == Words:
@@ -224,7 +228,7 @@ _RULE: Mapping[str, _Check] = {
     "priority": _or_none(_is_number),
     "tools": _or_none(_are_some_texts),
     "when": _or_none(_are_conditions),
-    "unless": _or_none(_are_conditions),
+    "unless": _or_none(_are_alternatives),
     "budget": _or_none(_is_budget),
     "reason": _or_none(_is_text),
     "message": _or_none(_is_text),

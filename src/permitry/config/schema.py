@@ -1,5 +1,6 @@
 """The structure of a rule file. Both the JSON Schema and the loader use these models."""
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import Annotated, Any, Literal
 
@@ -9,11 +10,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     GetPydanticSchema,
     JsonValue,
     WithJsonSchema,
     create_model,
 )
+from pydantic_core import core_schema
 
 from permitry.config._checks import (
     as_example,
@@ -50,6 +53,7 @@ __all__ = [
     "TemplateTable",
     "ToolTable",
     "WhenTable",
+    "groups_of",
     "rule_file_schema",
 ]
 
@@ -134,6 +138,23 @@ def _as(model: type[BaseModel]) -> GetPydanticSchema:
 
 
 _When = Annotated[dict[str, Any], _as(WhenTable), AfterValidator(_Table.given)]
+
+
+class _OneOrMore:
+    """An annotation of a list: one element may be written without it."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        several = handler(schema)
+        return {"anyOf": [several["items"], {**several, "minItems": 1}]}
+
+
+_Alternatives = Annotated[
+    list[_When],
+    BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
+    _OneOrMore(),
+]
 
 
 class BudgetTable(_Table):
@@ -225,13 +246,22 @@ class RuleTable(_Table):
     reason: _Text | None = Field(None, description="Why, for the operator.")
     message: _Text | None = Field(None, description="What the model is shown.")
     when: _When | None = Field(None, description="Conditions in addition to the tool name.")
-    unless: _When | None = Field(None, description="Conditions under which the rule does not apply after all.")
+    unless: _Alternatives | None = Field(
+        None, description="Conditions under which the rule does not apply after all; of several tables one is enough."
+    )
     budget: BudgetTable | None = Field(None, description="How much is free before a restriction applies.")
     taint: Annotated[str, AfterValidator(checked_by(label_problem))] | None = Field(
         None, description="A label for the session once such a call has run."
     )
     match: _Examples = Field(default_factory=list, description="Calls the rule must match; checked at load.")
     no_match: _Examples = Field(default_factory=list, description="Calls the rule must not match; checked at load.")
+
+
+def groups_of(table: RuleTable) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yield the conditions of `when` and of each alternative of `unless`, and where they are in the rule."""
+    if table.when is not None:
+        yield ("when",), table.when
+    yield from ((("unless", number), group) for number, group in enumerate(table.unless or ()))
 
 
 class TemplateTable(_Table):

@@ -79,7 +79,7 @@ def type_problem(source: SourceText, path: KeyPath, wanted: str, value: object) 
 
 
 def _problem(source: SourceText, path: KeyPath, details: ErrorDetails, model: type[BaseModel]) -> Problem:
-    where: KeyPath = (*path, *details["loc"])
+    where = source.as_written((*path, *details["loc"]))
     kind, value = details["type"], details["input"]
     if kind == "permitry":
         context = details["ctx"]
@@ -94,10 +94,14 @@ def _problem(source: SourceText, path: KeyPath, details: ErrorDetails, model: ty
         return source.problem(where, f"unknown word `{value}` for `{where[-1]}`", f"choose {known}")
     if kind in _WANTED:
         wanted = _WANTED[kind]
-        if wanted == "a list" and where[-1] in _EITHER and where[-2:-1] in (("when",), ("unless",)):
+        if wanted == "a list" and where[-1] in _EITHER and _is_group(where[:-1]):
             wanted = "a string or a list of strings"
         return type_problem(source, where, wanted, value)
     return _out_of_range(source, where, value, details.get("ctx", {}))
+
+
+def _is_group(path: KeyPath) -> bool:
+    return path[-1:] == ("when",) or "unless" in path[-2:]
 
 
 def _unknown_key(source: SourceText, where: KeyPath, loc: tuple[int | str, ...], model: type[BaseModel]) -> Problem:

@@ -41,6 +41,6 @@ def test_a_quoted_name_with_a_dot_is_one_name(
 @pytest.mark.parametrize("part", ["when", "unless"])
 def test_an_access_without_a_path_is_refused(part: str) -> None:
     """It would be no condition at all: a permission with it would cover every call of its tools."""
-    groups = {"when": None, "unless": None} | {part: {"access": ["read"]}}
+    given = {"access": ["read"]}
     with pytest.raises(RuleError, match="`access` without `path`"):
-        scope_of(["t"], groups["when"], groups["unless"])
+        scope_of(["t"], given if part == "when" else None, [given] if part == "unless" else None)

@@ -44,7 +44,7 @@ ROOTS = Roots(("/\ue002",), ("/\ue003",))
 def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
     """Return whether every call in the scope `inner` is certainly in the scope `outer`."""
     return (
-        outer.unless in (None, inner.unless)
+        set(outer.unless) <= set(inner.unless)
         and selects_all(outer.selectors, inner.selectors, specs)
         and _holds_within(outer.when, inner.when)
     )

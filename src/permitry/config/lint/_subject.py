@@ -178,17 +178,15 @@ def finding_in(rule: ConfiguredRule, kind: str, reason: str, suggestion: str) ->
 
 def is_unconditional(rule: ConfiguredRule) -> bool:
     """Return whether the rule has no conditions, so that it always applies to its tools."""
-    return rule.scope.when == Conditions() and rule.scope.unless is None and rule.budget is None
+    return rule.scope.when == Conditions() and not rule.scope.unless and rule.budget is None
 
 
 def _is_about_commands_alone(rule: ConfiguredRule) -> bool:
     when = rule.scope.when
-    has_more = rule.scope.unless is not None or rule.budget is not None
+    has_more = bool(rule.scope.unless) or rule.budget is not None
     return bool(when.commands) and when == Conditions(commands=when.commands) and not has_more
 
 
 def all_conditions(rule: ConfiguredRule) -> Iterator[Conditions]:
-    """Yield `when`, and `unless` if there is one."""
-    yield rule.scope.when
-    if rule.scope.unless is not None:
-        yield rule.scope.unless
+    """Yield `when`, and each alternative of `unless`."""
+    yield from (rule.scope.when, *rule.scope.unless)

@@ -60,7 +60,7 @@ def _as_text(words: tuple[Word, ...]) -> str:
 
 
 def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
-    return scope.unless is not None and any(each.may_hold(words) for each in scope.unless.commands)
+    return any(each.may_hold(words) for unless in scope.unless for each in unless.commands)
 
 
 @functools.lru_cache(maxsize=1_024)

@@ -7,6 +7,7 @@ from permitry.config.lint._arguments import contradiction
 from permitry.config.lint._facts import word_facts
 from permitry.config.lint._scopes import command_samples, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
+from permitry.config.schema import groups_of
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.rules.conditions.args import ArgumentCondition
@@ -43,13 +44,13 @@ def findings(subject: Subject) -> Iterator[Finding]:
 def _asked_templates(subject: Subject) -> set[str]:
     """Return the templates that a rule asks for; these have an effect even if they list no tools."""
     tables = (draft.table for draft in subject.drafts.rules.values())
-    groups = (group for table in tables for group in (table.when, table.unless) if group is not None)
+    groups = (group for table in tables for _, group in groups_of(table))
     return {name for group in groups for name in group.get("template", ())}
 
 
 def _in_itself(rule: ConfiguredRule) -> _Why:
-    when, unless = rule.scope.when, rule.scope.unless
-    if unless is not None and _is_decided(rule, unless) and _takes_back(unless, when):
+    when = rule.scope.when
+    if any(_is_decided(rule, unless) and _takes_back(unless, when) for unless in rule.scope.unless):
         yield "`unless` takes back all that `when` asks for", "take the condition out of one of the two"
     for condition in when.plain:
         if isinstance(condition, ArgumentCondition) and (why := contradiction(condition)) is not None:

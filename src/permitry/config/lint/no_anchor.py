@@ -13,12 +13,12 @@ def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the permissions for paths and hosts without a fixed part, to which there is no exception."""
     for rule in subject.permissions:
         when, unless = rule.scope.when, rule.scope.unless
-        for path in when.paths if unless is None or not unless.paths else ():
+        for path in when.paths if not any(each.paths for each in unless) else ():
             covered = _covered(path.text)
             if covered is not None:
                 reason = f"the path `{path.text}` covers {covered}"
                 yield finding_in(rule, _KIND, reason, "begin at a folder: `src/**`; or except what is not meant")
-        for host in when.hosts if unless is None or not unless.hosts else ():
+        for host in when.hosts if not any(each.hosts for each in unless) else ():
             if host.host == "*":
                 reason = f"the host `{host.text}` covers every address, those of your own network included"
                 yield finding_in(rule, _KIND, reason, "name the hosts: `example.com`, `*.example.com`")

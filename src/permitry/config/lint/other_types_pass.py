@@ -1,6 +1,7 @@
 """The finding `other-types-pass`."""
 
 import collections
+import itertools
 from collections.abc import Iterator, Mapping
 
 from permitry.config.lint._subject import Finding, Subject, finding_in
@@ -21,7 +22,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     weaker.
     """
     for rule in subject.permissions:
-        for condition, table in _typed(rule.scope.unless):
+        for condition, table in itertools.chain.from_iterable(map(_typed, rule.scope.unless)):
             if not any(_judges(each, condition.path) for each in rule.scope.when.plain):
                 yield _finding(rule, "unless", condition, table)
     kinds = _restricted_kinds(subject)
@@ -43,9 +44,9 @@ def _finding(rule: ConfiguredRule, part: str, condition: ArgumentCondition, tabl
     return finding_in(rule, _KIND, reason, hint)
 
 
-def _typed(conditions: Conditions | None) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:
+def _typed(conditions: Conditions) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:
     """Yield the conditions on arguments, each with every table in it that has the operator `type`."""
-    for condition in () if conditions is None else conditions.plain:
+    for condition in conditions.plain:
         if isinstance(condition, ArgumentCondition):
             yield from ((condition, table) for table in _tables(condition.test) if _kind(table) is not None)
 
@@ -77,7 +78,7 @@ def _restricted_kinds(subject: Subject) -> Mapping[tuple[str, tuple[str, ...]], 
     """Return, for each argument of each tool, the types that restrictions ask for."""
     kinds: dict[tuple[str, tuple[str, ...]], set[str]] = collections.defaultdict(set)
     for rule in subject.restrictions:
-        for part, conditions in (("", rule.scope.when), ("not ", rule.scope.unless)):
+        for part, conditions in (("", rule.scope.when), *(("not ", each) for each in rule.scope.unless)):
             for condition, table in _typed(conditions):
                 for text in _texts(rule):
                     kinds[text, condition.path].add(f"{part}{_kind(table)}")

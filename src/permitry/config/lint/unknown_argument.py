@@ -36,9 +36,8 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _conditions(scope: Scope) -> Iterator[ArgumentCondition]:
-    for conditions in (scope.when, scope.unless):
-        plain = () if conditions is None else conditions.plain
-        yield from (each for each in plain if isinstance(each, ArgumentCondition))
+    for conditions in (scope.when, *scope.unless):
+        yield from (each for each in conditions.plain if isinstance(each, ArgumentCondition))
 
 
 # With a schema ----------------------------------------------------------------------------------------------------

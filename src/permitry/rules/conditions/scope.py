@@ -12,7 +12,7 @@ paths and hosts.
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
@@ -32,13 +32,22 @@ __all__ = ["Condition", "Conditions", "Scope"]
 _NOTHING = Conditions()
 
 
+def _alternatives(unless: "Conditions | Iterable[Conditions] | None") -> tuple[Conditions, ...]:
+    if unless is None:
+        return ()
+    return (unless,) if isinstance(unless, Conditions) else tuple(unless)
+
+
 @attrs.frozen
 class Scope:
-    """The tools a rule selects (without selectors: every tool), and the conditions under which it applies."""
+    """The tools a rule selects (without selectors: every tool), and the conditions under which it applies.
+
+    `unless` holds alternatives: it takes back what one of them is about.
+    """
 
     selectors: tuple[ToolSelector, ...] = ()
     when: Conditions = _NOTHING
-    unless: Conditions | None = None
+    unless: tuple[Conditions, ...] = attrs.field(default=(), converter=_alternatives)
 
     @property
     def specificity(self) -> tuple[int, int]:
@@ -70,14 +79,14 @@ class Scope:
 
     @property
     def _plain(self) -> tuple[Condition, ...]:
-        return (*self.when.plain, *(self.unless.plain if self.unless is not None else ()))
+        return tuple(condition for each in (self.when, *self.unless) for condition in each.plain)
 
     @property
     def is_pure(self) -> bool:
         """Whether its answers depend on the question alone."""
         selectors_are_known = all(type(each) is ToolSelector for each in self.selectors)
-        unless_is_pure = self.unless is None or self.unless.are_pure
-        return type(self) is Scope and selectors_are_known and self.when.are_pure and unless_is_pure
+        are_pure = all(each.are_pure for each in (self.when, *self.unless))
+        return type(self) is Scope and selectors_are_known and are_pure
 
     def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. It cannot permit, cover, restrict or fail unless one fact of each set is present."""
@@ -144,13 +153,15 @@ class Scope:
                 return False
         except Exception as error:  # noqa: BLE001 -- as above
             failure = error
-        try:
-            is_lifted = self._plain_unless_holds(question)
-        except Exception as error:  # noqa: BLE001 -- as above
-            is_lifted, failure = False, failure or error
-        if is_lifted and self._lifts_whole_call(question):
+        lifting: list[Conditions] = []
+        for unless in self.unless:
+            try:
+                lifting += [unless] if _plain_holds(unless, question) else []
+            except Exception as error:  # noqa: BLE001 -- as above
+                failure = failure or error
+        if self._lift_whole_call(lifting, question):
             return False
-        answer = self._fires(question, is_lifted=is_lifted) if self.when.are_about_actions else True
+        answer = self._fires(question, lifting) if self.when.are_about_actions else True
         if failure is not None and answer is True:
             raise failure
         return answer
@@ -158,12 +169,8 @@ class Scope:
     def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
         """Yield a phrase for each reason why the conditions do not hold, for people to read."""
         yield from self.when.facts(question, over_approximate=over_approximate)
-        unless = self.unless
-        if (
-            unless is not None
-            and not unless.are_about_actions
-            and not any(unless.facts(question, over_approximate=False))
-        ):
+        plain = (each for each in self.unless if not each.are_about_actions)
+        if any(not any(each.facts(question, over_approximate=False)) for each in plain):
             yield "`unless` holds"
         if self.when.are_about_actions and question.tool is not None and question.tool.roles:
             yield from self._uncovered(question, over_approximate=over_approximate)
@@ -183,12 +190,11 @@ class Scope:
             question, over_approximate=False
         ):
             return False
-        return not self._is_excepted(question)
+        return not any(self._is_excepted(unless, question) for unless in self.unless)
 
-    def _is_excepted(self, question: Question) -> bool:
-        """Return whether `unless` may except the whole call from the permission."""
-        unless = self.unless
-        if unless is None or (unless.plain and not unless.plain_hold(question, over_approximate=True)):
+    def _is_excepted(self, unless: Conditions, question: Question) -> bool:
+        """Return whether one alternative of `unless` may except the whole call from the permission."""
+        if not unless.plain_hold(question, over_approximate=True):
             return False
         if not unless.are_about_actions:
             return True
@@ -207,8 +213,10 @@ class Scope:
 
     def _excepts(self, part: Part, question: Question) -> bool:
         """Return whether `unless` may except one action of the call from the permission."""
-        unless = self.unless
-        if unless is None or not unless.are_about_actions or not unless.plain_hold(question, over_approximate=True):
+        return any(self._one_excepts(unless, part, question) for unless in self.unless)
+
+    def _one_excepts(self, unless: Conditions, part: Part, question: Question) -> bool:
+        if not unless.are_about_actions or not unless.plain_hold(question, over_approximate=True):
             return False
         run = part.subject
         # The program may also touch paths and hosts that are not listed, and the exception may be
@@ -219,34 +227,24 @@ class Scope:
 
     # Restrictions --------------------------------------------------------------------------------------------------
 
-    def _lifts_whole_call(self, question: Question) -> bool:
-        """Return whether `unless`, whose plain conditions hold, certainly lifts the restriction from the whole call."""
-        unless = self.unless
-        if unless is None or (unless.are_about_actions and self.when.are_about_actions):
-            return False
-        if not unless.are_about_actions:
+    def _lift_whole_call(self, lifting: Sequence[Conditions], question: Question) -> bool:
+        """Return whether alternatives whose plain conditions hold certainly lift the restriction from all of it."""
+        if not all(each.are_about_actions for each in lifting):
             return True
+        if not lifting or self.when.are_about_actions:
+            return False
         actions = question.actions
         # What a wrapper such as `sudo` runs is listed as an action itself.
         possible = (each for each in actions.possible if not (isinstance(each, Run) and each.is_wrapper))
         parts = [Part(action) for action in (*actions.certain, *possible)]
-        return bool(parts) and not actions.guessed and all(unless.fit(part, actions) for part in parts)
+        return bool(parts) and not actions.guessed and all(_is_lifted(part, lifting, question) for part in parts)
 
-    def _plain_unless_holds(self, question: Question) -> bool:
-        try:
-            return self.unless is not None and self.unless.plain_hold(question, over_approximate=False)
-        except UnevaluableError:
-            # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
-            return False
-
-    def _fires(self, question: Question, *, is_lifted: bool) -> bool | Unsure:
+    def _fires(self, question: Question, lifting: Sequence[Conditions]) -> bool | Unsure:
         """Return whether each kind of condition on actions is met by some action that `unless` does not except.
 
-        `is_lifted`: the plain conditions of `unless` hold, so it may except actions.
+        `lifting`: the alternatives of `unless` whose plain conditions hold, so that they may except actions.
         """
-        lifts: Callable[[Part], bool] = _lifts_nothing
-        if is_lifted and self.unless is not None:
-            lifts = functools.partial(self.unless.fit, actions=question.actions)
+        lifts: Callable[[Part], bool] = functools.partial(_is_lifted, lifting=lifting, question=question)
         unsure: Unsure | None = None
         kinds = self._kinds
         if len(kinds) > 1 and not all(kind.may_be_met(question.facts) for kind in kinds):
@@ -272,8 +270,16 @@ class Scope:
         return tuple(kind for kind in kinds if kind.are_about_actions)
 
 
-def _lifts_nothing(_: Part) -> bool:
-    return False
+def _plain_holds(unless: Conditions, question: Question) -> bool:
+    try:
+        return unless.plain_hold(question, over_approximate=False)
+    except UnevaluableError:
+        # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
+        return False
+
+
+def _is_lifted(part: Part, lifting: Sequence[Conditions], question: Question) -> bool:
+    return any(unless.fit(part, question.actions) for unless in lifting)
 
 
 def _only_reads(action: Action) -> bool:

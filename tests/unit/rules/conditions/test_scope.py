@@ -25,6 +25,7 @@ from permitry.core.pattern import Pattern
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.mode import ModeCondition
@@ -701,3 +702,32 @@ def test_a_program_named_by_an_expansion_is_a_doubt() -> None:
 
 
 # All calls at once ------------------------------------------------------------------------------------------------
+
+
+# Alternatives of `unless` -----------------------------------------------------------------------------------------
+
+
+def test_two_alternatives_together_lift_what_neither_does_alone() -> None:
+    """Each action is lifted by one of them; one action that neither lifts is enough to restrict."""
+    reads = attrs.evolve(_conditions("path a/**"), accesses=frozenset({Access.READ}))
+    writes = attrs.evolve(_conditions("path b/**"), accesses=frozenset({Access.WRITE}))
+    for when in (Conditions(), _conditions("path /**")):
+        both, one = Scope(when=when, unless=(reads, writes)), Scope(when=when, unless=reads)
+        lifted = _question(_touch("a/x"), _touch("b/x", Access.WRITE))
+        other = _question(_touch("a/x"), _touch("a/x", Access.WRITE))
+        assert [both.restricts(lifted), one.restricts(lifted), both.restricts(other)] == [False, True, True]
+
+
+def test_an_alternative_without_an_answer_lifts_nothing_and_hinders_no_other() -> None:
+    """It takes the permission back, though."""
+    question = _question(_touch("a"))
+    broken = Conditions((argument_condition("limit", {"le": 3}),))
+    sure = Conditions((AgentCondition((Pattern("main"),)),))
+    for unless in ((broken, sure), (sure, broken)):
+        assert Scope(unless=unless).restricts(question) is False
+    assert Scope(unless=(broken,)).restricts(question) is True
+    elsewhere = Conditions((AgentCondition((Pattern("other"),)),))
+    with pytest.raises(UnevaluableError):
+        Scope(unless=(elsewhere, broken)).permits(question)
+    assert Scope(unless=(elsewhere,)).permits(question) is True
+    assert list(Scope(unless=(elsewhere, sure)).facts(question, over_approximate=True)) == ["`unless` holds"]
