@@ -143,6 +143,26 @@ def test_a_wrapped_value_is_never_a_plain_no(table: dict[str, Any], value: objec
     assert not (outside is True and inside is False)
 
 
+@given(_tables, _values)
+def test_what_is_optional_may_be_left_out_and_nothing_else(table: dict[str, Any], value: object) -> None:
+    """Absent, null, an empty text and an empty list pass; all else is tested as it was."""
+    optional = {**table, "optional": True}
+    assert _answer(optional, {}) is _answer(optional, {"x": None}) is _answer(optional, {"x": ""}) is True
+    assert _answer(optional, {"x": []}) is True
+    if value not in (None, "", []):
+        assert _answer(optional, {"x": value}) is _answer(table, {"x": value})
+
+
+@given(_tables, st.lists(_values, max_size=3))
+def test_each_is_all_and_takes_a_bare_value(table: dict[str, Any], values: list[object]) -> None:
+    """An element alone is tested as in a list of one; a list is tested as by `all`."""
+    assert _answer({"each": table}, {"x": values}) is _answer({"all": table}, {"x": values})
+    for value in values:
+        if not isinstance(value, list):
+            assert _answer({"each": table}, {"x": value}) is _answer({"each": table}, {"x": [value]})
+    assert _answer({"each": table}, {}) is None
+
+
 @pytest.mark.parametrize("name", ["ne", "not_in"])
 @given(operand=_operands, value=_values)
 def test_a_denial_says_nothing_of_another_type(name: str, operand: object, value: object) -> None:

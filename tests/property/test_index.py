@@ -375,6 +375,8 @@ _tables: tuple[tuple[str, Any], ...] = (
     ("path", {"length": {"le": 1}}), ("filter.id", "x"), ("filter.id", {"ne": "y"}), ("filter.id", {"exists": False}),
     ("tags", {"any": {"eq": "a"}}), ("tags", {"all": {"in": ["a", "b"]}}), ("tags", {"eq": ["a", "b"]}),
     ("tags", {"in": [["a"], ["a", "b"]]}), ("path", {"ge": "a"}), ("path", {"in": ["a", "b"], "exists": True}),
+    ("tags", {"each": {"in": ["a", "b"]}}), ("path", {"each": {"eq": "a"}}), ("path", {"optional": True, "eq": "a"}),
+    ("limit", {"optional": True, "in": [1, 3]}),
 )  # fmt: skip
 _contextual: tuple[Condition, ...] = (
     ModeCondition(("plan", "night")), ModeCondition(("default",)), ModeCondition(("yolo", "default")),

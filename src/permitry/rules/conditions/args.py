@@ -75,17 +75,21 @@ class _Check:
 
 @attrs.frozen
 class ArgumentTest:
-    """What a value must be: every check holds."""
+    """What a value must be: every check holds; if `is_optional`, it may also be left out or empty."""
 
     checks: tuple[_Check, ...]
+    is_optional: bool = False
 
     def truth(self, value: _Found) -> Truth:
         """Return whether all checks hold, or why that is undefined; if one is false, the result is false."""
+        if self.is_optional and value in (_Absent.ABSENT, None, "", ()):
+            return True
         checks = self.checks
         return checks[0].truth(value) if len(checks) == 1 else all_of(check.truth(value) for check in checks)
 
     def __str__(self) -> str:
-        return " and ".join(map(str, self.checks))
+        shown = " and ".join(map(str, self.checks))
+        return f"left out or {shown}" if self.is_optional else shown
 
 
 @attrs.frozen
@@ -132,7 +136,8 @@ class ArgumentCondition(PlainCondition):
 
         Empty if they cannot be listed.
         """
-        for check in self.test.checks if type(self.test) is ArgumentTest else ():
+        can_tell = type(self.test) is ArgumentTest and not self.test.is_optional
+        for check in self.test.checks if can_tell else ():
             values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
             if values and all(argument_class(value) for value in values):
                 return frozenset(Fact(Kind.ARGUMENT, (self.path, argument_class(value)), value) for value in values)
@@ -208,7 +213,13 @@ def _length(value: JsonValue, test: ArgumentTest) -> Truth:
 
 
 def _is_kind(value: JsonValue, name: str) -> bool:
-    return name in (kind_of(value), class_of(value))
+    # As in JSON Schema: some models write every number with a fraction.
+    is_whole = name == "integer" and isinstance(value, float) and value.is_integer()
+    return is_whole or name in (kind_of(value), class_of(value))
+
+
+def _each(value: JsonValue, test: ArgumentTest) -> Truth:
+    return all_of(map(test.truth, value if isinstance(value, tuple) else (value,)))
 
 
 def _of_elements(
@@ -239,7 +250,21 @@ def _test(raw: object, depth: int, known: Iterable[str] | None = None) -> Argume
     if raw.get("exists") is False and len(raw) > 1:
         raise RuleError("`exists = false` cannot hold together with another operator")
     names = OPERATORS if known is None else tuple(known)
-    return ArgumentTest(tuple(_check(name, operand, depth, names) for name, operand in raw.items()))
+    rest = {name: operand for name, operand in raw.items() if name != "optional"}
+    if "optional" in raw:
+        _check_optional(raw["optional"], rest, depth)
+    return ArgumentTest(tuple(_check(*each, depth, names) for each in rest.items()), is_optional="optional" in raw)
+
+
+def _check_optional(operand: object, rest: Mapping[str, object], depth: int) -> None:
+    if depth:
+        raise RuleError("`optional` is for an argument as a whole; put it next to the operator")
+    if operand is not True:
+        raise RuleError("`optional` is true; take it out where the argument is needed")
+    if not rest:
+        raise RuleError("`optional` alone says nothing; give an operator, such as `le = 100`")
+    if "exists" in rest:
+        raise RuleError("`optional` and `exists` contradict each other; take one of the two out")
 
 
 def _check(name: object, operand: object, depth: int, known: tuple[str, ...]) -> _Check:
@@ -362,8 +387,9 @@ _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
         "exists": _Operator(_flag, lambda _, operand: bool(operand)),
         "any": _Operator(_element_test, _of_elements(any_of)),
         "all": _Operator(_element_test, _of_elements(all_of)),
+        "each": _Operator(_element_test, _each),
     }
 )
 
-OPERATORS = tuple(_OPERATORS)
-"""The operators of a table, in the order of the documentation."""
+OPERATORS = (*_OPERATORS, "optional")
+"""The keys of a table, in the order of the documentation."""

@@ -48,6 +48,17 @@ HOLDING = [
     ({"type": "null"}, None),
     ({"type": "number"}, 1),
     ({"type": "integer"}, 1),
+    ({"type": "integer"}, 7.0),
+    ({"eq": 7}, 7.0),
+    ({"each": {"prefix": "a"}}, ["ab", "ac"]),
+    ({"each": {"prefix": "a"}}, "ab"),
+    ({"each": {"prefix": "a"}}, []),
+    ({"each": 7}, 7.0),
+    ({"optional": True, "le": 3}, None),
+    ({"optional": True, "le": 3}, ""),
+    ({"optional": True, "le": 3}, []),
+    ({"optional": True, "le": 3}, 2),
+    ({"optional": True, "each": {"suffix": "@us"}}, ["a@us"]),
     ({"type": "object"}, {}),
     ({"exists": True}, None),
     ({"any": "a"}, ["b", "a", 1]),
@@ -76,7 +87,11 @@ FAILING = [
     ({"regex": "a"}, "a\n"),
     ({"length": 3}, "ab"),
     ({"length": {"ge": 1, "lt": 3}}, [1, 2, 3]),
-    ({"type": "integer"}, 1.0),
+    ({"type": "integer"}, 1.5),
+    ({"each": {"prefix": "a"}}, ["ab", 1, "c"]),
+    ({"each": {"prefix": "a"}}, "b"),
+    ({"optional": True, "le": 3}, 4),
+    ({"optional": True, "eq": True}, False),
     ({"type": "number"}, True),
     ({"exists": False}, None),
     ({"any": "a"}, []),
@@ -87,6 +102,11 @@ FAILING = [
 ]
 
 UNANSWERED = [
+    ({"each": {"prefix": "a"}}, ["ab", 1]),
+    ({"each": {"prefix": "a"}}, {"a": "b"}),
+    ({"optional": True, "le": 3}, "4"),
+    ({"optional": True, "le": 3}, {}),
+    ({"optional": True, "le": 3}, " "),
     ("prod", ["prod"]),
     ("prod", None),
     (1, True),
@@ -138,9 +158,9 @@ def test_a_wrong_type_is_no_answer(raw: object, value: object) -> None:
         holds(raw, value)
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if name != "exists"])
+@pytest.mark.parametrize("name", [name for name in OPERATORS if name not in ("exists", "optional")])
 def test_a_missing_argument_is_no_answer(name: str) -> None:
-    """No operator but `exists` says anything about an argument that is not there."""
+    """No operator but `exists` and `optional` says anything about an argument that is not there."""
     raw = next(raw for raw, _ in HOLDING if isinstance(raw, dict) and name in raw)
     with pytest.raises(UnevaluableError, match=r"`args\.x` is missing"):
         argument_condition("x", raw).passes({})
@@ -201,6 +221,11 @@ def test_what_is_no_object_has_no_parts() -> None:
         ({"exists": "yes"}, "true or false is needed, not `yes`"),
         ({"exists": False, "eq": 1}, "cannot hold together"),
         ({"any": {"exists": True}}, "`any`: `exists` has no meaning"),
+        ({"each": {"optional": True, "eq": 1}}, "`each`: `optional` is for an argument as a whole"),
+        ({"optional": False, "eq": 1}, "`optional` is true; take it out where the argument is needed"),
+        ({"optional": True}, "`optional` alone says nothing"),
+        ({"optional": True, "exists": True}, "`optional` and `exists` contradict each other"),
+        ({"optionl": True, "eq": 1}, "did you mean `optional`?"),
         ({"any": {"le": []}}, "`args.x`: `any`: `le`: a number or a text is needed"),
     ],
 )
@@ -257,3 +282,13 @@ def test_a_condition_pickles(raw: object) -> None:
 def test_a_regex_takes_no_time() -> None:
     """A pattern that would keep a backtracking matcher busy for ever ends at once."""
     assert not holds({"regex": "(a+)+b"}, "a" * 50_000)
+
+
+def test_an_optional_argument_may_be_left_out() -> None:
+    """Then no fact of it need be there, by which its rule could be found."""
+    condition = argument_condition("x", {"optional": True, "eq": "a"})
+    assert [condition.passes(ToolCall("t", each).arguments) for each in ({}, {"x": "a"}, {"x": "b"})] == [
+        True, True, False,
+    ]  # fmt: skip
+    assert condition.needs == frozenset()
+    assert str(condition) == 'args.x left out or eq "a"'
