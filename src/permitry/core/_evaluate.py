@@ -16,7 +16,7 @@ from permitry.core.spec import ToolSpec
 __all__ = ["Phases", "decided", "with_actions"]
 
 # Looked up once: that takes longer than to compare them.
-_RESTRICTION, _PERMISSION, _ALLOW = Phase.RESTRICTION, Phase.PERMISSION, Verdict.ALLOW
+_RESTRICTION, _PERMISSION, _ALLOW, _BLOCK = Phase.RESTRICTION, Phase.PERMISSION, Verdict.ALLOW, Verdict.BLOCK
 
 
 @attrs.frozen
@@ -67,7 +67,7 @@ def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFail
 
 def _restricted(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
     found = _strictest(phases.restrictions, question, failures)
-    if not found or found[0].verdict >= phases.version.unmatched:
+    if not found or phases.version.unmatched is not _BLOCK or found[0].verdict is _BLOCK:
         return found
     # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it changes that not.
     return found if _permitted(phases.permissions, question, failures) else [phases.version.default]
