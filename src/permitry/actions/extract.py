@@ -195,12 +195,14 @@ class _Extraction:
             self.unknown(text, doubt, ArgumentRole.PATCH)
 
     def address(self, origin: str, text: str) -> None:
-        from permitry.actions.hosts import other_readings, read_url  # noqa: PLC0415 -- most calls name no address
+        from permitry.actions.hosts import other_readings, read_bare_url, read_url  # noqa: PLC0415 -- as above
 
-        connect = read_url(text, origin)
-        self.certain.append(connect)
+        connect, by_https = read_url(text, origin), read_bare_url(text, origin)
+        self.certain.append(by_https or connect)
+        # Another client takes another scheme, or a path.
+        self.possible += () if by_https is None else (connect,)
         self.possible += other_readings(text, origin)
-        if connect.host is None:
+        if connect.host is None or by_https is not None:
             # `file:///etc/passwd` is a path, and any other text without a host may be one.
             (self.possible if text[:5].lower() == "file:" else self.guessed).extend(_guess(text, self.folder))
         self.doubts.append(f"it connects to `{text}`")

@@ -11,7 +11,7 @@ import re
 from permitry.core.action import Connect
 from permitry.core.ports import DEFAULT_PORTS
 
-__all__ = ["other_readings", "read_host", "read_url"]
+__all__ = ["other_readings", "read_bare_url", "read_host", "read_url"]
 
 _LONGEST_URL = 8 * 1024
 _LONGEST_HOST = 1024
@@ -32,6 +32,9 @@ _OCTAL = re.compile(r"(?:^|\.)0[0-9]")
 _NOT_IN_A_NAME = re.compile(r"[\x00-\x20\x7f-\x9f\s\\/?#@:\[\]]")
 _BRACKETED = re.compile(r"\[[0-9a-f:.]+\]", re.IGNORECASE)
 
+# `www.example.com/a`: a name with a dot, in letters that every client reads alike.
+_BARE = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
+
 # Browsers remove the first anywhere in the text, the second at both ends.
 _DROPPED = str.maketrans("", "", "\t\n\r")
 _TRIMMED = "".join(map(chr, range(0x21)))
@@ -49,6 +52,14 @@ def read_url(text: str, origin: str = "", *, base: str | None = None) -> Connect
     has_sure_base = base is None or read_url(base).is_certain
     is_certain = found.is_certain and has_sure_base and _is_plain(text, base, found.host)
     return Connect(text, found.scheme, found.host, found.port, is_certain=is_certain, origin=origin)
+
+
+def read_bare_url(text: str, origin: str = "") -> Connect | None:
+    """Return the connection by https to a plain address that is written without its scheme; None for other texts."""
+    if not _BARE.match(text):
+        return None
+    found = read_url(f"https://{text}")
+    return Connect(text, found.scheme, found.host, found.port, origin=origin) if found.is_certain else None
 
 
 def other_readings(text: str, origin: str = "") -> tuple[Connect, ...]:

@@ -89,6 +89,46 @@ def test_an_address_without_a_host_may_be_a_path(text: str) -> None:
     assert all(isinstance(action, Connect) for action in actions.certain)
 
 
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [("www.Example.com", "www.example.com", 443), ("example.com:8080/a?b", "example.com", 8080)],
+)
+def test_an_address_without_a_scheme_is_by_https_or_by_any_other(text: str, host: str, port: int) -> None:
+    """The first is for permissions; a restriction sees what another client makes of it, and a path as well."""
+    actions = _read({"url": text}, {"url": Role.URL})
+    assert actions.certain == (Connect(text, "https", host, port, origin="url"),)
+    connects = [each for each in actions.possible if isinstance(each, Connect)]
+    assert [(each.scheme, each.host, each.is_certain) for each in connects] == [(None, host, False)]
+    assert any(text in str(each.place.names) for each in actions.guessed if isinstance(each, Touch))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "localhost",
+        "example",
+        "1.2.3.4",
+        "10.0.0.1:80",
+        "//example.com",
+        "example.com@evil.com",
+        "exämple.com",
+        "example.com\\@evil.com",
+        "mailto:a.com",
+        "-",
+        "a..com",
+        ".com",
+        "example.com:99999",
+        "example.com /a",
+        "x.1",
+    ],
+)
+def test_what_is_not_so_plain_is_not_certain(text: str) -> None:
+    """A name without a dot, an address in numbers, user information, other letters: clients differ on these."""
+    [connect] = _read({"url": text}, {"url": Role.URL}).certain
+    assert isinstance(connect, Connect)
+    assert (text, connect.is_certain) == (text, False)
+
+
 def test_a_patch_touches_what_it_names() -> None:
     """Each file with its access; a patch always changes something."""
     patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: b\n*** End Patch"
