@@ -43,6 +43,7 @@ from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.text import TextCondition
 from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
@@ -327,6 +328,7 @@ _others = st.lists(
             AttendedCondition(True),
             AttendedCondition(False),
             TraitsCondition(("destructive",)),
+            TextCondition.read((), {"contains": "a"}),
             ToolsCondition((ToolSelector("bash"), ToolSelector("@reads"))),
         )
     ),

@@ -48,6 +48,7 @@ from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
+from permitry.rules.conditions.text import TextCondition
 from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolsCondition, ToolSelector
 from permitry.rules.conditions.traits import TraitsCondition
@@ -389,6 +390,7 @@ _contextual: tuple[Condition, ...] = (
 )  # fmt: skip
 _of_calls: tuple[Condition, ...] = (
     *(argument_condition(path, table) for path, table in _tables),
+    TextCondition.read((), {"contains": "a"}), TextCondition.read((), {"regex": "src/.*"}),
     RepairedCondition(is_repaired=True), RepeatCondition(2), DigestCondition((CALLS[0].digest, CALLS[9].digest)),
 )  # fmt: skip
 _odd: tuple[Condition, ...] = (

@@ -90,7 +90,7 @@ def read_rule(
     problems += _scope_problems(draft)
     has_examples = bool(table.match or table.no_match)
     if has_examples or table.when or table.unless:
-        problems += [*_label_problems(draft), *_unknown_templates(draft, names), *wrong]
+        problems += [*_permitting_problems(draft), *_unknown_templates(draft, names), *wrong]
     if has_examples and not wrong:
         problems += example_problems(draft, scope, templates, tools)
     return scope, problems
@@ -221,14 +221,18 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
         yield draft.source.problem((*draft.path, "budget"), message, hint, key=True)
 
 
-def _label_problems(draft: RuleDraft) -> Iterator[Problem]:
-    """Yield the labels that would permit: any call can label the session, so a label may only restrict."""
+def _permitting_problems(draft: RuleDraft) -> Iterator[Problem]:
+    """Yield the labels and texts that would permit: a model can bring both about, so they may only restrict."""
     key, other = ("when", "unless") if draft.table.effect == "allow" else ("unless", "when")
     for place, group in groups_of(draft.table):
         if place[0] == key and "label" in group:
             message = "a label that lets a call run could be set by any call"
             hint = f"labels only restrict: use `{other}.label` in this rule"
             yield draft.source.problem((*draft.path, *place, "label"), message, hint)
+        if place[0] == key and "text" in group:
+            message = "a text that lets a call run could be written into any argument"
+            hint = f"name the argument: `{key}.args.NAME`; a text anywhere only restricts, as in `{other}.text`"
+            yield draft.source.problem((*draft.path, *place, "text"), message, hint)
 
 
 def _has_condition(given: Given) -> bool:

@@ -21,6 +21,7 @@ from permitry.errors import Problem, UnevaluableError
 from permitry.rules.conditions.keys import CONDITIONS, condition
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
+from permitry.rules.conditions.text import TextCondition
 from permitry.rules.conditions.tools import ToolsCondition
 from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.conditions.written import PlainCondition
@@ -120,6 +121,7 @@ def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.
     kinds += (ServerCondition, ToolsCondition) if example.tool is not None else ()
+    kinds += (TextCondition,) if example.args is not None else ()
     kinds += (TraitsCondition,) if example.tool is not None and question.tool is not None else ()
     # The arguments of a declared tool with roles determine its actions.
     has_roles = question.tool is not None and bool(question.tool.roles) and example.args is not None

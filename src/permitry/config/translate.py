@@ -37,6 +37,7 @@ _HINTS = {
     "budget": 'write `budget = { calls = 5, per = "1h" }`',
     "roles": 'write `roles.path = "read_path"`',
     "args": "write `when.args.NAME = …`",
+    "text": 'write `when.text = { contains = "…" }`',
     "a string": "put it in quotes",
     "a whole number": "leave it out to get the effect's default",
     "a list": "write a list: `[…]`",

@@ -42,9 +42,10 @@ from permitry.rules.conditions._regex import Regex
 from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.written import Place, PlainCondition, Table
 
-__all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition"]
+__all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition", "text_test"]
 
 MAX_NESTING = 8
+_OF_ANY_TEXT = ("contains", "regex")
 _BRIEF = 60
 
 
@@ -186,6 +187,14 @@ def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCond
         return ArgumentCondition(names, _test(raw, 0))
     except RuleError as error:
         raise RuleError(f"`{_dotted(names)}`: {error}") from error
+
+
+def text_test(raw: object) -> ArgumentTest:
+    """Return the test of one text: a table with `contains`, `regex`, or both.
+
+    Raises: `RuleError`.
+    """
+    return _test(raw, 0, _OF_ANY_TEXT)
 
 
 def _dotted(path: tuple[str, ...]) -> str:
