@@ -510,7 +510,7 @@ budget = { calls = 3 }
 [[rule]]
 id = "web"
 tools = ["fetch_url"]
-taint = "web"
+adds_label = "web"
 
 [[rule]]
 id = "mail-asks"

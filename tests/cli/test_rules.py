@@ -37,7 +37,7 @@ match = ["git log -3", { command = "git show" }]
 [[rule]]
 id = "marks"
 tools = ["web_fetch"]
-taint = "web"
+adds_label = "web"
 
 [[rule]]
 id = "args"

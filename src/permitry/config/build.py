@@ -54,7 +54,7 @@ def plain_rule(draft: RuleDraft) -> Plain:
         and {"calls": budget.calls, "targets": budget.targets, "seconds": budget.seconds, "by": budget.by},
         "reason": table.reason,
         "message": table.message,
-        "taint": table.taint,
+        "adds_label": table.adds_label,
         "source": draft.source.source(draft.path),
     }
 
@@ -206,16 +206,16 @@ def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
 def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
     """Yield the keys without which the rule has no effect, and those that have none."""
     table = draft.table
-    if table.effect is None and table.taint is None:
+    if table.effect is None and table.adds_label is None:
         yield draft.source.problem(draft.path, "missing key `effect`", "choose `allow`, `confirm` or `block`", key=True)
-    if table.effect is None and table.taint is not None:
+    if table.effect is None and table.adds_label is not None:
         for key in ("priority", "message", "budget"):
             if getattr(table, key) is not None:
                 message, hint = f"`{key}` without an effect", "a rule that only labels decides nothing; take it out"
                 yield draft.source.problem((*draft.path, key), message, hint, key=True)
-    if table.effect == "block" and table.taint is not None:
-        message, hint = "a blocked call never runs, so it leaves no label", "take `taint` out, or the effect"
-        yield draft.source.problem((*draft.path, "taint"), message, hint)
+    if table.effect == "block" and table.adds_label is not None:
+        message, hint = "a blocked call never runs, so it leaves no label", "take `adds_label` out, or the effect"
+        yield draft.source.problem((*draft.path, "adds_label"), message, hint)
     if table.budget is not None and (table.budget.calls is None) is (table.budget.targets is None):
         message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
         yield draft.source.problem((*draft.path, "budget"), message, hint, key=True)

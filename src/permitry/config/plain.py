@@ -82,7 +82,7 @@ def _may_select(data: object, tool: frozenset[str]) -> bool:
 def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> ConfiguredRule:
     """Return the rule that data with an effect describes; `labels` are those that rules of the set put on a session."""
     effect = Verdict(data["effect"])
-    own = frozenset() if data["taint"] is None else frozenset({data["taint"]})
+    own = frozenset() if data["adds_label"] is None else frozenset({data["adds_label"]})
     return ConfiguredRule(
         id=data["id"],
         effect=effect,
@@ -98,8 +98,8 @@ def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> 
 
 def flows_of(data: Plain, scope: Scope) -> Iterator[FlowRule]:
     """Yield the side effect of a rule, if it has a label or a budget."""
-    if data["taint"] is not None or data["budget"] is not None:
-        yield FlowRule(data["id"], scope, data["taint"], counts=data["budget"] is not None, source=data["source"])
+    if data["adds_label"] is not None or data["budget"] is not None:
+        yield FlowRule(data["id"], scope, data["adds_label"], counts=data["budget"] is not None, source=data["source"])
 
 
 def tool_of(data: Plain) -> ToolSpec:
@@ -232,7 +232,7 @@ _RULE: Mapping[str, _Check] = {
     "budget": _or_none(_is_budget),
     "reason": _or_none(_is_text),
     "message": _or_none(_is_text),
-    "taint": _or_none(_is_text),
+    "adds_label": _or_none(_is_text),
     "source": _is_text,
 }
 _TEMPLATE: Mapping[str, _Check] = {

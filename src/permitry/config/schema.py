@@ -194,7 +194,7 @@ _NAMES_SCHEMA = {
 _RULE_SCHEMA: dict[str, JsonValue] = {
     "allOf": [
         {"anyOf": [{"required": ["tools"]}, {"required": ["when"]}]},
-        {"anyOf": [{"required": ["effect"]}, {"required": ["taint"]}]},
+        {"anyOf": [{"required": ["effect"]}, {"required": ["adds_label"]}]},
     ],
     "if": {"properties": {"effect": {"const": "allow"}}, "required": ["effect"]},
     "then": {
@@ -224,7 +224,7 @@ class RuleTable(_Table):
         description="Kebab-case, unique, stable for ever."
     )
     effect: Annotated[Literal["allow", "confirm", "block"], BeforeValidator(checked_effect)] | None = Field(
-        None, description="What a match leads to; left out only by a rule with `taint`, which then only labels."
+        None, description="What a match leads to; left out only by a rule with `adds_label`, which then only labels."
     )
     priority: int | None = Field(
         None,
@@ -250,7 +250,7 @@ class RuleTable(_Table):
         None, description="Conditions under which the rule does not apply after all; of several tables one is enough."
     )
     budget: BudgetTable | None = Field(None, description="How much is free before a restriction applies.")
-    taint: Annotated[str, AfterValidator(checked_by(label_problem))] | None = Field(
+    adds_label: Annotated[str, AfterValidator(checked_by(label_problem))] | None = Field(
         None, description="A label for the session once such a call has run."
     )
     match: _Examples = Field(default_factory=list, description="Calls the rule must match; checked at load.")

@@ -57,6 +57,21 @@ _MISSING = {
     "effect": "choose `allow`, `confirm` or `block`",
     "tool": "an example is a tool name, or a table with `tool` and conditions",
 }
+# Keys of other programs' rules, and those that were renamed, in a file or a rule.
+_ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(("taint", "taints", "add_label", "set_label", "labels"), "permitry says `adds_label`"),
+    **dict.fromkeys(("decision", "action", "permission", "verdict"), "permitry says `effect`"),
+    **dict.fromkeys(("toolName", "tool_name", "matcher"), 'write `tools = ["NAME"]`'),
+    "allow": 'write a rule with `effect = "allow"` for each',
+    "ask": 'write a rule with `effect = "confirm"` for each',
+    "deny": 'write a rule with `effect = "block"` for each',
+    "permissions": "write a `[[rule]]` with an `effect` for each",
+    "mcpName": 'write `tools = ["mcp:NAME/*"]`',
+    "commandPrefix": 'write `when.command = "PREFIX *"`',
+    "commandRegex": "write `when.command`; its patterns are made of words",
+    "argsPattern": "name the argument: `when.args.NAME = { regex = … }`",
+    "modes": "write `when.mode`",
+}
 _NESTED: Mapping[str, type[BaseModel]] = {
     "when": WhenTable, "unless": WhenTable, "budget": BudgetTable, "match": FullExampleTable,
     "no_match": FullExampleTable, "policy": PolicyTable,
@@ -109,7 +124,8 @@ def _unknown_key(source: SourceText, where: KeyPath, loc: tuple[int | str, ...],
     table = next((_NESTED[part] for part in reversed(loc[:-1]) if part in _NESTED), model)  # type: ignore[index]  # a str by then
     known = [field.alias or name for name, field in (RuleFile if table is Header else table).model_fields.items()]
     name = str(where[-1])
-    hint = f"write `when.{name}`" if _is_condition(name, known) else nearest(name, known)
+    hint = _ELSEWHERE.get(name, "") if {"effect", "rule"} & {*known} else ""
+    hint = hint or (f"write `when.{name}`" if _is_condition(name, known) else nearest(name, known))
     return source.problem(where, f"unknown key `{name}`", hint, key=True)
 
 

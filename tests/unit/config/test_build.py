@@ -348,10 +348,10 @@ SCOPE = Scope((ToolSelector("x"),))
     ("keys", "flows"),
     [
         ({}, []),
-        ({"effect": "confirm", "taint": "web"}, [FlowRule("r", SCOPE, "web")]),
+        ({"effect": "confirm", "adds_label": "web"}, [FlowRule("r", SCOPE, "web")]),
         ({"budget": {"calls": 1}}, [FlowRule("r", SCOPE, None, counts=True)]),
-        ({"effect": "allow", "taint": "web", "budget": {"calls": 1}}, [FlowRule("r", SCOPE, "web", counts=True)]),
-        ({"effect": None, "taint": "web"}, [FlowRule("r", SCOPE, "web")]),
+        ({"effect": "allow", "adds_label": "web", "budget": {"calls": 1}}, [FlowRule("r", SCOPE, "web", counts=True)]),
+        ({"effect": None, "adds_label": "web"}, [FlowRule("r", SCOPE, "web")]),
     ],
 )
 def test_a_rule_leaves_behind_what_it_says(keys: dict[str, object], flows: list[FlowRule]) -> None:
@@ -363,12 +363,12 @@ def test_a_rule_leaves_behind_what_it_says(keys: dict[str, object], flows: list[
 @pytest.mark.parametrize(
     ("keys", "messages"),
     [
-        ({"taint": "web"}, []),
-        ({"taint": "web", "reason": "why", "match": ["x"]}, []),
+        ({"adds_label": "web"}, []),
+        ({"adds_label": "web", "reason": "why", "match": ["x"]}, []),
         ({}, ["missing key `effect`"]),
-        ({"taint": "web", "priority": 150}, ["`priority` without an effect"]),
-        ({"taint": "web", "message": "m"}, ["`message` without an effect"]),
-        ({"taint": "web", "budget": {"calls": 1}}, ["`budget` without an effect"]),
+        ({"adds_label": "web", "priority": 150}, ["`priority` without an effect"]),
+        ({"adds_label": "web", "message": "m"}, ["`message` without an effect"]),
+        ({"adds_label": "web", "budget": {"calls": 1}}, ["`budget` without an effect"]),
     ],
 )
 def test_a_rule_without_an_effect_only_labels(keys: dict[str, object], messages: list[str]) -> None:
@@ -378,8 +378,8 @@ def test_a_rule_without_an_effect_only_labels(keys: dict[str, object], messages:
 
 def test_a_blocked_call_leaves_no_label() -> None:
     """It never runs."""
-    assert _messages(_draft(taint="web")) == ["a blocked call never runs, so it leaves no label"]
-    assert _messages(_draft(effect="confirm", taint="web")) == []
+    assert _messages(_draft(adds_label="web")) == ["a blocked call never runs, so it leaves no label"]
+    assert _messages(_draft(effect="confirm", adds_label="web")) == []
 
 
 @pytest.mark.parametrize(
@@ -390,8 +390,8 @@ def test_a_blocked_call_leaves_no_label() -> None:
         ({"effect": "block", "when": {"label": "web"}}, False),
         ({"effect": "block", "unless": {"label": "web"}}, True),
         ({"effect": "confirm", "unless": {"label": "web", "mode": "plan"}}, True),
-        ({"effect": None, "taint": "x", "when": {"label": "web"}}, False),
-        ({"effect": None, "taint": "x", "unless": {"label": "web"}}, True),
+        ({"effect": None, "adds_label": "x", "when": {"label": "web"}}, False),
+        ({"effect": None, "adds_label": "x", "unless": {"label": "web"}}, True),
     ],
 )
 def test_a_label_only_restricts(*, keys: dict[str, object], is_refused: bool) -> None:

@@ -59,7 +59,7 @@ budget = { targets = 5, per = "1h", by = "agent" }
 [[rule]]
 id = "tainting"
 tools = ["web"]
-taint = "seen"
+adds_label = "seen"
 """
 OTHER = "schema = 1\n[[rule]]\nid = 'other'\neffect = 'block'\ntools = ['other']\nreason = 'because'\n"
 
@@ -411,7 +411,7 @@ def test_a_forger_can_say_what_the_users_file_could(cache: RuleCache, warm: list
 
 
 _MINE = {"tools": ["other"], "effect": "allow", "priority": None, "when": None, "unless": None, "budget": None}
-_MINE |= {"id": "mine", "reason": "", "message": None, "taint": None}
+_MINE |= {"id": "mine", "reason": "", "message": None, "adds_label": None}
 
 
 def _drop_other(data: dict[str, Any]) -> None:

@@ -512,9 +512,9 @@ def test_an_untrusted_declaration_is_dropped(write: Write) -> None:
 
 def test_an_untrusted_label_and_budget_are_kept(write: Write) -> None:
     """They only restrict; what belongs to a dropped permission goes with it."""
-    web = '[[rule]]\nid = "web"\ntaint = "web"\ntools = ["x"]'
+    web = '[[rule]]\nid = "web"\nadds_label = "web"\ntools = ["x"]'
     few = _rule("few", "confirm", "budget = { calls = 1 }")
-    free = _rule("free", "allow", "budget = { calls = 1 }", 'taint = "y"')
+    free = _rule("free", "allow", "budget = { calls = 1 }", 'adds_label = "y"')
     project = f"{web}\n{few}\n{free}"
     loaded = load_rules(_write_user_and_project(write, "", project))
     assert [(flow.id, flow.label, flow.counts) for flow in loaded.flows] == [("web", "web", False), ("few", None, True)]
@@ -523,7 +523,7 @@ def test_an_untrusted_label_and_budget_are_kept(write: Write) -> None:
 
 def test_a_label_reaches_the_session_and_the_next_rule(write: Write) -> None:
     """After reading the web, sending mail asks."""
-    reads = '[[rule]]\nid = "web"\ntaint = "web"\ntools = ["fetch_url"]'
+    reads = '[[rule]]\nid = "web"\nadds_label = "web"\ntools = ["fetch_url"]'
     asks = '[[rule]]\nid = "mail"\neffect = "block"\ntools = ["mail"]\nwhen.label = "web"'
     policy = load_rules([write("a.toml", _file(reads, asks))]).policy()
     marks = policy.side_effects(ToolCall("fetch_url", {"url": "https://a"}), AuthContext())
@@ -545,7 +545,7 @@ def test_an_exclusive_template_blocks_every_other_tool(*, write: Write, line: st
 
 def test_the_modes_of_a_rule_set_are_those_its_rules_name(write: Write) -> None:
     """Of rules that decide, and of those that only label."""
-    rules = (_rule("a", "block", 'when.mode = "night"'), '[[rule]]\nid = "b"\ntaint = "x"\nwhen.mode = "day"')
+    rules = (_rule("a", "block", 'when.mode = "night"'), '[[rule]]\nid = "b"\nadds_label = "x"\nwhen.mode = "day"')
     assert load_rules([write("a.toml", _file(*rules))]).modes == {"night", "day"}
 
 

@@ -544,7 +544,7 @@ def test_a_slow_writer_is_never_read_half(house: House) -> None:
 def test_the_difference_names_what_came_and_went_by_file(house: House) -> None:
     """Rules, those that only label, and templates; never what they say."""
     before = house.reloader().loaded
-    label = '[[rule]]\nid = "labels"\ntools = ["x"]\ntaint = "web"\n'
+    label = '[[rule]]\nid = "labels"\ntools = ["x"]\nadds_label = "web"\n'
     house.write(house.user, f"{_rules('block')}{label}[template.t]\nallow_tools = ['a']\n")
     house.write(house.project, _rules("confirm"))
     after = house.reloader().loaded

@@ -16,10 +16,10 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for rule_id, labels in asked.items():
         for label in sorted(labels - put):
             reason = f"no rule puts the label `{label}` on a session"
-            hint = f'add `taint = "{label}"` to the rule about what leaves it'
+            hint = f'add `adds_label = "{label}"` to the rule about what leaves it'
             yield Finding("label-never-set", rule_id, subject.source_of(rule_id), reason, hint)
     for flow in flows:
         if flow.label is not None and flow.label not in all_asked:
             reason = f"no rule asks for the label `{flow.label}`"
-            hint = f'ask for it with `when.label = "{flow.label}"` in a restriction, or take `taint` out'
+            hint = f'ask for it with `when.label = "{flow.label}"` in a restriction, or take `adds_label` out'
             yield Finding("label-never-read", flow.id, subject.source_of(flow.id), reason, hint)

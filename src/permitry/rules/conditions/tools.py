@@ -1,5 +1,6 @@
 """Which tools a rule is about, and the exception `tools`."""
 
+import re
 from typing import Annotated, ClassVar
 
 import attrs
@@ -16,6 +17,12 @@ TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
 """The selectors for traits of a tool instead of its name."""
 
 _LONGEST = 256
+_CALL = re.compile(r"(\w+)\((.*)\)")
+_CALL_CONDITIONS = {
+    **dict.fromkeys(("bash", "shell", "run_shell_command", "exec_command"), ("@shell", "command")),
+    **dict.fromkeys(("read", "edit", "write", "multiedit", "glob", "grep"), ("", "path")),
+    **dict.fromkeys(("webfetch", "web_fetch", "fetch"), ("", "host")),
+}
 
 
 def _known_selector(_: object, __: object, value: str) -> None:
@@ -39,11 +46,28 @@ def name_problem(name: str) -> Problem | None:
     if set(name) & set("[]{}"):
         return f"the pattern `{name}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
     if set(name) & set("()^$|\\ ") or name.startswith("re:"):
-        hint = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
-        return f"`{name}` is not the name of a tool", hint
+        return _sign_problem(name)
     if len(name) > _LONGEST:
         return f"a tool name is longer than {_LONGEST} characters", "no tool has such a name"
     return _server_problem(name) if name.startswith(("mcp:", "mcp__")) else None
+
+
+def _sign_problem(name: str) -> Problem:
+    call = _CALL.fullmatch(name)
+    if call is not None:
+        return f"`{name}` is another program's way to name calls", _call_hint(call[1], call[2])
+    hint = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"
+    return f"`{name}` is not the name of a tool", hint
+
+
+def _call_hint(tool: str, given: str) -> str:
+    """Return how the calls of a tool that another program writes as `Bash(npm test:*)` are written here."""
+    selector, key = _CALL_CONDITIONS.get(tool.lower(), ("", ""))
+    if not key:
+        return f'write `tools = ["{tool}"]`, and what follows as a condition, such as `when.args.NAME`'
+    pattern = given.removesuffix(":*") + " *" if key == "command" and given.endswith(":*") else given
+    condition = f'`when.{key} = "{pattern.removeprefix("domain:")}"`'
+    return f'write {condition} with `tools = ["{selector}"]`' if selector else f"write {condition}"
 
 
 def _server_problem(name: str) -> Problem | None:

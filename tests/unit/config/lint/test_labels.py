@@ -10,7 +10,7 @@ Linted = Callable[..., tuple[Finding, ...]]
 Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
-SETS = '[[rule]]\nid = "reads-web"\ntools = ["web_fetch"]\ntaint = "web"\n'
+SETS = '[[rule]]\nid = "reads-web"\ntools = ["web_fetch"]\nadds_label = "web"\n'
 
 
 @pytest.mark.parametrize(("effect", "key"), [("confirm", "when"), ("allow", "unless")])
@@ -18,7 +18,7 @@ def test_a_label_that_no_rule_sets(linted: Linted, rule: Rule, effect: str, key:
     """The condition on it never holds."""
     (found,) = linted(rule("a", effect, 'tools = ["send_mail"]', f'{key}.label = "web"'))
     assert (found.kind, found.rule_id, found.source) == ("label-never-set", "a", "rules.toml:2")
-    assert 'taint = "web"' in found.suggestion
+    assert 'adds_label = "web"' in found.suggestion
 
 
 def test_a_label_that_no_rule_reads(linted: Linted) -> None:
@@ -36,6 +36,6 @@ def test_a_label_that_is_set_and_read(kinds: Kinds, rule: Rule) -> None:
 
 def test_a_rule_that_only_labels_may_ask_for_one(kinds: Kinds) -> None:
     """A label that leads to another is read."""
-    text = SETS + '[[rule]]\nid = "b"\ntools = ["x"]\nwhen.label = "web"\ntaint = "more"\n'
+    text = SETS + '[[rule]]\nid = "b"\ntools = ["x"]\nwhen.label = "web"\nadds_label = "more"\n'
     assert kinds(text) == [("label-never-read", "b")]
     assert ("label-never-set", "b") in kinds(text.removeprefix(SETS))

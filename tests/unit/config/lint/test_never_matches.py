@@ -156,7 +156,7 @@ ASKING = 'tools = ["send_mail"]'
         ("block", ASKING, 'when.template = ["other", "t"]'),
         ("confirm", ASKING, 'unless.template = "t"'),
         ("allow", ASKING, 'when.agent = "x"', 'unless.template = "t"'),
-        ("confirm", ASKING, 'taint = "mail"', 'when.template = "t"'),
+        ("confirm", ASKING, 'adds_label = "mail"', 'when.template = "t"'),
     ],
 )
 def test_a_template_that_a_rule_asks_for(kinds: Kinds, rule: Rule, lines: tuple[str, ...]) -> None:
@@ -168,7 +168,7 @@ def test_a_template_that_a_rule_asks_for(kinds: Kinds, rule: Rule, lines: tuple[
 
 def test_a_template_that_only_labels_ask_for(kinds: Kinds) -> None:
     """A rule without an effect is a rule."""
-    labelling = '[[rule]]\nid = "a"\ntools = ["x"]\ntaint = "mail"\nwhen.template = "t"\n'
+    labelling = '[[rule]]\nid = "a"\ntools = ["x"]\nadds_label = "mail"\nwhen.template = "t"\n'
     assert "never-matches" not in dict(kinds("[template.t]\n" + labelling))
 
 

@@ -76,7 +76,9 @@ def test_of_two_equal_rules_the_later_is_too_many(kinds: Kinds, rule: Rule) -> N
 
 
 @pytest.mark.parametrize(
-    "line", ['message = "Ask Ann."', 'taint = "mail"', "budget = { calls = 2 }"], ids=["message", "taint", "budget"]
+    "line",
+    ['message = "Ask Ann."', 'adds_label = "mail"', "budget = { calls = 2 }"],
+    ids=["message", "adds_label", "budget"],
 )
 def test_what_a_rule_does_besides_counts(kinds: Kinds, rule: Rule, line: str) -> None:
     """A message of its own and a label are more than a verdict; a budget in the wider rule leaves calls free."""

@@ -115,7 +115,7 @@ def test_a_rule_for_every_tool(levels: Levels, rule: Rule) -> None:
 
 def test_a_rule_that_only_labels(levels: Levels) -> None:
     """A label that is never set protects from nothing."""
-    text = f'[[rule]]\nid = "a"\n{TOOL}\ntaint = "mail"\nwhen.args.emails = {{ exists = true }}\n'
+    text = f'[[rule]]\nid = "a"\n{TOOL}\nadds_label = "mail"\nwhen.args.emails = {{ exists = true }}\n'
     assert levels(text, {"send_mail": MAIL}) == ["error"]
 
 
