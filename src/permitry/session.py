@@ -10,6 +10,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.policy import SideEffects
+from permitry.core.source import RuleSource
 from permitry.core.template import Template
 
 __all__ = ["Session"]
@@ -39,6 +40,8 @@ class Session:
     messages: list[str] = attrs.field(factory=list, kw_only=True)
     clock: Callable[[], float] = attrs.field(default=time.time, kw_only=True, repr=False)
     parent: "Session | None" = attrs.field(default=None, kw_only=True)
+    rules: RuleSource | None = attrs.field(default=None, kw_only=True, repr=False)
+    """Rules that count besides those of the policy, for the calls of this session and of its sub-agents."""
     lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
     """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
     bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)
@@ -119,6 +122,7 @@ class Session:
             clock=self.clock,
             bounds=self.bounds,
             parent=self,
+            rules=self.rules,
         )
         child._log, child.lock = self._log, self.lock
         return child

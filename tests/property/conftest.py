@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from permitry.config.ruleset import RuleSet
 from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -158,7 +159,8 @@ Rule: TypeAlias = AuthorizationRule | TwoMethods
 def _judge(rules: Sequence[Rule], question: Question, unmatched: Verdict = Verdict.CONFIRM) -> Judgement:
     """Return the strictest of what is judged for the agent and those above it; of equals, the nearest."""
     asked = [attrs.evolve(question, context=context) for context in question.context.lineage()]
-    judgements = [_judged_once(rules, each, unmatched) for each in asked]
+    own = [each.context.rules.policy_rules if each.context.rules is not None else () for each in asked]
+    judgements = [_judged_once((*rules, *more), each, unmatched) for each, more in zip(asked, own, strict=True)]
     return max(judgements, key=lambda judgement: judgement[0].strictness)
 
 
@@ -404,6 +406,18 @@ def permissions() -> SearchStrategy[Rule]:
 
 # Random questions -------------------------------------------------------------------------------------------------
 
+
+def _of_session(name: str, place: tuple[Verdict, int], selector: str) -> RuleSet:
+    return RuleSet((ConfiguredRule(name, *place, Scope((ToolSelector(selector),))),))
+
+
+_OF_SESSIONS = (
+    None,
+    None,
+    _of_session("session-may", (Verdict.ALLOW, 250), "bash"),
+    _of_session("session-asks", (Verdict.CONFIRM, 240), "*"),
+    _of_session("session-never", (Verdict.BLOCK, 150), "*_file"),
+)
 _flags = st.booleans()
 _contexts = st.builds(
     AuthContext,
@@ -414,6 +428,7 @@ _contexts = st.builds(
     mode=st.sampled_from(_MODES),
     agent=st.sampled_from(("main", "helper", "other")),
     attended=_flags,
+    rules=st.sampled_from(_OF_SESSIONS),
 )
 _lineages = st.builds(
     lambda contexts: functools.reduce(lambda above, own: attrs.evolve(own, parent=above), contexts),

@@ -10,6 +10,7 @@ from hypothesis.strategies import DataObject, SearchStrategy
 
 from permitry.actions.extract import ReadActions
 from permitry.actions.hosts import read_host
+from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -97,6 +98,7 @@ _own = st.fixed_dictionaries(
         "tool_ignore_list": st.sampled_from(((), ("bash", "write_file"))),
         "active_template": st.sampled_from((None, Template("all", ("*",)))),
         "labels": st.sampled_from(((), ("web",))),
+        "rules": st.sampled_from((None, RuleSet((ConfiguredRule("own", Verdict.ALLOW, 200),)))),
     },
 )
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds, Ran
@@ -224,3 +225,15 @@ def test_what_is_nearly_a_mode_is_refused(mode: Any) -> None:  # noqa: ANN401 --
     assert session.is_plan_mode
     with pytest.raises(ValueError, match="mode"):
         Session(mode=mode)
+
+
+def test_the_rules_of_a_session_reach_its_contexts_and_its_children() -> None:
+    """A child may have others, and is then bound by those of its parent as well."""
+    rules, other = RuleSet(), RuleSet(files=("other",))
+    session = Session(rules=rules)
+    child = session.child("sub")
+    assert (AuthContext.from_state(session).rules, AuthContext.from_state(child).rules) == (rules, rules)
+    child.rules = other
+    context = AuthContext.from_state(child)
+    assert context.parent is not None
+    assert (context.rules, context.parent.rules) == (other, rules)

@@ -7,6 +7,7 @@ import attrs
 from permitry.config.default import create_default_authorization_policy
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import AnyRule
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.rules.conditions.scope import Scope
@@ -43,11 +44,16 @@ class RuleSet:
         yield from (rule.scope for rule in self.rules)
         yield from (flow.scope for flow in self.flows)
 
+    @property
+    def policy_rules(self) -> tuple[AnyRule, ...]:
+        """The rules that a policy needs: these, and the rule for exclusive templates if there are some."""
+        exclusive = (ExclusiveTemplateRule(),) if any(each.exclusive for each in self.templates.values()) else ()
+        return (*exclusive, *self.rules)
+
     def policy(self) -> AuthorizationPolicy:
         """Return the policy of these rules and the built-in ones."""
-        exclusive = (ExclusiveTemplateRule(),) if any(each.exclusive for each in self.templates.values()) else ()
         return create_default_authorization_policy(
-            (*exclusive, *self.rules),
+            self.policy_rules,
             declared=self.tools,
             flows=self.flows,
             unmatched=self.unmatched,

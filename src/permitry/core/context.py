@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 import attrs
 
 from permitry.core.history import History
+from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.template import Template
 
 __all__ = ["AuthContext", "AuthState", "misspelt_mode"]
@@ -54,8 +55,8 @@ def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
 class AuthState(Protocol):
     """The mutable state a context is read from: four fields; `Session` is one, and a host may bring its own.
 
-    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `now` and
-    `parent`, as a `Session` has them. What is not there has the value it has in a bare `AuthContext`.
+    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `now`,
+    `parent` and `rules`, as a `Session` has them. What is not there has the value it has in a bare `AuthContext`.
     """
 
     @property
@@ -86,7 +87,8 @@ class AuthContext:
     `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
     either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
     names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
-    seconds. A call is never allowed more than it would be in the context `parent`.
+    seconds. A call is never allowed more than it would be in the context `parent`. `rules` count besides those of the
+    policy, for the calls of this context alone.
 
     Raises: `TypeError` when a field is of a wrong type, such as a flag that is not a bool or a list that is one string:
     a truthy mistake must not widen access; `ValueError` for more than 32 agents that started each other.
@@ -105,6 +107,7 @@ class AuthContext:
     history: History = attrs.field(factory=History, kw_only=True, repr=False)
     now: float | None = attrs.field(default=None, kw_only=True, eq=False)
     parent: "AuthContext | None" = attrs.field(default=None, kw_only=True)
+    rules: RuleSource | None = attrs.field(default=None, kw_only=True, repr=False, hash=False)
     modes: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
@@ -123,6 +126,8 @@ class AuthContext:
         )
         if types not in _USUAL:
             _check_types(self)
+        if self.rules is not None and not is_rule_source(self.rules):
+            raise TypeError(f"`rules` is a rule set, as `load_rules` returns it, not {self.rules!r}")
         if self.parent is not None and len(tuple(self.lineage())) > _DEEPEST:
             raise ValueError(f"more than {_DEEPEST} agents have started each other")
         word = self.mode
@@ -189,13 +194,14 @@ class AuthContext:
                 history=full.history,
                 now=full.now,
                 parent=None if full.parent is None else cls.from_state(full.parent),
+                rules=full.rules,
             )
         except AttributeError:
             return state if isinstance(state, cls) else cls(**dict(_fields_of(state)))
 
 
 _FOUR = ("is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template")
-_BESIDE = ("host_mode", "agent", "workspace", "attended", "counts", "labels", "history", "now", "parent")
+_BESIDE = ("host_mode", "agent", "workspace", "attended", "counts", "labels", "history", "now", "parent", "rules")
 
 
 def _fields_of(state: object) -> Iterator[tuple[str, Any]]:

@@ -16,9 +16,10 @@ phase 2 that asks is about what those before it have left; of equal priorities t
 import functools
 import hashlib
 import operator
-from collections.abc import Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, cast
 
 import attrs
 
@@ -32,6 +33,7 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.index import Index
 from permitry.core.rule import AnyRule, Question, Unsure
+from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.spec import ToolSpec
 from permitry.errors import RuleError, safe_str
 
@@ -127,6 +129,10 @@ class AuthorizationPolicy:
     _version: Version = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
+    # By identity of a rule set: the policy with its rules, kept as long as the rule set.
+    _extended: "dict[int, tuple[weakref.ref[RuleSource], AuthorizationPolicy]]" = attrs.field(
+        factory=dict, init=False, repr=False, eq=False
+    )
 
     def __attrs_post_init__(self) -> None:
         _check_kept(self.rules, self.flows)
@@ -164,24 +170,51 @@ class AuthorizationPolicy:
         """A short digest that is the same for the same rules, in any process; made when it is first asked for."""
         return self._version.text
 
-    def with_rules(self, *rules: AnyRule, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
+    def with_rules(self, *rules: AnyRule | RuleSource, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
         """Return this policy with more rules, and what it knows and keeps besides: reader, declarations and flows.
 
-        `flows` are those of the new rules. Of equal priorities the new rules come last.
+        Of a rule set, as `load_rules` returns it, all counts: rules, flows, tools that are not declared here, and the
+        stricter `unmatched`; rules that are here already, as those of a shipped set, stay as they are. `flows` are
+        those of single rules. Of equal priorities the new rules come last.
 
-        Raises: `RuleError` as the class does: for an id that is there already, among others.
+        Raises: `RuleError` as the class does: for another rule of an id that is there already, among others.
         """
-        return attrs.evolve(self, rules=(*self.rules, *rules), flows=(*self.flows, *flows))
+        extended, alone = self, list[AnyRule]()
+        for each in rules:
+            if is_rule_source(each):
+                extended = _extended_by(extended, each)
+            else:
+                alone.append(cast("AnyRule", each))
+        return attrs.evolve(extended, rules=(*extended.rules, *alone), flows=(*extended.flows, *flows))
+
+    def within(self, context: AuthContext) -> "AuthorizationPolicy":
+        """Return the policy for the calls of one context alone, not of those above it: with the rules of its session.
+
+        Raises: `RuleError` as `with_rules`, so that a session whose rules cannot be used runs nothing.
+        """
+        rules = context.rules
+        if rules is None:
+            return self
+        kept = self._extended.get(id(rules))
+        if kept is not None and kept[0]() is rules:
+            return kept[1]
+        # INVARIANT: what is remembered of decisions belongs to a policy, so no session sees those of other rules.
+        made = self.with_rules(rules)
+        forget = functools.partial(_forget, self._extended, id(rules))
+        self._extended[id(rules)] = weakref.ref(rules, forget), made
+        return made
 
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
         """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
 
         `spec` is the tool's declaration, when a source that the operator trusts makes one. For a sub-agent the
         strictest of the decisions in its own context and in those above it counts.
+
+        Raises: `RuleError` when the rules of the session cannot be added, see `with_rules`.
         """
-        if context.parent is None:
+        if context.parent is None and context.rules is None:
             return self._index.decide(call, context, spec)
-        decisions = [self._index.decide(call, each, spec) for each in context.lineage()]
+        decisions = [_index_of(self.within(each)).decide(call, each, spec) for each in context.lineage()]
         # max keeps the first of equals: that of the agent's own context.
         return max(decisions, key=lambda decision: decision.verdict.strictness)
 
@@ -198,26 +231,28 @@ class AuthorizationPolicy:
 
     def explain(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Explanation:
         """Return the decision with every rule's part in it, and the decision each action would get alone."""
-        question, decision = self._strictest_of(call, context, spec)
-        phases = self._phases
+        policy, question, decision = self._strictest_of(call, context, spec)
+        phases = _phases_of(policy)
         entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
         rules = tuple(entry.trace(question, decision.rule_id) for entry in entries)
-        return Explanation(decision, rules, tuple(self._each_action(question)), question.context.agent)
+        return Explanation(decision, rules, tuple(_each_action(question, phases)), question.context.agent)
 
     def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
         """Return what the call leaves behind when it runs; what is not known counts as left."""
-        if not self.flows:
-            return _NO_SIDE_EFFECTS
         # A budget of an agent above is spent by its sub-agents as well.
+        policies = [self.within(each) for each in context.lineage()]
+        flows = {id(flow): flow for policy in policies for flow in policy.flows}.values()
+        if not flows:
+            return _NO_SIDE_EFFECTS
         questions = [self.question(call, each, spec) for each in context.lineage()]
-        left = [flow for flow in self.flows if any(_leaves(flow, question) for question in questions)]
+        left = [flow for flow in flows if any(_leaves(flow, question) for question in questions)]
         counted = frozenset(flow.id for flow in left if flow.counts)
         labels = frozenset(flow.label for flow in left if flow.label is not None)
         return SideEffects(labels, counted, questions[0].targets if counted else frozenset())
 
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""
-        return self._index.question(call, context, spec)
+        return _index_of(self.within(context)).question(call, context, spec)
 
     def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
         """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
@@ -225,7 +260,12 @@ class AuthorizationPolicy:
         False only when every call of a kind that `spec` takes is blocked, whatever its arguments, so that the tool can
         be left out of what a model is shown. For a sub-agent a block in a context above its own is enough.
         """
-        return not self._index.blocks_all(spec, (context,) if context.parent is None else tuple(context.lineage()))
+        if context.parent is None and context.rules is None:
+            return not self._index.blocks_all(spec, (context,))
+        contexts = tuple(context.lineage())
+        if all(each.rules is context.rules for each in contexts):
+            return not _index_of(self.within(context)).blocks_all(spec, contexts)
+        return not any(_index_of(self.within(each)).blocks_all(spec, (each,)) for each in contexts)
 
     def should_confirm(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the bare tool may not run unasked: True for CONFIRM and for BLOCK."""
@@ -235,22 +275,41 @@ class AuthorizationPolicy:
         """Return whether the bare tool is blocked: no answer can make it run."""
         return self.decide(ToolCall(tool_name), context).verdict is Verdict.BLOCK
 
-    def _strictest_of(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Question, Decision]:
-        questions = [self.question(call, each, spec) for each in context.lineage()]
-        answers = [(question, decided(question, self._phases)) for question in questions]
+    def _strictest_of(
+        self, call: ToolCall, context: AuthContext, spec: ToolSpec | None
+    ) -> "tuple[AuthorizationPolicy, Question, Decision]":
+        pairs = [(self.within(each), self.question(call, each, spec)) for each in context.lineage()]
+        answers = [(policy, question, decided(question, _phases_of(policy))) for policy, question in pairs]
         # max keeps the first of equals: the agent's own context.
-        return max(answers, key=lambda pair: pair[1].verdict.strictness)
+        return max(answers, key=lambda answer: answer[2].verdict.strictness)
 
-    def _each_action(self, question: Question) -> Iterable[ActionTrace]:
-        if question.tool is None or not question.tool.roles:
-            return
-        actions = question.actions
-        for group in ("certain", "possible", "guessed"):
-            for action in getattr(actions, group):
-                kept = {"guessed" if group == "guessed" else "certain": (action,)}
-                alone = Actions(**kept, roots=actions.roots, doubt=_doubt_of(action, actions))
-                decision = decided(with_actions(question, alone), self._phases)
-                yield ActionTrace(action, decision, is_certain=group == "certain")
+
+_phases_of: Callable[[AuthorizationPolicy], Phases] = operator.attrgetter("_phases")
+_index_of: Callable[[AuthorizationPolicy], Index] = operator.attrgetter("_index")
+
+
+def _extended_by(policy: AuthorizationPolicy, source: RuleSource) -> AuthorizationPolicy:
+    stricter = source if source.unmatched > policy.unmatched else policy
+    return attrs.evolve(
+        policy,
+        rules=(*policy.rules, *(rule for rule in source.policy_rules if rule not in policy.rules)),
+        flows=(*policy.flows, *(flow for flow in source.flows if flow not in policy.flows)),
+        declared={**source.tools, **policy.declared},
+        unmatched=stricter.unmatched,
+        unmatched_source=stricter.unmatched_source,
+    )
+
+
+def _each_action(question: Question, phases: Phases) -> Iterable[ActionTrace]:
+    if question.tool is None or not question.tool.roles:
+        return
+    actions = question.actions
+    for group in ("certain", "possible", "guessed"):
+        for action in getattr(actions, group):
+            kept = {"guessed" if group == "guessed" else "certain": (action,)}
+            alone = Actions(**kept, roots=actions.roots, doubt=_doubt_of(action, actions))
+            decision = decided(with_actions(question, alone), phases)
+            yield ActionTrace(action, decision, is_certain=group == "certain")
 
 
 def _doubt_of(action: Action, actions: Actions) -> str | None:
@@ -281,6 +340,10 @@ def _check_kept(rules: Iterable[AnyRule], flows: Iterable[Flow]) -> None:
                 "pass the `flows` of the policy it comes from as well, as in `with_rules(rule, flows=other.flows)`"
             )
             raise RuleError(f"rule `{getattr(rule, 'id', rule)}`: no flow keeps {' and '.join(lost)}; {way_out}")
+
+
+def _forget(kept: "dict[int, tuple[weakref.ref[RuleSource], AuthorizationPolicy]]", key: int, _: object) -> None:
+    kept.pop(key, None)
 
 
 def _leaves(flow: Flow, question: Question) -> bool:
