@@ -239,11 +239,11 @@ class AuthorizationPolicy:
 
     def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
         """Return what the call leaves behind when it runs; what is not known counts as left."""
+        if not self.flows and context.rules is None and context.parent is None:
+            return _NO_SIDE_EFFECTS
         # A budget of an agent above is spent by its sub-agents as well.
         policies = [self.within(each) for each in context.lineage()]
         flows = {id(flow): flow for policy in policies for flow in policy.flows}.values()
-        if not flows:
-            return _NO_SIDE_EFFECTS
         questions = [self.question(call, each, spec) for each in context.lineage()]
         left = [flow for flow in flows if any(_leaves(flow, question) for question in questions)]
         counted = frozenset(flow.id for flow in left if flow.counts)
@@ -252,7 +252,8 @@ class AuthorizationPolicy:
 
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""
-        return _index_of(self.within(context)).question(call, context, spec)
+        index = self._index if context.rules is None else _index_of(self.within(context))
+        return index.question(call, context, spec)
 
     def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
         """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
