@@ -80,31 +80,49 @@ class Compiled:
         return build_rule_set(self.data, self.scopes)
 
 
-def load_policy(*names: str | os.PathLike[str]) -> AuthorizationPolicy:
-    """Return the policy of the named rule files (paths, or `permitry:…`), what they extend, and the built-in rules.
+Source: TypeAlias = Origin | str | os.PathLike[str]
+"""A shipped set (`permitry:base`), the path of a rule file, or the text of one: a string with a line break."""
+
+
+def load_policy(*sources: Source | Iterable[Source]) -> AuthorizationPolicy:
+    """Return the policy of rule files, what they extend, and the built-in rules; `sources` are those of `load_rules`.
 
     Raises: `ConfigError` with every problem of every file.
     """
-    return load_rules(names).policy()
+    return load_rules(*sources).policy()
 
 
-def load_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> RuleSet:
-    """Return the rule set of rule files and all files they extend. A bare name or path is a trusted origin.
+def load_rules(*sources: Source | Iterable[Source]) -> RuleSet:
+    """Return the rule set of rule files and all files they extend.
+
+    A source is a shipped set (`permitry:base`), a path, the text of a rule file (a string with a line break), an
+    `Origin`, or a list of these. All but an `Origin` are trusted. A text extends files relative to the current folder.
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
     with _without_collection():
-        return compile_rules(files).rules
+        return compile_rules(_each(sources)).rules
 
 
-def compile_rules(files: Iterable[Origin | str | os.PathLike[str]]) -> Compiled:
+def _each(sources: Iterable[Source | Iterable[Source]]) -> Iterator[Source]:
+    for source in sources:
+        yield from (source,) if isinstance(source, Origin | str | os.PathLike) else source
+
+
+def _origin_of(source: Source, number: int) -> Origin:
+    if isinstance(source, Origin):
+        return source
+    if isinstance(source, str) and "\n" in source:
+        return Origin(f"<text {number}>", text=source)
+    return Origin(os.fspath(source))
+
+
+def compile_rules(files: Iterable[Source]) -> Compiled:
     """Return the rule set of rule files and all files they extend, as plain data for the cache.
 
     Raises: `ConfigError` as `load_rules`.
     """
-    if isinstance(files, str):
-        raise TypeError(f"`load_rules` takes a list of rule files, not the one string {files!r}")
-    origins = [file if isinstance(file, Origin) else Origin(os.fspath(file)) for file in files]
+    origins = [_origin_of(file, number) for number, file in enumerate(files, 1)]
     with _without_collection():
         try:
             return _loaded(origins)
@@ -164,7 +182,7 @@ class _Loader:
 
     def load(self, origin: Origin) -> None:
         path = shipped_path(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
-        if (problem := missing_problem(origin.name, path)) is not None:
+        if origin.text is None and (problem := missing_problem(origin.name, path)) is not None:
             message, hint = problem
             self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
         else:
@@ -194,7 +212,7 @@ class _Loader:
     def parsed(self, path: Path, origin: Origin) -> tuple[SourceText, dict[str, Any]] | None:
         name, text = origin.name, ""
         try:
-            content = path.read_bytes()
+            content = path.read_bytes() if origin.text is None else origin.text.encode("utf-8", "surrogatepass")
             if not origin.admits(path, content):
                 raise _NotPinnedError
             self.reached.append(Reached(path, hashlib.sha256(content).hexdigest()))
@@ -254,7 +272,7 @@ class _Loader:
             message, hint = f"rule files extend each other in a circle: {circle}", "cut one of the links"
         else:
             shown = name if shipped else shown_name(target, origin.name)
-            self.file(target, attrs.evolve(origin, name=shown))
+            self.file(target, attrs.evolve(origin, name=shown, text=None))
             return
         self.problems.append(source.problem(place, message, hint))
 

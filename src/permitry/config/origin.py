@@ -20,6 +20,8 @@ class Origin:
 
     `pinned` holds the SHA-256 of every file that is trusted, by real path. If a file that is read
     is not among them, or has other bytes, the origin is loaded as untrusted.
+
+    With a `text`, that is the content, and `name` is only shown.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Origin:
     root: Path | None = None
     pinned: Mapping[Path, str] | None = None
     distrust: str = "the project is not trusted"
+    text: str | None = None
 
     def admits(self, path: Path, content: bytes) -> bool:
         """Return whether a file of these bytes may be loaded with the trust of this origin."""

@@ -452,11 +452,32 @@ def test_load_rules_takes_names_paths_and_origins_together(write: Write) -> None
     assert (loaded.files, loaded.notices) == (("a.toml", "b.toml", "c.toml"), ())
 
 
-@pytest.mark.parametrize("name", ["rules.toml", "permitry:base", ""])
-def test_load_rules_refuses_one_bare_string(name: str) -> None:
-    """Its letters are not files, and an empty one is not no files."""
-    with pytest.raises(TypeError, match=f"takes a list of rule files, not the one string '{name}'"):
-        load_rules(name)
+def test_a_source_is_a_set_a_path_or_a_text_alone_or_in_a_list(write: Write) -> None:
+    """Alike for rules and for policies, and in their order."""
+    write("a.toml", _file(_rule("a")))
+    text, more = _file(_rule("b"), extends='"a.toml"'), _file(_rule("c"))
+    for sources in ((Path("a.toml"), text, more), (["a.toml", text], more), ([text, more],)):
+        loaded = load_rules(*sources)
+        assert [rule.id for rule in loaded.rules] == ["a", "b", "c"]
+        assert load_policy(*sources).rules == loaded.policy().rules
+    assert [rule.source for rule in load_rules(text, more).rules] == ["a.toml:3", "<text 1>:3", "<text 2>:3"]
+    assert load_rules("permitry:base") == load_rules(["permitry:base"])
+    assert load_rules() == RuleSet()
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("schema = 1\nshema = 2\n", ("<text 1>", 2), "unknown key `shema`"),
+        ('schema = 1\nextends = ["gone.toml"]\n', ("<text 1>", 2), "there is no file `gone.toml`"),
+        ("schema = 1\ndescription = '\ud800'\n", ("<text 1>", 2), "byte 0xed is not UTF-8"),
+    ],
+)
+def test_a_mistake_in_a_text_has_its_line(text: str, place: tuple[str, int], message: str) -> None:
+    """There is no file to show."""
+    with pytest.raises(ConfigError) as caught:
+        load_rules(text)
+    assert [((each.path, each.line), each.message) for each in caught.value.problems] == [(place, message)]
 
 
 def test_load_policy_raises_what_load_rules_raises(folder: Path) -> None:
