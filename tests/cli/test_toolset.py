@@ -93,7 +93,7 @@ def test_a_tool_answers_to_the_name_that_is_printed_for_providers(
     )
     words = ("--mode", "yolo", "--plugins", plugins, "--rules", tmp_path / "no.toml")
     code, out, err = cli(*unattended, *words, stdin=line)
-    assert (code, json.loads(out)["ok"], "[no-bees]" in err) == (0, False, True)
+    assert (code, json.loads(out)["ok"], "[no-bees: they sleep]" in err) == (0, False, True)
 
 
 def test_a_folder_may_stand_in_the_tools_file(

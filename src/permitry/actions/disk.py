@@ -96,8 +96,6 @@ class Disk:
 
         There is a limit for each folder, and none for all: a rule more must not make another one less certain.
         """
-        if not self.is_there:
-            return Listing()
         key = (top, has_hidden)
         if key not in self._listings:
             self._listings[key] = _listed_below(top, has_hidden=has_hidden)

@@ -108,8 +108,13 @@ class Folder:
             is_entry=is_entry,
         )
 
-    def _look(self, place: Place, descent: Descent) -> Callable[[str], Listing]:
-        """Return how to list what is below a folder; not all of it where earlier commands may have put other files."""
+    def _look(self, place: Place, descent: Descent) -> Callable[[str], Listing] | None:
+        """Return how to list what is below a folder; not all of it where earlier commands may have put other files.
+
+        None without a disk.
+        """
+        if not self.disk.is_there:
+            return None
         listed = functools.partial(self.disk.listed, has_hidden=descent is not Descent.VISIBLE)
         if any(map(self.earlier().has_new_below, place.names)):
             return lambda top: attrs.evolve(listed(top), is_whole=False)
