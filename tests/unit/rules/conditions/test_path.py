@@ -444,3 +444,9 @@ def test_a_pattern_needs_the_most_telling_of_its_components(
     facts = PathPattern(pattern).needs
     assert {fact.kind for fact in facts} == ({kind} if kind else set())
     assert {fact.value for fact in facts} == values
+
+
+@pytest.mark.parametrize(("is_certain", "fires"), [(True, True), (False, False)])
+def test_without_a_workspace_a_guess_is_not_taken_for_it(is_certain: bool, fires: bool) -> None:  # noqa: FBT001 -- parameters
+    """A path may be the workspace that is not known; a text that may not even be a path is not."""
+    assert PathPattern(".").may_hold(at("/any", is_certain=is_certain), Roots()) is fires
