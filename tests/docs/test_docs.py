@@ -180,6 +180,14 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
         assert (ROOT / "docs/reference" / folder / f"{name.replace('_', '-')}.md").is_file(), name
 
 
+@pytest.mark.parametrize("folder", ["commands", "conditions", "lint", "rules"])
+def test_every_page_is_in_its_index(folder: str) -> None:
+    """A page that the index of its folder does not name is found by accident."""
+    pages = ROOT / "docs/reference" / folder
+    named = set(LINK.findall((pages / "README.md").read_text(encoding="utf-8")))
+    assert {page.name for page in pages.glob("*.md")} - {"README.md"} <= named
+
+
 def _modules() -> list[str]:
     packages = (permitry, permitry_tools)
     return sorted(info.name for each in packages for info in pkgutil.walk_packages(each.__path__, f"{each.__name__}."))
