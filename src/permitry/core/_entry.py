@@ -130,7 +130,7 @@ class Entry:
 
     @property
     def for_trial(self) -> "Entry":
-        """The entry to ask with stand-ins: a rule that does not say that it is pure is never asked by them."""
+        """The entry to ask with stand-ins; unless its rule says it is pure, it raises `Unresolved`."""
         is_pure: object = self.methods.is_pure
         try:
             is_pure = getattr(self.rule, "is_pure", False) if isinstance(is_pure, property) else is_pure

@@ -21,7 +21,7 @@ _RESTRICTION, _PERMISSION, _ALLOW, _BLOCK = Phase.RESTRICTION, Phase.PERMISSION,
 
 @attrs.frozen
 class Phases:
-    """The rules of a policy in their order; its version has the decision when none of them matched."""
+    """The rules of a policy by phase, in order; `version.default` decides when none matches."""
 
     overrides: Sequence[Entry]
     restrictions: Sequence[Entry]
@@ -86,7 +86,10 @@ def _strictest(entries: Sequence[Entry], question: Question, failures: list[Rule
 
 
 def _weight(pair: tuple[Entry, bool | Unsure | None]) -> tuple[int, bool, int]:
-    """Return how strict a restriction is, whether it is sure, and if not, how much the call looks like it."""
+    """Return how strict a restriction is, whether it is sure, and if not, its likeness to the call.
+
+    An unsure one only confirms, whatever its effect. One that failed counts as a sure match.
+    """
     entry, answer = pair
     if isinstance(answer, Unsure):
         return Verdict.CONFIRM.strictness, False, answer.likeness
@@ -97,7 +100,7 @@ def _permitted(entries: Sequence[Entry], question: Question, failures: list[Rule
     covered: frozenset[int] = frozenset()
     for entry in entries:
         before = len(failures)
-        # A question about a part is asked only of what the permissions before it have left.
+        # A rule that confirms is about the actions that no permission before it has covered.
         asked = _without(question, covered) if covered and entry.effect is not _ALLOW else question
         decision = entry.decides(asked, failures)
         if decision is not None:

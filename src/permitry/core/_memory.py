@@ -24,6 +24,7 @@ from permitry.core.spec import ToolSpec
 __all__ = ["Memory", "Reference"]
 
 Reference: TypeAlias = Callable[[], ToolSpec | None]
+"""A weak reference to the declaration of a tool, as its registry gave it."""
 
 MOST_CONTEXTS = 1_024
 """The most contexts remembered for a tool; when there are more, all are forgotten and learned again."""
@@ -54,19 +55,19 @@ class Memory:
     """The rules that can match calls of one tool, in order of evaluation, and the outcomes learned. Thread-safe."""
 
     __slots__ = (
-        "_always_asked", "_call", "_contextual", "_entries", "_finder", "_learned", "_likely", "_own_tool", "_spec",
-        "_trial", "_version", "kind", "name", "spec",
+        "_always_asked", "_call", "_completed", "_contextual", "_entries", "_finder", "_known_tool",
+        "_learned", "_likely", "_trial", "_version", "kind", "name", "spec",
     )  # fmt: skip
 
     def __init__(self, entries: Iterable[Entry], question: Question, spec: Reference, version: Version) -> None:
         call = question.call
         self.name: str = call.tool
         self.kind: PayloadKind = call.kind
-        # A declaration that was completed here may be kept; one as given belongs to its registry, so `spec` is a weak
-        # reference to it.
+        # The declaration as given (`question.own`) belongs to its registry, so `spec` is a weak
+        # reference to it. What was made here to complete it is kept; None where nothing was added.
         self.spec = spec
-        self._spec = None if question.spec is question.own else question.spec
-        self._own_tool = None if question.tool is question.own else question.tool
+        self._completed = None if question.spec is question.own else question.spec
+        self._known_tool = None if question.tool is question.own else question.tool
         self._likely = question.likely
         self._version = version
         self._call = known_call(call)
@@ -157,10 +158,10 @@ class Memory:
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
     ) -> Question:
         """Return the question to the rules, with what is already known about the tool filled in."""
-        declared = spec if self._spec is None else self._spec
+        declared = spec if self._completed is None else self._completed
         question = Question(call, context, declared, reader, own=spec, likely=self._likely)
-        if self._own_tool is not None:
-            object.__setattr__(question, "tool", self._own_tool)
+        if self._known_tool is not None:
+            object.__setattr__(question, "tool", self._known_tool)
         return question
 
 
@@ -173,7 +174,10 @@ def _must_block(entry: Entry, question: Question) -> bool:
 
 
 def _could_match(entry: Entry, question: Question) -> bool | Unresolved:
-    """Return False for a rule that cannot match, cover or fail; the signal if it lacked something; otherwise True."""
+    """Return False for a rule that cannot match, cover or fail, and otherwise True.
+
+    If that depends on what a stand-in does not know, return the `Unresolved` that it raised.
+    """
     failures: list[RuleFailure] = []
     try:
         cannot_match = entry.answer(question, failures) is False and not entry.covered(question, failures)

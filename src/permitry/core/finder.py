@@ -14,7 +14,11 @@ _PathsOf: TypeAlias = Callable[[Anchor, Access | None], Paths | None]
 
 
 class Finder:
-    """An index from facts to the numbers of rules. Of the sets a rule needs, it is filed under the rarest."""
+    """An index from facts to the numbers of rules.
+
+    A rule can match only if a question has a fact of each set that the rule needs. So one set is
+    enough to find it: it is filed under each fact of the set whose facts the fewest rules share.
+    """
 
     __slots__ = ("_always", "_kinds", "_paths")
 
@@ -77,7 +81,7 @@ class _Group:
             found.update(self.values[value])
 
     def find_named(self, names: Collection[str] | None, found: set[int]) -> None:
-        """Add what is filed under a name, or a glob, that matches one of the names; everything for no such names."""
+        """Add what is filed under one of the names, or a glob for one; everything if not known."""
         if names is None:
             found.update(self.everything)
             return
@@ -100,7 +104,7 @@ class _PathGroup:
     def __init__(self) -> None:
         self.everything: list[int] = []
         self.heads, self.names, self.depths = _Group(), _Group(), _Group()
-        # Those filed under the descendants of a directory.
+        # Under each directory, the numbers filed in `heads` for a path below it.
         self.below = _Group()
 
     def add(self, fact: Fact, number: int) -> None:
