@@ -62,6 +62,13 @@ class ReadActions:
 
 @attrs.define
 class _Extraction:
+    """Collects the actions of one call.
+
+    It begins in the folder `start`; `folder` is the one that its arguments lead to so far, and
+    `has_moved` whether an argument names another one than `start`. `doubts` are the reasons why it
+    may do more than read.
+    """
+
     call: ToolCall
     spec: ToolSpec
     roles: Mapping[str, ArgumentRole]

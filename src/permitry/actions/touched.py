@@ -31,6 +31,7 @@ def _named(named: Named, folder: Folder) -> Touch:
         touch = attrs.evolve(touch, is_guess=True)
     if not named.is_filled:
         return touch
+    # Links below it may lead anywhere, and an operand that is copied may be a link itself.
     is_closed = _links(touch.place, folder) is not Links.OPEN
     if named.access is Access.READ:
         is_closed = is_closed and not any(_texts_of(touch.place, folder))
@@ -52,7 +53,7 @@ def _links(place: Place, folder: Folder) -> Links:
 
 
 def _texts_of(place: Place, folder: Folder) -> Iterator[str]:
-    """Yield the targets of the links at a place."""
+    """Yield the text of each link at a place: its target as the link gives it, not resolved."""
     yield from filter(None, (folder.disk.link_at(name)[0] for name in place.real))
 
 

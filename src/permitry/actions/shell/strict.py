@@ -7,10 +7,12 @@ is read once, the body of a loop once for each word, without backtracking.
 ::
 
     list      = pipeline { ("&&" | "||" | ";" | newline) pipeline }
-    pipeline  = ["!"] command { ("|" | "|&") command }
+    pipeline  = { "!" | "time" ["-p"] } command { ("|" | "|&") command }
     command   = simple | ( "(" list ")" | "{" list "}" | loop ) { redirection }
     loop      = "for" NAME "in" word { word } (";" | newline) "do" list "done"
     simple    = { NAME=word | redirection } word { word | redirection }
+
+Before a pipeline, `!` and `time` may each be there once.
 
 Source: shared facts on shell readers; bash(1), "SHELL GRAMMAR", "REDIRECTION".
 """
@@ -65,7 +67,7 @@ class Command:
 
     `follows` is the connector before it: empty for the first, `&&`, `||`, `;` (a newline as well) or `|`; the first
     command of a group follows what the group follows. `within` are the constructs around it, outermost first: `(…)`,
-    `{…}`, `for`, and `!` before its pipeline.
+    `{…}`, `for`, and `!` or `time` before its pipeline.
     """
 
     words: tuple[Word, ...]
@@ -137,11 +139,14 @@ class _Reader(RedirectionReader):
         self.at += len(closer)
 
     def closes(self, closer: str, begin: int) -> bool:
+        """Return whether `closer` is here: `)`, a reserved word, or if empty, the end of the text."""
         if self.at >= len(self.text):
             if closer:
                 raise self.refuse(f"no `{closer}` for what begins", begin)
             return True
-        return self.peek() == closer == ")" or (closer not in ("", ")") and self.at_reserved(closer))
+        if closer == ")":
+            return self.peek() == ")"
+        return bool(closer) and self.at_reserved(closer)
 
     def at_reserved(self, word: str) -> bool:
         return self.text.startswith(word, self.at) and self.ends_word(len(word))
