@@ -45,7 +45,10 @@ class RefusedError(ToolError):
 
 @attrs.define(eq=False)
 class Attempt:
-    """One attempt to carry out an authorized call; `cancellation` stops the tool."""
+    """One attempt to carry out an authorized call; `cancellation` stops the tool.
+
+    `_led_key` is the key of single flight under which other calls may wait for this one, or None.
+    """
 
     authorization: Authorization
     scope: Caller | None
@@ -60,7 +63,7 @@ class Attempt:
     _at_work_since: float = attrs.field(default=0.0, init=False)
     _work: Work | None = attrs.field(default=None, init=False)
     _acquisition: Acquisition | None = attrs.field(default=None, init=False)
-    _leads: Hashable = attrs.field(default=None, init=False)
+    _led_key: Hashable = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.tool, self.call = self.authorization.tool, self.authorization.call
@@ -95,8 +98,8 @@ class Attempt:
         acquisition = self._acquisition
         if acquisition is not None and self._work is None:
             acquisition.release()
-        if self._leads is not None:
-            self.shared.single_flight.complete(self._leads, result)
+        if self._led_key is not None:
+            self.shared.single_flight.complete(self._led_key, result)
 
     def _check_admission(self) -> None:
         # Authorization checks this too: a call that does not fit here did not come through it.
@@ -125,7 +128,10 @@ class Attempt:
             return await self._run_locked()
 
     def _joined(self) -> "concurrent.futures.Future[ToolResult | None] | None":
-        """Return the future of an identical call that already runs (the leader); None if this one is the first."""
+        """Return the future of an identical call that runs; None if this one has to run itself.
+
+        If it is the first, the identical calls that come later wait for it.
+        """
         # A run whose result other runs wait for must not wait for another run itself: this could be a deadlock.
         if leads():
             return None
@@ -133,7 +139,7 @@ class Attempt:
         key = (id(self.tool), self.call.digest)
         is_first, leader = self.shared.single_flight.join_run(key)
         if is_first:
-            self._leads = key
+            self._led_key = key
             return None
         return leader
 

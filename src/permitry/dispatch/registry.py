@@ -336,6 +336,7 @@ class ToolRegistry:
     def _run(self, authorized: AuthorizedCall, scope: Caller | None) -> Run:
         authorization = self._redeem(authorized)
         shared = self._shared
+        # The host may have set these fields after the registry was created.
         shared.telemetry, shared.artifacts, shared.on_event = self.telemetry, self.artifacts, self.on_event
         return Run(authorization, scope, self._shared)
 

@@ -38,7 +38,7 @@ class Wait(Protocol):
     """A function that waits for work: `block_until` on a thread, `await_until` on an event loop."""
 
     def __call__(self, work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> Awaitable[None]:
-        """Return when the work is done, `seconds` have passed, or `stop` is given."""
+        """Return when the work is done, `seconds` have passed, or `stop` is cancelled."""
         ...
 
 
@@ -139,7 +139,7 @@ def waited_for(outcome: Awaitable[R], cancellation: Cancellation) -> R:
 
 
 def _loop_future(work: Work) -> "asyncio.Future[Any]":
-    """Return a future of the loop that is done when `work` is; a thread goes on if the future is cancelled."""
+    """Return a future of the loop that is done when `work` is; cancelling it stops no thread."""
     if isinstance(work, asyncio.Task):
         return work
     loop = asyncio.get_running_loop()
