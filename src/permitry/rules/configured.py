@@ -24,8 +24,8 @@ class ConfiguredRule:
     """A rule from a file: its scope, its effect, and its budget, if it has one.
 
     A restriction with a budget applies once that is spent; a permission, while it is not. `labels`
-    are those that the rule sets or asks for, and that some `FlowRule` of the same rule files puts
-    on the session.
+    are those that must be recorded for it: the one it puts on the session, and those that its
+    conditions ask for and a `FlowRule` of the same rule files puts there.
     """
 
     id: str
@@ -62,7 +62,9 @@ class ConfiguredRule:
         if self.effect is Verdict.ALLOW:
             return self.scope.permits(question) and not self._is_spent(question)
         answer = self.scope.restricts(question)
-        return answer if answer is False or self.budget is None or self._is_spent(question) else False
+        if answer is False or self.budget is None:
+            return answer
+        return answer if self._is_spent(question) else False
 
     def selectors(self) -> tuple[ToolSelector, ...] | None:
         """Return the selectors of the tools it is about; empty for every tool, None if they are not known."""

@@ -20,8 +20,9 @@ from permitry.rules.conditions._conditions import Conditions
 __all__ = ["BY_NAME", "may_be_anything", "met", "met_at_once"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
-# How likely it is that an unsure rule does apply, ascending; 0 if not even the name of the path or
-# host is known.
+# How likely it is that an unsure rule applies, ascending. The path is not known, but is accessed in
+# the way that the rule names; a folder above the path is gone through, or several programs together
+# do what the rule names; a path, host or command fits by its name. 0: no known part fits.
 _BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
@@ -66,13 +67,13 @@ def _below(touch: Touch, name: str) -> Touch:
 
 
 def _known(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
-    """Yield the certain and possible parts of a call that conditions of one kind may be about, with these."""
+    """Yield the conditions with each certain or possible part that they may be about."""
     for part in _of_kind(kind, question.parts):
         yield kind, part
 
 
 def _guessed(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
-    """Yield the same for guessed parts, each with the conditions that `_about` returns for it."""
+    """Yield what `_about` leaves of the conditions with each guessed part they may be about."""
     for part in _of_kind(kind.guessed, question.guesses):
         yield _about(kind, part), part
 
