@@ -70,13 +70,13 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
     )
 
 
-def _may_select(data: object, tool: frozenset[str]) -> bool:
+def _may_select(data: object, names: frozenset[str]) -> bool:
     """Return whether a rule may select a tool that has these names; other rules are not even validated."""
-    names = data.get("tools") if isinstance(data, dict) else None
-    if names is None or not _are_some_texts(names):
+    selectors = data.get("tools") if isinstance(data, dict) else None
+    if selectors is None or not _are_some_texts(selectors):
         return True
     # A selector for traits depends on more than the name.
-    return any(name in tool or name.startswith("@") or NamePattern(name).may_mean(tool) for name in names)
+    return any(each in names or each.startswith("@") or NamePattern(each).may_mean(names) for each in selectors)
 
 
 def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> ConfiguredRule:

@@ -36,8 +36,8 @@ class TrustStore:
     """What a user trusts, in a file that only this user can have written. Safe among processes and threads.
 
     If the file is damaged, a link, of another owner or writable by others, nothing is trusted:
-    `entries`, `trust` and `revoke` raise `ConfigError`, and the notices on what is dropped from
-    `origin` explain why.
+    `is_trusted` is False, `origin` is untrusted and says why in `distrust`, and all other methods
+    raise `ConfigError`.
     """
 
     path: Path = attrs.field(factory=lambda: user_state() / "trust.json")
