@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import attrs
 from rich.console import Console
 
 from permitry.cli import render
+from permitry.cli.always import Always, Offer
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -54,7 +56,9 @@ class TerminalChannel:
     explain: Callable[[ToolCall], Explanation]
     edit: Callable[[str], str]
     preview: Callable[[ToolCall], str | None] = _no_preview
+    always: Always | None = None
     _is_seen: bool = attrs.field(default=True, init=False)
+    _offers: list[Offer] = attrs.field(factory=list, init=False)
     # One question at a time: the answer belongs to what is on the screen.
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
@@ -66,10 +70,11 @@ class TerminalChannel:
     def _asked(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         self._is_seen = self._show(request, in_full=request.is_plan)
         question = "leave plan mode with this plan?" if request.is_plan else "run it?"
-        always = "/[a]lways" if request.suggested_grants else ""
+        self._offers = self._offered(request)
+        always = "/[a]lways" if self._offers else ""
         while (line := self._line(f"{question} [y]es/[n]o{always}/[e]dit/e[x]plain/[s]how all/[q]uit: ")) is not None:
             word = line.strip().lower()
-            if word in ("a", "always") and not request.suggested_grants:
+            if word in ("a", "always") and not self._offers:
                 word = ""
             response = self._answer(word, request)
             if response is not None:
@@ -91,10 +96,50 @@ class TerminalChannel:
             case "q" | "quit":
                 return ToolConfirmationResponse(approved=False, abort=True)
             case "a" | "always" if self._is_seen:
-                return ToolConfirmationResponse(approved=True, skip_future=True)
+                return self._approved_for_good()
             case "e" | "edit":
                 return self._edited(request)
         return None
+
+    def _offered(self, request: ToolConfirmationRequest) -> list[Offer]:
+        """Return what may be remembered of an approval; without rules, only that the tool need not be asked about."""
+        may_ignore = bool(request.suggested_grants)
+        if self.always is None:
+            return [Offer(each.label) for each in request.suggested_grants]
+        return [] if request.is_plan else self.always.offers(request.call, may_ignore=may_ignore)
+
+    def _approved_for_good(self) -> ToolConfirmationResponse | None:
+        """Ask what is to be remembered, and for how long; None to go back to the question."""
+        if self.always is None:
+            return ToolConfirmationResponse(approved=True, skip_future=True)
+        for number, offer in enumerate(self._offers, 1):
+            self._say(f"  {number}  {offer.label}")
+        answer = self._line(f"always what? a number, and f to keep it in {self.always.file} (empty: back): ")
+        chosen = re.fullmatch(r"\s*(\d)\s*(f?)\s*", answer or "")
+        if chosen is None or not 1 <= int(chosen[1]) <= len(self._offers):
+            self._say("nothing is remembered")
+            return None
+        offer = self._offers[int(chosen[1]) - 1]
+        if chosen[2] and not self._saved(offer):
+            return None
+        self.always.for_session(offer)
+        return ToolConfirmationResponse(approved=True, skip_future=offer.rule is None)
+
+    def _saved(self, offer: Offer) -> bool:
+        """Show what would be added to the rule file, and add it if the user agrees."""
+        if self.always is None or offer.rule is None:
+            self._say("all calls of a tool are remembered for this session only; write a rule to keep that")
+            return False
+        try:
+            self._say(self.always.diff(offer))
+            if (self._line("save this? [y]es/[n]o: ") or "").strip().lower() not in ("y", "yes"):
+                self._say("nothing is remembered")
+                return False
+            self.always.save(offer)
+        except (OSError, ValueError) as error:
+            self._say(f"not saved: {error}")
+            return False
+        return True
 
     def _help(self, word: str, request: ToolConfirmationRequest) -> None:
         match word:

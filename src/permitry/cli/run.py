@@ -4,17 +4,21 @@ import argparse
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from permitry.audit.record import JsonlRecorder
 from permitry.cli import prompt
+from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, origins_from, tell
 from permitry.cli.live import LiveView
 from permitry.cli.main import ExitCode
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
+from permitry.config.catalogue import PREFIX
 from permitry.config.diagnostics import nearest
+from permitry.config.folders import user_config
 from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
 from permitry.config.reload import Loaded, PolicyReloader, difference
@@ -122,7 +126,13 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
     if answers is not None:
         handler.channel = answers
     elif terminal is not None:
-        handler.channel = prompt.TerminalChannel(terminal, handler.explain, prompt.edit_in_editor, registry.preview)
+        handler.channel = prompt.TerminalChannel(
+            terminal,
+            handler.explain,
+            prompt.edit_in_editor,
+            registry.preview,
+            Always(handler, _own_file(options.rules or ())),
+        )
     guard = SessionGuard(
         handler,
         record,
@@ -134,6 +144,12 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         is_over=lambda: toolset.is_over,
     )
     return guard, recorder
+
+
+def _own_file(named: Sequence[str]) -> Path:
+    """Return the rule file to which the user's own rules are added: the first that is named, or the user's."""
+    own = (Path(name) for name in named if not name.startswith(PREFIX))
+    return next(own, user_config() / "rules.toml")
 
 
 def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
