@@ -80,9 +80,10 @@ def test_always_asks_once(talk: Talk, workspace: Path) -> None:
 
 def test_always_is_not_offered_by_a_restriction(talk: Talk, workspace: Path) -> None:
     """Where a restriction asks, always is not offered, and typing it decides nothing."""
-    _, _, _, seen = talk((QUESTION, "a\n"), (QUESTION, "y\n"), calls=[SHELL])
+    secret = {**SHELL, "arguments": {"command": "touch .env"}}
+    _, _, _, seen = talk((QUESTION, "a\n"), (QUESTION, "y\n"), calls=[secret])
     assert "[a]lways" not in seen
-    assert [path.name for path in workspace.iterdir()] == ["c.txt"]
+    assert [path.name for path in workspace.iterdir()] == [".env"]
 
 
 def test_edit_runs_the_edited_call(talk: Talk, editor: Callable[[str], None], workspace: Path) -> None:

@@ -33,7 +33,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 def _is_plain(rule: ConfiguredRule) -> bool:
     """Return whether the rule permits commands wherever and whenever they run."""
     when = rule.scope.when
-    is_narrow = rule.scope.selectors or rule.scope.unless is not None or rule.budget is not None
+    is_narrow = rule.scope.selectors or rule.scope.unless or rule.budget is not None
     return not is_narrow and when == Conditions(commands=when.commands)
 
 

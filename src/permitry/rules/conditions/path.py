@@ -108,7 +108,7 @@ class PathPattern(WrittenPattern):
         if not (_has_wildcards(place) or self._needle in place.folded):
             return False
         if not (self._parts or place.is_certain or self._bases(roots)):
-            # Any text might name a folder that is not known, which is no reason to think so.
+            # Any text might name a folder that is not known, which is not a reason to think so.
             return False
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
         return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
