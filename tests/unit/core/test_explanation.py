@@ -45,10 +45,11 @@ def test_near_misses_hold_the_rules_that_tell_one() -> None:
 def test_an_explanation_reads_as_text() -> None:
     """Everything a human asks for is in it, in the order of the questions."""
     decided = RuleTrace("r", Phase.RESTRICTION, 150, Verdict.BLOCK, RuleOutcome.MATCHED, "f:1", "why", deciding=True)
+    other = RuleTrace("yolo", Phase.PERMISSION, 300, Verdict.ALLOW, RuleOutcome.MATCHED, "built-in", "")
     failed = RuleTrace("x", Phase.RESTRICTION, 160, Verdict.CONFIRM, RuleOutcome.FAILED, None, "", error="E: no")
     run = Run((Word("rm"), Word("a")), doubt="`rm` deletes files", within=("time",))
     actions = (ActionTrace(run, _decision()), ActionTrace(Unknown("$x", "a variable", 3), _decision(), False))
-    assert str(Explanation(_decision(), (decided, failed), actions)).splitlines() == [
+    assert str(Explanation(_decision(), (decided, failed, other), actions)).splitlines() == [
         "block",
         "  decided by  r  (restriction, f:1)",
         "  reason      why",
@@ -59,6 +60,7 @@ def test_an_explanation_reads_as_text() -> None:
         "  matches",
         "    150 block   r  (f:1)  decided",
         "    160 confirm x  (code)  failed, so it counts as matched: E: no",
+        "    300 allow   yolo  (built-in)",
         "  error       x: E: no",
     ]
 

@@ -8,7 +8,7 @@ from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import RuleError
-from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolsCondition, ToolSelector
+from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolsCondition, ToolSelector, selector_problem
 
 READS = Actions((Run((Word("ls"),)),))
 WRITES = Actions((Run((Word("rm"),), "it removes"),), doubt="it removes")
@@ -146,3 +146,42 @@ def test_one_selector_is_enough_and_lifts_only_what_is_certain() -> None:
 
 
 SHELL = ToolSpec("run", traits=ToolTraits(open_world=True), roles={"command": ArgumentRole.COMMAND})
+
+
+@pytest.mark.parametrize(
+    ("word", "problem", "hint"),
+    [
+        ("@shel", "unknown trait selector `@shel`", "did you mean `@shell`?"),
+        (" ", "a tool name is empty", "for every tool"),
+        ("a ", "the tool name `a ` holds blanks at an end or invisible characters", "remove them"),
+        ("a{b,c}", "the pattern `a{b,c}` uses brackets or braces", "list the names"),
+        ("^read_", "`^read_` is not the name of a tool", "`*` and `?`"),
+        ("re:read", "`re:read` is not the name of a tool", "`*` and `?`"),
+        (
+            "Bash(npm test:*)",
+            "`Bash(npm test:*)` is another program's way to name calls",
+            'when.command = "npm test *"',
+        ),
+        ("Bash(ls)", "`Bash(ls)` is another program's way to name calls", 'when.command = "ls"'),
+        ("WebFetch(domain:a.b)", "`WebFetch(domain:a.b)` is another program's way to name calls", 'when.host = "a.b"'),
+        ("Other(x)", "`Other(x)` is another program's way to name calls", 'tools = ["Other"]'),
+        ("a" * 500, "a tool name is longer than", "no tool has such a name"),
+        ("mcp__s__t", "`mcp__s__t` is another program's way to name a tool", "write `mcp:s/t`"),
+        ("mcp__s", "`mcp__s` is another program's way to name a tool", "write `mcp:s/*`"),
+        ("mcp:s", "`mcp:s` names a server but no tool", "`mcp:server/tool`"),
+        ("mcp:/t", "`mcp:/t` names a tool but no server", "`mcp:server/tool`"),
+        ("mcp:", "`mcp:` names neither server nor tool", "`mcp:server/tool`"),
+    ],
+)
+def test_a_word_that_names_no_tool_is_explained(word: str, problem: str, hint: str) -> None:
+    """What is wrong, and what to write instead; the words of other programs are known."""
+    found = selector_problem(word)
+    assert found is not None
+    assert found[0].startswith(problem)
+    assert hint in (found[1] or "")
+
+
+@pytest.mark.parametrize("word", ["read_file", "*", "mcp:s/*", "mcp:s/t", "@shell", "read-*", "a.b"])
+def test_a_word_that_may_name_tools_has_no_problem(word: str) -> None:
+    """Names, patterns of names, servers and traits."""
+    assert selector_problem(word) is None
