@@ -47,7 +47,7 @@ class Disk:
     entries: int = MOST_ENTRIES
     _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
-    _listings: dict[tuple[str, bool], Listing] = attrs.field(factory=dict, repr=False)
+    _listings: dict[tuple[str, int | None, bool], Listing] = attrs.field(factory=dict, repr=False)
     places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
     """The places that were resolved in this decision, by everything they depend on: the same word comes up often."""
 
@@ -91,14 +91,15 @@ class Disk:
             self._below[top] = self._walk(top)
         return self._below[top]
 
-    def listed(self, top: str, *, has_hidden: bool) -> Listing:
+    def listed(self, top: str, depth: int | None, *, has_hidden: bool) -> Listing:
         """Return the names of a folder and of what is below it, in no order; those of links, and not where they lead.
 
+        `depth` is how many folders deep, None for all.
         There is a limit for each folder, and none for all: a rule more must not make another one less certain.
         """
-        key = (top, has_hidden)
+        key = (top, depth, has_hidden)
         if key not in self._listings:
-            self._listings[key] = _listed_below(top, has_hidden=has_hidden)
+            self._listings[key] = _listed_below(top, depth, has_hidden=has_hidden)
         return self._listings[key]
 
     def _walk(self, top: str) -> Links:
@@ -129,33 +130,45 @@ class Disk:
                 yield entry
 
 
-def _listed_below(top: str, *, has_hidden: bool) -> Listing:
-    names, waiting, is_whole = [], [top], True
+def _listed_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
+    if top == "/" and depth is None:
+        # There are always more names than the limit.
+        return Listing((top,), is_whole=False)
     try:
         os.lstat(top)
     except (FileNotFoundError, NotADirectoryError):
         return Listing()
     except (OSError, ValueError):
         return Listing(is_whole=False)
-    names.append(top)
-    while waiting and is_whole:
+    names = [top]
+    waiting = [(top, 0)] if depth != 0 else []
+    while waiting:
+        folder, level = waiting.pop()
         try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    if entry.name.startswith(".") and not has_hidden:
-                        continue
-                    names.append(entry.path)
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    if len(names) > MOST_LISTED:
-                        is_whole = False
-                        break
+            below = _entries_of(folder, MOST_LISTED - len(names), has_hidden=has_hidden)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError):
             # What the program may not read either is not touched; but it may be started by another user.
-            is_whole = False
-    return Listing(tuple(names), is_whole)
+            return Listing(tuple(names), is_whole=False)
+        if below is None:
+            return Listing(tuple(names), is_whole=False)
+        names += [name for name, _ in below]
+        if level + 1 != depth:
+            waiting += [(name, level + 1) for name, is_folder in below if is_folder]
+    return Listing(tuple(names))
+
+
+def _entries_of(folder: str, most: int, *, has_hidden: bool) -> list[tuple[str, bool]] | None:
+    """Return the names in a folder, and whether each is one itself; None if there are more than `most`."""
+    found: list[tuple[str, bool]] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if len(found) >= most:
+                return None
+            if has_hidden or not entry.name.startswith("."):
+                found.append((entry.path, entry.is_dir(follow_symlinks=False)))
+    return found
 
 
 def _kind(target: str, depth: int) -> Links:

@@ -108,7 +108,7 @@ class Folder:
             is_entry=is_entry,
         )
 
-    def _look(self, place: Place, descent: Descent) -> Callable[[str], Listing] | None:
+    def _look(self, place: Place, descent: Descent) -> Callable[[str, int | None], Listing] | None:
         """Return how to list what is below a folder; not all of it where earlier commands may have put other files.
 
         None without a disk.
@@ -117,7 +117,7 @@ class Folder:
             return None
         listed = functools.partial(self.disk.listed, has_hidden=descent is not Descent.VISIBLE)
         if any(map(self.earlier().has_new_below, place.names)):
-            return lambda top: attrs.evolve(listed(top), is_whole=False)
+            return lambda top, depth: attrs.evolve(listed(top, depth), is_whole=False)
         return listed
 
     def has_folder(self, word: Word) -> bool:

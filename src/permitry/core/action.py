@@ -66,7 +66,7 @@ class Descent(enum.Enum):
     """What it makes there, under names that are not known."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Listing:
     """The absolute names of a folder and of what is below it; `is_whole`: there are no others."""
 
@@ -82,6 +82,10 @@ class Listing:
     def text(self) -> str:
         """All of them with a NUL between every two, for a quick look."""
         return fold("\0".join(self.names))
+
+    def has_component(self, name: str) -> bool:
+        """Return whether a name is a component of one of them; it is without regard to case and composition."""
+        return any(f"/{name}{end}" in self.text for end in ("/", "\0")) or self.text.endswith(f"/{name}")
 
 
 @attrs.frozen
@@ -114,7 +118,8 @@ class Place:
     leads to a link. `is_certain`: these are all, and each is one
     file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
     `is_tree`: what lies below a folder of this name is touched as well, as `descent` says; `look` lists what is below a
-    folder, None where that is not known. `is_glob`: the wildcards in it are not quoted,
+    folder to a depth (None for all of it), and is None where that is not known.
+    `is_glob`: the wildcards in it are not quoted,
     so that it may become other names. `is_open`: an expansion, or another program, says the name or a part of it, so it
     may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real` also holds its own place,
     where links in its folders are followed, but not the entry if it is a link.
@@ -130,7 +135,7 @@ class Place:
     is_open: bool = attrs.field(default=False, kw_only=True)
     is_entry: bool = attrs.field(default=False, kw_only=True)
     descent: Descent = attrs.field(default=Descent.ALL, kw_only=True)
-    look: Callable[[str], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
+    look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:

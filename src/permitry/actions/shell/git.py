@@ -45,14 +45,21 @@ def git_runs(words: Words) -> Iterator[Inner]:
     for at, text in enumerate(texts):
         if texts[0] == "clone" and (packed := _UPLOAD_PACK.fullmatch(text)):
             yield Inner("", text=packed[1] or " ".join(texts[at + 1 : at + 2]))
-        if text.startswith("ext::"):
-            # `% ` is a blank within a word; for `%S` and the like git puts in the service it asks for.
-            words_of = re.sub(r"%.", lambda match: match[0].replace("% ", "\0"), text.removeprefix("ext::")).split()
-            yield Inner("", tuple(Word(each.replace("\0", " ")) for each in words_of))
-        elif text.startswith("!"):
+        if text.startswith("!"):
             yield Inner("", text=text.lstrip("!"))
-        elif text.startswith("--") and text.endswith("-filter") and texts[:1] == ("filter-branch",):
+        elif texts[:1] == ("filter-branch",) and (text == "--setup" or (text[:2] == "--" and text.endswith("-filter"))):
             yield from (Inner("", text=following) for following in texts[at + 1 : at + 2])
+    yield from _transports(words)
+
+
+def _transports(words: Words) -> Iterator[Inner]:
+    """Yield the commands of addresses such as `ext::sh -c x`, also where an option sets one."""
+    for word in words[1:]:
+        _, mark, text = word.text.partition("ext::")
+        if mark:
+            # `% ` is a blank within a word; for `%S` and the like git puts in the service it asks for.
+            words_of = re.sub(r"%.", lambda match: match[0].replace("% ", "\0"), text).split()
+            yield Inner("", tuple(Word(each.replace("\0", " ")) for each in words_of))
 
 
 def _aliases(words: Words) -> Iterator[Inner]:

@@ -14,6 +14,7 @@ __all__ = ["reads_commands", "reads_shell"]
 Words = Sequence[Word]
 
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
+_STREAMS = frozenset({"stdin", "0"})
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
 
@@ -74,7 +75,8 @@ def _sudo_reads(words: Words) -> bool:
 
 def _source_reads(words: Words) -> bool:
     operands = [word for word in words[1:3] if word.text != "--"]
-    return any(map(_is_stream, operands[:1]))
+    # After `cd /dev`, `./stdin` is the stream; a file of such a name elsewhere is rare.
+    return any(_is_stream(word) or posixpath.basename(word.text) in _STREAMS for word in operands[:1])
 
 
 def _xargs_reads(words: Words) -> bool:

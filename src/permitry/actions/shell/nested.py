@@ -23,7 +23,7 @@ from permitry.actions.shell.expressions import (
     run,
 )
 from permitry.actions.shell.git import git_runs
-from permitry.actions.shell.running import SHELLS, SUBCOMMANDS, Inner, Wrapper, wrapper_of
+from permitry.actions.shell.running import ANY_COMMAND, SHELLS, SUBCOMMANDS, Inner, Wrapper, wrapper_of
 from permitry.actions.shell.scripted import SCRIPTED
 from permitry.core.action import Word
 
@@ -41,8 +41,19 @@ _CHECKS = re.compile(r"-[cenvx]+")
 _CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
 _REPLACING = re.compile(r"-[0prtox]*[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
+_SUBSTITUTIONS = ("$(", "`", "<(", ">(")
+_RUNNING_VARIABLES = frozenset(
+    [
+        "BASH_ENV", "EPOCHSECONDS", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "HISTCMD", "LINENO", "OPTIND",
+        "PROMPT_COMMAND", "PS4", "RANDOM", "SECONDS", "SRANDOM",
+    ]
+)  # fmt: skip
+"""Variables whose value a shell or git runs as a command, or evaluates as arithmetic, which may run one."""
 _EVALUATE = frozenset(
     {
+        "getopts",
+        "mapfile",
+        "readarray",
         "[",
         "compgen",
         "complete",
@@ -173,16 +184,39 @@ def shell_text(words: Words) -> Iterator[Inner]:
     if not at:
         yield from _after_options(words[1:], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT"))
         return
-    for start in _starts(words[at + 1 :], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPTc")):
-        text, parameters = words[at + 1 + start], words[at + 2 + start :]
+    start = _text_after(words, at)
+    yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[at + 1 : start])
+    for text, parameters in [(words[start], words[start + 1 :])] if start < len(words) else []:
         yield read(text.text)
         if "$" in text.text:
             yield attrs.evolve(run(parameters), is_guess=True)
             yield attrs.evolve(run(parameters[1:]), is_guess=True)
 
 
+def _text_after(words: Words, at: int) -> int:
+    """Return the index of the text of `sh -c`: behind further options, of which `o` and `O` take a value each."""
+    while at < len(words):
+        option = words[at].text
+        at += 1 + sum(letter in "oO" for letter in ("" if option.startswith("--") else option))
+        if option in ("-", "--") or not (at < len(words) and words[at].text[:1] in ("-", "+")):
+            return at
+    return at
+
+
 def _eval(words: Words) -> Iterator[Inner]:
-    yield read(joined(words[1:]))
+    # `eval` has no options, and bash takes `--` for their end.
+    yield read(joined(words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]))
+
+
+def _history(words: Words) -> Iterator[Inner]:
+    """Yield the text that `history -s` stores, which `fc` may run."""
+    yield attrs.evolve(read(joined(words[2:])), is_guess=True)
+
+
+def _fc(words: Words) -> Iterator[Inner]:
+    """Yield any command: with operands, `fc` runs one of the history, perhaps changed, unless it lists them."""
+    if len(words) > 1 and not any(has_letter(word, "l") for word in words[1:]):
+        yield attrs.evolve(ANY_COMMAND, by=words[0].text)
 
 
 def _trap(words: Words) -> Iterator[Inner]:
@@ -195,8 +229,11 @@ def _alias(words: Words) -> Iterator[Inner]:
 
 def _evaluated(words: Words) -> Iterator[Inner]:
     """Yield words with a command substitution that bash may evaluate again, such as the index in `read 'a[$(…)]'`."""
-    texts = (word.text for word in words[1:] if "$(" in word.text or "`" in word.text)
+    texts = (word.text for word in words[1:] if any(sign in word.text for sign in _SUBSTITUTIONS))
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
+    if any(word.text.removeprefix("-v").partition("=")[0] in _RUNNING_VARIABLES for word in words[1:]):
+        # What is read into such a variable is run, or evaluated, and is not among the words.
+        yield attrs.evolve(ANY_COMMAND, by=words[0].text)
 
 
 def _watch(words: Words) -> Iterator[Inner]:
@@ -272,12 +309,14 @@ READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "coproc": _coproc,
     "env": _env,
     "eval": _eval,
+    "fc": _fc,
     "fd": fd,
     "fdfind": fd,
     "find": find,
     "flock": dash_c,
     "git": git_runs,
     "hash": _hash,
+    "history": _history,
     "kubectl": after_dashes,
     "oc": after_dashes,
     "parallel": _parallel,

@@ -142,7 +142,7 @@ class PathPattern(WrittenPattern):
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
         tops = map(_above_wildcards, place.names) if _has_wildcards(place) else place.names
         return [
-            (whole, place.look(start))
+            (whole, place.look(start, _depth(start, whole)))
             for top in dict.fromkeys(tops)
             for whole in wholes
             for start in _starts(top, whole)
@@ -150,17 +150,20 @@ class PathPattern(WrittenPattern):
 
     def _matching(self, looked: list[tuple[_Parts, Listing]]) -> Iterator[str]:
         for whole, listing in looked:
-            if self._hint not in listing.text:
+            if self._needle and not listing.has_component(self._needle):
                 continue
-            for name, folded in zip(listing.names, listing.folded, strict=True):
-                if self._hint in folded and align(whole, _literal(name), Segment.may_match):
+            for at, name in enumerate(listing.names):
+                if self._fits_whole(whole, listing, at, name):
                     yield name
 
-    @functools.cached_property
-    def _hint(self) -> str:
-        """The longest literal text within a component: a name without it cannot fit."""
-        pieces = (piece for part in self._parts if part is not None for piece in part.folded.pieces)
-        return max((piece for piece in pieces if isinstance(piece, str)), key=len, default="")
+    def _fits_whole(self, whole: _Parts, listing: Listing, at: int, name: str) -> bool:
+        folded = listing.folded[at]
+        if self._needle and f"/{self._needle}/" not in f"{folded}/":
+            return False
+        last = self._parts[-1] if self._parts else None
+        if last is not None and not last.folded.matches(folded.rpartition("/")[2]):
+            return False
+        return align(whole, _literal(name), Segment.may_match)
 
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
         bases = self._literal_bases(roots)
@@ -306,6 +309,13 @@ def _starts(top: str, whole: _Parts) -> Iterator[str]:
         yield "/" + "/".join(names)
     elif theirs[: len(ours)] == ours:
         yield top
+
+
+def _depth(start: str, whole: _Parts) -> int | None:
+    """Return how many folders below `start` a pattern may name something first; None for any number."""
+    begun = len(_split(start))
+    rest = whole[begun:-1] if whole[-1:] == (None,) else whole[begun:]
+    return None if None in (*whole[:begun], *rest) else len(rest)
 
 
 def _above_wildcards(name: str) -> str:

@@ -1,0 +1,74 @@
+"""A blocked command in disguise: each text runs it, or may, and so never runs unasked where all others do."""
+
+import pytest
+
+from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+
+_RULES = """
+schema = 1
+[[rule]]
+id = "commands"
+effect = "allow"
+tools = ["@shell"]
+[[rule]]
+id = "no-push"
+effect = "block"
+when.command = ["git push *"]
+"""
+
+
+@pytest.fixture(scope="module")
+def policy() -> AuthorizationPolicy:
+    """Return a policy that permits every command but one."""
+    return load_policy(_RULES)
+
+
+def _verdict(policy: AuthorizationPolicy, command: str) -> Verdict:
+    return policy.decide(ToolCall("bash", {"command": command}), AuthContext(workspace="/w")).verdict
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        # The text of a shell begins with an assignment.
+        "/bin/sh -c 'x=1; git push'", "/usr/bin/bash -c 'x= git push'", "exec bash -c 'x=1; git push'",
+        "find a -exec sh -c 'x=1; git push' \\;", "busybox sh -c 'x=1; git push'",
+        # Options behind `-c`, and those that take a value.
+        "setsid -w bash -c +x 'git push'", "setsid -w bash -c +o pipefail 'git push'",
+        "setsid -w bash -co pipefail 'git push'", "setsid -w bash -xco pipefail 'git push'",
+        "setsid -w bash -Oc extglob 'git push'", "bash -c -- 'git push'",
+        # Builtins that run texts.
+        "eval -- git push", 'eval -- "git push"', "builtin eval -- git push", "trap 'eval -- git push' EXIT",
+        "history -s 'git push'; fc -s", "history -s 'x push'; fc -s x=git", "fc -e - git",
+        "compgen -W '<(git push)'", "compgen -W '$(git push)'",
+        # Variables whose value is run.
+        "read OPTIND <<< 'a[$(git push)]'", "read PS4 <<< '$(git push)'; set -x; true", "mapfile SECONDS <<< 'a[x]'",
+        "read BASH_ENV <<< '$(git push)'; export BASH_ENV; bash -c true", "printf -vOPTIND '%b' 'a[x]'",
+        # Standard input as a script.
+        "cd /dev && . ./stdin <<< 'git push'", "cd /dev/fd && . ./0 <<< 'git push'",
+        # What git runs.
+        "git -c remote.x.url='ext::git push' -c protocol.ext.allow=always fetch x",
+        'git -c protocol.ext.allow=always ls-remote "ext::sh -c x=1;git% push"',
+        "git filter-branch -f --setup 'git push'",
+    ],
+)  # fmt: skip
+def test_a_disguise_does_not_help(policy: AuthorizationPolicy, command: str) -> None:
+    """Whether it is blocked or asked about, it does not run unasked."""
+    assert _verdict(policy, command) is not Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/bin/sh -c 'x=1; echo $x'", "eval -- ls",
+        "history -s 'make test'", "fc -l", "read -r name <<< 'a b'", "mapfile -t lines",
+        "git -c remote.x.url='ext::ls' fetch x", "alias ll='ls -l'", ". ./venv/bin/activate", "git fetch origin",
+    ],
+)  # fmt: skip
+def test_what_looks_alike_runs(policy: AuthorizationPolicy, command: str) -> None:
+    """A needless question is a defect as well."""
+    assert _verdict(policy, command) is Verdict.ALLOW
