@@ -175,3 +175,12 @@ def test_a_file_that_cannot_be_written_is_no_approval(prompt: Prompt, always: Al
     response, shown = prompt("git commit -m x", "a\n2f\ny\nn\n\n")
     assert response == ToolConfirmationResponse(approved=False)
     assert "not saved: " in shown
+
+
+def test_a_saved_rule_does_not_clash_with_that_of_the_session(always: Always) -> None:
+    """When the rules are loaded again, the file has the rule that the session was given, too."""
+    offer = always.offers(_bash("make test"))[0]
+    always.save(offer)
+    always.for_session(offer)
+    always.handler.policy = load_policy("permitry:coding-agent", always.file)
+    assert always.handler.decide(_bash("make test")).verdict is Verdict.ALLOW

@@ -15,7 +15,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.explanation import ActionTrace
-from permitry.errors import ConfigError, PermitryError
+from permitry.errors import PermitryError
 from permitry.files import replace_file
 from permitry.handler import ToolHandler
 
@@ -25,6 +25,7 @@ _HEADER = "schema = 1\n"
 _PLAIN = re.compile(r"[\w./@:+=,-]+")
 _SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
 _CODE = "covers-interpreter"
+_ID = "always-"
 
 
 @attrs.frozen
@@ -49,16 +50,18 @@ class Always:
         `may_ignore`: the tool may go on the ignore list, which is the last offer.
         """
         name = call.digest[:8]
-        exact = _rule(f"always-{name}", tools=[call.tool], **{"when.digest": [call.digest]})
-        found = [Offer("exactly this call", exact)]
-        found += [each for each in self._patterns(call, name) if self._permits(each, call)][:1]
-        of_tool = [Offer(f"every call of `{call.tool}`")] if may_ignore else []
-        return [each for each in found if self._permits(each, call)] + of_tool
+        exact = _rule(f"{_ID}{name}", tools=[call.tool], **{"when.digest": [call.digest]})
+        exactly = Offer("exactly this call", exact)
+        alike = next((each for each in self._patterns(call, name) if self._permits(each, call)), None)
+        found = [exactly] if self._permits(exactly, call) else []
+        found += [] if alike is None else [alike]
+        return [*found, Offer(f"every call of `{call.tool}`")] if may_ignore else found
 
     def for_session(self, offer: Offer) -> None:
         """Let the rule of an offer count until the session ends."""
         if offer.rule is not None:
-            self._texts.append(offer.rule)
+            # Under an id of its own: the rule file it was saved in may be loaded again, and ids are unique.
+            self._texts.append(offer.rule.replace(f'id = "{_ID}', f'id = "session-{_ID}'))
             self.handler.session.rules = load_rules(_HEADER + "\n" + "\n".join(dict.fromkeys(self._texts)))
 
     def diff(self, offer: Offer) -> str:
@@ -92,7 +95,7 @@ class Always:
         try:
             rules = load_rules(_HEADER + "\n" + offer.rule)
             policy = self.handler.policy.with_rules(rules)
-        except (ConfigError, PermitryError):
+        except PermitryError:
             return False
         context, spec = AuthContext.from_state(self.handler.session), self.handler.registry.get(call.tool)
         is_enough = policy.decide(call, context, spec).verdict is Verdict.ALLOW
@@ -107,8 +110,8 @@ class Always:
                 return
             shown = ", ".join(f"`{each}`" for each in dict.fromkeys([*commands, *paths]))
             rules = [
-                *([_rule(f"always-{name}-commands", **{"when.command": commands})] if commands else []),
-                *([_rule(f"always-{name}-paths", tools=[call.tool], **{"when.path": paths})] if paths else []),
+                *([_rule(f"{_ID}{name}-commands", **{"when.command": commands})] if commands else []),
+                *([_rule(f"{_ID}{name}-paths", tools=[call.tool], **{"when.path": paths})] if paths else []),
             ]
             yield Offer(f"calls like {shown}", "\n".join(rules))
 
