@@ -189,3 +189,13 @@ def test_the_shipped_sets_look_as_well(folder: Path) -> None:
     (folder / "src" / ".env").touch()
     decision = policy.decide(call, context)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "ask-credentials")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"), [("t[!m]x", "tMx"), ("Src/deep/*.PY", "src/deep/b.py"), ("SRC/deep/b.py", "x")]
+)
+def test_no_name_is_missed_for_its_case(folder: Path, decide: Decide, pattern: str, name: str) -> None:
+    """A restriction compares names as they are written and without regard to case."""
+    (folder / name).touch()
+    top = "src" if "/" in pattern else "."
+    assert decide(f"grep -r x {top}", pattern).verdict is BLOCK

@@ -117,12 +117,11 @@ class Place:
     sure); `real` the same with links followed as the kernel follows them, `passed` the names between these where a link
     leads to a link. `is_certain`: these are all, and each is one
     file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
-    `is_tree`: what lies below a folder of this name is touched as well, as `descent` says; `look` lists what is below a
-    folder to a depth (None for all of it), and is None where that is not known.
-    `is_glob`: the wildcards in it are not quoted,
-    so that it may become other names. `is_open`: an expansion, or another program, says the name or a part of it, so it
-    may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real` also holds its own place,
-    where links in its folders are followed, but not the entry if it is a link.
+    `is_tree`: what lies below a folder of this name is touched as well, as `descent` says; `look` lists what is
+    below a folder to a depth (None for all of it), and is None where that is not known. `is_glob`: the wildcards in
+    it are not quoted, so that it may become other names. `is_open`: an expansion, or another program, says the name
+    or a part of it, so it may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real`
+    also holds its own place, where links in its folders are followed, but not the entry if it is a link.
     """
 
     text: str

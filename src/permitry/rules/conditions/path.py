@@ -161,7 +161,10 @@ class PathPattern(WrittenPattern):
         if self._needle and f"/{self._needle}/" not in f"{folded}/":
             return False
         last = self._parts[-1] if self._parts else None
-        if last is not None and not last.folded.matches(folded.rpartition("/")[2]):
+        # As written and folded: `[!a]` matches `A`, and as folded it does not.
+        if last is not None and not any(
+            each.matches(text.rpartition("/")[2]) for each, text in ((last, name), (last.folded, folded))
+        ):
             return False
         return align(whole, _literal(name), Segment.may_match)
 
@@ -306,7 +309,8 @@ def _starts(top: str, whole: _Parts) -> Iterator[str]:
     names = [name for name in (head[:-1] if len(head) == len(whole) else head) if name is not None]
     ours, theirs = components_of("/".join(names)), components_of(top)
     if ours[: len(theirs)] == theirs:
-        yield "/" + "/".join(names)
+        # The folder as it is written in the call, and not in the pattern: its letters may be of another case.
+        yield "/".join([top.rstrip("/"), *names[len(theirs) :]]) or "/"
     elif theirs[: len(ours)] == ours:
         yield top
 
