@@ -46,7 +46,8 @@ def _verdict(policy: AuthorizationPolicy, command: str) -> Verdict:
         "history -s 'git push'; fc -s", "history -s 'x push'; fc -s x=git", "fc -e - git",
         "compgen -W '<(git push)'", "compgen -W '$(git push)'",
         # Variables whose value is run.
-        "read OPTIND <<< 'a[$(git push)]'", "read PS4 <<< '$(git push)'; set -x; true", "mapfile SECONDS <<< 'a[x]'",
+        "read OPTIND <<< 'a[$(git push)]'", "read PS4 <<< '$(git push)'; set -x; true", "printf -v PS4 x",
+        "export BASH_ENV=f", "mapfile SECONDS <<< 'a[x]'",
         "read BASH_ENV <<< '$(git push)'; export BASH_ENV; bash -c true", "printf -vOPTIND '%b' 'a[x]'",
         # Standard input as a script.
         "cd /dev && . ./stdin <<< 'git push'", "cd /dev/fd && . ./0 <<< 'git push'",
@@ -66,7 +67,9 @@ def test_a_disguise_does_not_help(policy: AuthorizationPolicy, command: str) -> 
     [
         "/bin/sh -c 'x=1; echo $x'", "eval -- ls",
         "history -s 'make test'", "fc -l", "read -r name <<< 'a b'", "mapfile -t lines",
-        "git -c remote.x.url='ext::ls' fetch x", "alias ll='ls -l'", ". ./venv/bin/activate", "git fetch origin",
+        "git -c remote.x.url='ext::ls' fetch x", "git commit -m 'docs: ext::git push is stopped'", "unset BASH_ENV",
+        "printf %s SECONDS",
+        "alias ll='ls -l'", ". ./venv/bin/activate", "git fetch origin",
     ],
 )  # fmt: skip
 def test_what_looks_alike_runs(policy: AuthorizationPolicy, command: str) -> None:

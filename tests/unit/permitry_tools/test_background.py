@@ -38,7 +38,7 @@ def _soon(use: Use, job: int, shown: str) -> ToolResult:
         if shown in result.text:
             return result
         time.sleep(0.01)
-    pytest.fail(f"never told: {shown}")
+    pytest.fail(f"never shown: {shown}")
 
 
 def _started(result: ToolResult) -> int:

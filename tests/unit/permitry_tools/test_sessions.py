@@ -47,7 +47,7 @@ def _until(use: Use, session: int, shown: str, **arguments: Any) -> str:  # noqa
         output += _output(result)
         if shown in output + result.text:
             return output
-    pytest.fail(f"never told: {shown}; but: {output}")
+    pytest.fail(f"never shown: {shown}; but: {output}")
 
 
 def _up(use: Use, command: str, **arguments: Any) -> None:  # noqa: ANN401 -- arguments of the tool

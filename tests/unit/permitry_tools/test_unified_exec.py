@@ -64,7 +64,7 @@ def _until(use: Use, expected: str) -> str:
         output += use("unified_exec", input=[], session_id=1, timeout_ms=250).text
         if expected in output:
             return output
-    pytest.fail(f"never told: {expected}; but: {output}")
+    pytest.fail(f"never shown: {expected}; but: {output}")
 
 
 def test_a_session_is_started_and_typed_into(use: Use) -> None:

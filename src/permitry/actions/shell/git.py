@@ -55,8 +55,9 @@ def git_runs(words: Words) -> Iterator[Inner]:
 def _transports(words: Words) -> Iterator[Inner]:
     """Yield the commands of addresses such as `ext::sh -c x`, also where an option sets one."""
     for word in words[1:]:
-        _, mark, text = word.text.partition("ext::")
-        if mark:
+        before, mark, text = word.text.partition("ext::")
+        # Alone or the value of an option; in a message it is only a text.
+        if mark and (not before or (before.endswith("=") and len(before.split()) == 1)):
             # `% ` is a blank within a word; for `%S` and the like git puts in the service it asks for.
             words_of = re.sub(r"%.", lambda match: match[0].replace("% ", "\0"), text).split()
             yield Inner("", tuple(Word(each.replace("\0", " ")) for each in words_of))

@@ -49,6 +49,7 @@ _RUNNING_VARIABLES = frozenset(
     ]
 )  # fmt: skip
 """Variables whose value a shell or git runs as a command, or evaluates as arithmetic, which may run one."""
+_ASSIGNING = frozenset(["declare", "export", "getopts", "local", "mapfile", "read", "readarray", "readonly", "typeset"])
 _EVALUATE = frozenset(
     {
         "getopts",
@@ -231,9 +232,19 @@ def _evaluated(words: Words) -> Iterator[Inner]:
     """Yield words with a command substitution that bash may evaluate again, such as the index in `read 'a[$(…)]'`."""
     texts = (word.text for word in words[1:] if any(sign in word.text for sign in _SUBSTITUTIONS))
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
-    if any(word.text.removeprefix("-v").partition("=")[0] in _RUNNING_VARIABLES for word in words[1:]):
+    if any(word.text.partition("=")[0] in _RUNNING_VARIABLES for word in _assigned(words)):
         # What is read into such a variable is run, or evaluated, and is not among the words.
         yield attrs.evolve(ANY_COMMAND, by=words[0].text)
+
+
+def _assigned(words: Words) -> Iterator[Word]:
+    """Yield the words that may name a variable to which a builtin assigns; of `printf` that after `-v`."""
+    name = program_of(words)
+    if name in _ASSIGNING:
+        yield from words[1:]
+    elif name == "printf" and len(words) > 1 and words[1].text.startswith("-v"):
+        attached = words[1].text.removeprefix("-v")
+        yield from (Word(attached),) if attached else words[2:3]
 
 
 def _watch(words: Words) -> Iterator[Inner]:

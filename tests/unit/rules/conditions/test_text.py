@@ -92,7 +92,7 @@ def test_without_any_text_there_is_no_answer_for_an_undeclared_tool(arguments: d
     ],
 )
 def test_a_declared_text_must_be_there(arguments: dict[str, Any], expected: bool | None) -> None:  # noqa: FBT001 -- a row
-    """A required text that is missing, or a text that is no text, leaves no answer; so does nothing else."""
+    """A required text that is missing, or a value that is not a text, leaves no answer; so does nothing else."""
     assert _holds(arguments, SCHEMA) is expected
 
 
