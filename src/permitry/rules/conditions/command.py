@@ -60,12 +60,13 @@ class ArgvPattern(WrittenPattern):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """Facts of which one is present if a command can match: a literal second word of a program, or the program.
+        """Facts of which one is present if a command can match: a literal word after a program, or the program.
 
         Empty if any program may match.
         """
         program, *rest = self._tokens
-        words = rest[0].texts if rest and not rest[0].may_be_option else None
+        # Options do not count: they may be split and joined.
+        words = next((token.texts for token in rest if token.texts and not token.may_be_option), None)
         if program.is_any or program.is_one:
             return frozenset()
         if program.texts is None or words is None:
