@@ -68,6 +68,13 @@ def test_what_a_walk_meets_is_touched(folder: Path, decide: Decide, command: str
     assert (decide(command, pattern).verdict, decide(command, pattern).rule_id) == (BLOCK, "secrets")
 
 
+def test_an_accent_behind_the_last_letter_before_a_star_hides_no_file(folder: Path, decide: Decide) -> None:
+    """As one letter, the two are another one."""
+    (folder / "src" / "cafe\u0301x").touch()
+    assert decide("grep -r x .", "**/cafe*").verdict is BLOCK
+    assert decide("grep -r x .", "**/caff*").verdict is ALLOW
+
+
 @pytest.mark.parametrize(
     "command", ["rm -r src", "chmod -R g+r src", "mv src /tmp/y", "grep -r x src/deep", "cat a; rm -rf ./src"]
 )

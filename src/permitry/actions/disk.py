@@ -133,30 +133,33 @@ class Disk:
 def _listed_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
     if top == "/" and depth is None:
         # There are always more names than the limit.
-        return Listing((top,), is_whole=False)
+        return Listing((top,), (-1,), is_whole=False)
     try:
         os.lstat(top)
     except (FileNotFoundError, NotADirectoryError):
         return Listing()
     except (OSError, ValueError):
         return Listing(is_whole=False)
-    names = [top]
-    waiting = [(top, 0)] if depth != 0 else []
-    while waiting:
+    names, parents = [top], [-1]
+    is_whole = True
+    waiting = [(0, 0)] if depth != 0 else []
+    while waiting and is_whole:
         folder, level = waiting.pop()
         try:
-            below = _entries_of(folder, MOST_LISTED - len(names), has_hidden=has_hidden)
+            below = _entries_of(names[folder], MOST_LISTED - len(names), has_hidden=has_hidden)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError):
             # What the program may not read either is not touched; but it may be started by another user.
-            return Listing(tuple(names), is_whole=False)
+            below = None
         if below is None:
-            return Listing(tuple(names), is_whole=False)
-        names += [name for name, _ in below]
+            is_whole = False
+            continue
         if level + 1 != depth:
-            waiting += [(name, level + 1) for name, is_folder in below if is_folder]
-    return Listing(tuple(names))
+            waiting += [(at, level + 1) for at, (_, is_folder) in enumerate(below, len(names)) if is_folder]
+        names += [name for name, _ in below]
+        parents += [folder] * len(below)
+    return Listing(tuple(names), tuple(parents), is_whole)
 
 
 def _entries_of(folder: str, most: int, *, has_hidden: bool) -> list[tuple[str, bool]] | None:

@@ -68,24 +68,19 @@ class Descent(enum.Enum):
 
 @attrs.frozen(eq=False)
 class Listing:
-    """The absolute names of a folder and of what is below it; `is_whole`: there are no others."""
+    """The absolute names of a folder and of what is below it; `is_whole`: there are no others.
+
+    Each comes after the folder it is in; `parents` are the indices of these folders, -1 for the first name.
+    """
 
     names: tuple[str, ...] = ()
+    parents: tuple[int, ...] = ()
     is_whole: bool = True
 
     @functools.cached_property
-    def folded(self) -> tuple[str, ...]:
-        """The names without regard to case and composition."""
-        return tuple(self.text.split("\0")) if self.names else ()
-
-    @functools.cached_property
     def text(self) -> str:
-        """All of them with a NUL between every two, for a quick look."""
-        return fold("\0".join(self.names))
-
-    def has_component(self, name: str) -> bool:
-        """Return whether a name is a component of one of them; it is without regard to case and composition."""
-        return any(f"/{name}{end}" in self.text for end in ("/", "\0")) or self.text.endswith(f"/{name}")
+        """All names, a slash behind each, without regard to case and composition, for a quick look."""
+        return fold("/\0".join((*self.names, "")))
 
 
 @attrs.frozen

@@ -14,7 +14,9 @@ def fold(text: str) -> str:
     """Return the text as the most forgiving file system compares it: no case, composed, without invisible letters."""
     if text.isascii():
         return text.lower()
-    shown = "".join(char for char in unicodedata.normalize("NFC", text) if unicodedata.category(char) != "Cf")
+    composed = unicodedata.normalize("NFC", text)
+    unseen = {ord(char): None for char in set(composed) if unicodedata.category(char) == "Cf"}
+    shown = composed.translate(unseen) if unseen else composed
     return unicodedata.normalize("NFC", shown.casefold())
 
 

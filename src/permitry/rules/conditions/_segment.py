@@ -8,15 +8,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
 from permitry.core.pattern import ANY, CharSet, Piece, Unit, fold, has_pieces, is_one
 from permitry.errors import RuleError
 
-__all__ = ["Segment", "align"]
+__all__ = ["Row", "Segment", "advanced", "align", "begun"]
 
+Row: TypeAlias = tuple[bool, ...]
+"""For each beginning of a sequence, the empty one first, whether it matches the elements so far."""
 
 _SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
 _MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is taken to overlap
@@ -86,6 +88,16 @@ class Segment:
         )
 
     @cached_property
+    def hint(self) -> str:
+        """A text that is in every folded path with a component that fits, given that the path ends in a slash."""
+        if self.literal is not None:
+            return f"/{self.folded.literal}/"
+        *runs, last = f"/{'*'.join(map(_text_of, self.folded.pieces))}/".split("*")
+        # The last letter before a wildcard may be composed with what follows; no ASCII letter is with what is before.
+        sure = [run for run in (*(run[:-1] for run in runs), last) if run.isascii()]
+        return max(sure, key=len, default="/")
+
+    @cached_property
     def folded(self) -> "Segment":
         """The pattern for folded names: without differences of case, composition and invisible characters."""
         return Segment(tuple(_folded(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
@@ -94,6 +106,11 @@ class Segment:
         """Return whether the whole of `name` fits."""
         return has_pieces(name, self.pieces)
 
+    def may_name(self, name: str) -> bool:
+        """Return whether the whole of `name` fits, as written or folded."""
+        folded = fold(name)
+        return self.hint in f"/{folded}/" and (self.matches(name) or self.folded.matches(folded))
+
     def may_match(self, other: "Segment") -> bool:
         """Return whether some name may fit both patterns, as written or folded."""
         if other.hides_dots and tuple(self.pieces[0][:1]) == (".",):
@@ -101,7 +118,7 @@ class Segment:
         if other.is_wide and self.literal is None:
             return False
         if other.literal is not None:
-            return self.matches(other.literal) or self.folded.matches(other.folded.literal or "")
+            return self.may_name(other.literal)
         return _overlap(self, other) or _overlap(self.folded, other.folded)
 
 
@@ -111,17 +128,28 @@ def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, 
     `meet` compares two elements. The time is the product of both lengths, as two rows of the table
     are kept.
     """
-    row = list(accumulate(right, lambda so_far, there: so_far and there is None, initial=True))
+    row = begun(right)
     for here in left:
         if True not in row:
             return False
-        above, row = row, [row[0] and here is None]
-        for at, there in enumerate(right):
-            if here is None or there is None:
-                row.append(above[at + 1] or row[at])
-            else:
-                row.append(above[at] and meet(here, there))
+        row = advanced(row, here, right, meet)
     return row[-1]
+
+
+def begun(right: Sequence[object]) -> Row:
+    """Return which beginnings of a sequence match no element."""
+    return tuple(accumulate(right, lambda so_far, there: so_far and there is None, initial=True))
+
+
+def advanced(row: Row, here: object, right: Sequence[object], meet: Callable[[Any, Any], bool]) -> Row:
+    """Return which beginnings of a sequence match one element more than those of `row`; `meet` as in `align`."""
+    below = [row[0] and here is None]
+    for at, there in enumerate(right):
+        if here is None or there is None:
+            below.append(row[at + 1] or below[at])
+        else:
+            below.append(row[at] and meet(here, there))
+    return tuple(below)
 
 
 def _text_of(piece: Piece) -> str:

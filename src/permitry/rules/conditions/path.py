@@ -11,7 +11,7 @@ import attrs
 from permitry.core.action import Descent, Listing, Place, Roots, components_of
 from permitry.core.facts import Anchor, Fact, Kind
 from permitry.errors import RuleError
-from permitry.rules.conditions._segment import Segment, align
+from permitry.rules.conditions._segment import Row, Segment, advanced, align, begun
 from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["PathPattern"]
@@ -150,23 +150,12 @@ class PathPattern(WrittenPattern):
 
     def _matching(self, looked: list[tuple[_Parts, Listing]]) -> Iterator[str]:
         for whole, listing in looked:
-            if self._needle and not listing.has_component(self._needle):
-                continue
-            for at, name in enumerate(listing.names):
-                if self._fits_whole(whole, listing, at, name):
-                    yield name
+            if self._hint in listing.text:
+                yield from _fitting(whole, listing)
 
-    def _fits_whole(self, whole: _Parts, listing: Listing, at: int, name: str) -> bool:
-        folded = listing.folded[at]
-        if self._needle and f"/{self._needle}/" not in f"{folded}/":
-            return False
-        last = self._parts[-1] if self._parts else None
-        # As written and folded: `[!a]` matches `A`, and as folded it does not.
-        if last is not None and not any(
-            each.matches(text.rpartition("/")[2]) for each, text in ((last, name), (last.folded, folded))
-        ):
-            return False
-        return align(whole, _literal(name), Segment.may_match)
+    @functools.cached_property
+    def _hint(self) -> str:
+        return max((part.hint for part in self._parts if part is not None), key=len, default="/")
 
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
         bases = self._literal_bases(roots)
@@ -320,6 +309,27 @@ def _depth(start: str, whole: _Parts) -> int | None:
     begun = len(_split(start))
     rest = whole[begun:-1] if whole[-1:] == (None,) else whole[begun:]
     return None if None in (*whole[:begun], *rest) else len(rest)
+
+
+def _fitting(whole: _Parts, listing: Listing) -> Iterator[str]:
+    """Yield the names that fit a pattern; how far a folder has come is kept for what is in it."""
+    rows: list[Row] = []
+    known: dict[tuple[Row, str], Row] = {}
+    for name, parent in zip(listing.names, listing.parents, strict=True):
+        if parent < 0:
+            row = begun(whole)
+            for part in _split(name):
+                row = advanced(row, part, whole, _is_named)
+        else:
+            key = rows[parent], name.rpartition("/")[2]
+            row = known.get(key) or known.setdefault(key, advanced(*key, whole, _is_named))
+        rows.append(row)
+        if row[-1]:
+            yield name
+
+
+def _is_named(name: str, segment: Segment) -> bool:
+    return segment.may_name(name)
 
 
 def _above_wildcards(name: str) -> str:
