@@ -8,6 +8,7 @@ all of them, and a guess only makes it ask.
 
 import enum
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never
 
@@ -39,6 +40,9 @@ __all__ = [
     "components_of",
     "phrase",
 ]
+
+
+_WILDCARDS = frozenset("*?[")
 
 
 class Access(enum.Enum):
@@ -76,6 +80,11 @@ class Listing:
     names: tuple[str, ...] = ()
     parents: tuple[int, ...] = ()
     is_whole: bool = True
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is certainly no such folder."""
+        return self.is_whole and not self.names
 
     @functools.cached_property
     def text(self) -> str:
@@ -136,6 +145,20 @@ class Place:
         """Every name it may have."""
         return tuple(dict.fromkeys((*self.lexical, *self.passed, *self.real)))
 
+    @property
+    def has_wildcards(self) -> bool:
+        """Whether it may become other names."""
+        return self.is_glob and not _WILDCARDS.isdisjoint(self.text)
+
+    @functools.cached_property
+    def tops(self) -> tuple[str, ...]:
+        """The folders below which something is touched that has no name in the call; not those that do not exist."""
+        if not self.is_tree or self.descent is Descent.NAMES:
+            return ()
+        names = dict.fromkeys(map(_above_wildcards, self.names)) if self.has_wildcards else self.names
+        look = None if self.descent is Descent.NEW else self.look
+        return tuple(name for name in names if look is None or not look(name, 0).is_nothing)
+
     @functools.cached_property
     def components(self) -> tuple[tuple[str, ...], ...]:
         """The components of each name, without regard to case and composition."""
@@ -145,6 +168,11 @@ class Place:
     def folded(self) -> str:
         """All its names, one a line, without regard to case and composition, for a quick look."""
         return "\n".join(map(fold, self.names))
+
+
+def _above_wildcards(name: str) -> str:
+    """Return the folder above the first component with a wildcard."""
+    return "/" + "/".join(itertools.takewhile(_WILDCARDS.isdisjoint, filter(None, name.split("/"))))
 
 
 def components_of(name: str) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from permitry.core.action import (
     Action,
     Actions,
     Connect,
-    Descent,
     Place,
     Run,
     Touch,
@@ -276,9 +275,9 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
     parts: set[str | None] = set()
     depths: set[int | None] = set()
     for place in places:
-        has_wildcards = place.is_glob and not _WILDCARDS.isdisjoint(place.text)
-        is_tree = has_wildcards or place.is_tree
-        if place.is_tree and place.descent is not Descent.NAMES:
+        has_wildcards = place.has_wildcards
+        is_tree = has_wildcards or bool(place.tops)
+        if place.tops:
             # Anything may be below it.
             parts.add(None)
             depths.add(None)

@@ -9,7 +9,7 @@ from permitry.core.context import AuthContext
 from permitry.core.facts import Anchor, Facts, Kind, Paths, argument_class, program_name
 from permitry.core.policy import AuthorizationPolicy
 
-_POLICY = AuthorizationPolicy(reader=ReadActions("/home/u"))
+_POLICY = AuthorizationPolicy(reader=ReadActions("/home/u", has_disk=False))
 _PATHS = {Kind.PATH, Kind.NAME, Kind.DEPTH}
 
 

@@ -10,7 +10,7 @@ from permitry.core.facts import Anchor, Fact, Facts, Kind
 from permitry.core.finder import Finder
 from permitry.core.policy import AuthorizationPolicy
 
-_POLICY = AuthorizationPolicy(reader=ReadActions("/home/u"))
+_POLICY = AuthorizationPolicy(reader=ReadActions("/home/u", has_disk=False))
 
 
 def _found(finder: Finder, tool: str, arguments: dict[str, object]) -> set[int]:

@@ -51,7 +51,7 @@ def _lifts_below(part: Part, *, lifts: Callable[[Part], bool], kind: Conditions,
     if lifts(part):
         return True
     touch = part.subject
-    if not (isinstance(touch, Touch) and touch.place.is_tree and kind.paths) or kind.may_name(touch.place, question):
+    if not (isinstance(touch, Touch) and touch.place.tops and kind.paths) or kind.may_name(touch.place, question):
         return False
     is_met = False
     for name in kind.names_below(touch.place, question):

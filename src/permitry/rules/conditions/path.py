@@ -101,11 +101,11 @@ class PathPattern(WrittenPattern):
         expand to a name that fits; a tree, if it contains what the pattern names. Without a
         workspace a relative pattern may be anywhere.
         """
-        return self.may_name(place, roots) or (place.is_tree and self._is_met_below(place, roots) is not False)
+        return self.may_name(place, roots) or (bool(place.tops) and self._is_met_below(place, roots) is not False)
 
     def may_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself may match the pattern, not only something below it."""
-        if not (_has_wildcards(place) or self._needle in place.folded):
+        if not (place.has_wildcards or self._needle in place.folded):
             return False
         if not (self._parts or place.is_certain or self._bases(roots)):
             # Any text might name a folder that is not known, which is not a reason to think so.
@@ -135,15 +135,13 @@ class PathPattern(WrittenPattern):
 
         They are looked for from the folder that the literal beginning of the pattern names.
         """
-        if place.descent is Descent.NAMES:
-            return []
-        if place.descent is Descent.NEW or place.look is None:
+        look = place.look
+        if look is None or place.descent is Descent.NEW:
             return None
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
-        tops = map(_above_wildcards, place.names) if _has_wildcards(place) else place.names
         return [
-            (whole, place.look(start, _depth(start, whole)))
-            for top in dict.fromkeys(tops)
+            (whole, look(start, _depth(start, whole)))
+            for top in place.tops
             for whole in wholes
             for start in _starts(top, whole)
         ]
@@ -168,11 +166,11 @@ class PathPattern(WrittenPattern):
         set: `/[*]` fits the word `/*` of `rm /*`. A folder of which all is touched matches if something
         below it does now.
         """
-        if place.is_tree and place.descent is Descent.ALL and self._is_met_below(place, roots):
+        if place.descent is Descent.ALL and place.tops and self._is_met_below(place, roots):
             return True
         if place.is_open or self._needle not in place.folded:
             return False
-        meets = _must_meet if _has_wildcards(place) else Segment.may_match
+        meets = _must_meet if place.has_wildcards else Segment.may_match
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
         return any(align(whole, _literal(name), meets) for name in place.names for whole in wholes)
 
@@ -332,15 +330,6 @@ def _is_named(name: str, segment: Segment) -> bool:
     return segment.may_name(name)
 
 
-def _above_wildcards(name: str) -> str:
-    """Return the folder above the first component with a wildcard."""
-    return "/" + "/".join(itertools.takewhile(_WILDCARDS.isdisjoint, _split(name)))
-
-
-def _has_wildcards(place: Place) -> bool:
-    return place.is_glob and not _WILDCARDS.isdisjoint(place.text)
-
-
 def _must_meet(ours: Segment, theirs: Segment) -> bool:
     """Return whether every expansion of a component fits: where it has a wildcard, the pattern has a star."""
     text = theirs.literal or ""
@@ -354,7 +343,7 @@ def _names(place: Place) -> Iterator[_Parts]:
     """Yield every name of the place as written and, if it has wildcards, as a glob."""
     for name in place.names:
         yield _literal(name)
-        if _has_wildcards(place):
+        if place.has_wildcards:
             yield _guess(name)
 
 
