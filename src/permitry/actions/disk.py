@@ -1,7 +1,8 @@
 """What one decision looks up on the disk: where links lead, what is a folder, and which links are below a folder.
 
-Every answer is kept until the decision is made, and there is a limit on look-ups: a repository of links to links, or a
-folder of a million files, costs milliseconds. Beyond the limit no answer is certain.
+Every answer is kept until the decision is made, and compared with the disk again if it is used for another one. There
+is a limit on look-ups: a repository of links to links, or a folder of a million files, costs milliseconds. Beyond the
+limit no answer is certain.
 """
 
 import enum
@@ -46,6 +47,7 @@ class Disk:
     looks: int = MOST_LOOKS
     entries: int = MOST_ENTRIES
     _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
+    _folders: dict[str, bool] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
     _listings: dict[tuple[str, int | None, bool], Listing] = attrs.field(factory=dict, repr=False)
     places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
@@ -78,10 +80,23 @@ class Disk:
         """Return whether a folder of this name certainly exists; a link to a folder does not count."""
         if not self.is_there or not self.spend():
             return False
-        try:
-            return stat.S_ISDIR(os.lstat(name).st_mode)
-        except (OSError, ValueError):
+        found = self._folders.get(name)
+        if found is None:
+            found = self._folders[name] = _is_folder(name)
+        return found
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether every look-up so far would have the same answer now; False where folders were listed."""
+        if self._below or not self.can_look:
             return False
+        listings = self._listings.copy()
+        return (
+            all(depth == 0 for _, depth, _ in listings)
+            and all(_read_link(name) == link for name, link in self._links.copy().items())
+            and all(_is_folder(name) is found for name, found in self._folders.copy().items())
+            and all(_is_listed_again(top, listing) for (top, _, _), listing in listings.items())
+        )
 
     def links_below(self, top: str) -> Links:
         """Return which links are below a folder; `OPEN` as well where there is too much to look at."""
@@ -162,6 +177,12 @@ def _listed_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
     return Listing(tuple(names), tuple(parents), is_whole)
 
 
+def _is_listed_again(top: str, listing: Listing) -> bool:
+    """Return whether a listing of no more than the name of a folder would be the same now."""
+    now = _listed_below(top, 0, has_hidden=True)
+    return (now.names, now.is_whole) == (listing.names, listing.is_whole)
+
+
 def _entries_of(folder: str, most: int, *, has_hidden: bool) -> list[tuple[str, bool]] | None:
     """Return the names in a folder, and whether each is one itself; None if there are more than `most`."""
     found: list[tuple[str, bool]] = []
@@ -172,6 +193,13 @@ def _entries_of(folder: str, most: int, *, has_hidden: bool) -> list[tuple[str, 
             if has_hidden or not entry.name.startswith("."):
                 found.append((entry.path, entry.is_dir(follow_symlinks=False)))
     return found
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(name).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _kind(target: str, depth: int) -> Links:

@@ -10,6 +10,7 @@ import attrs
 from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
 from permitry.actions.history import View
+from permitry.actions.kept import Kept, key_of
 from permitry.actions.paths import roots_of
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
@@ -45,10 +46,21 @@ class ReadActions:
 
     home: str | None = None
     has_disk: bool = True
+    _kept: Kept = attrs.field(factory=Kept, init=False, eq=False, repr=False)
 
     def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
         """Return the actions of `call` in `context`; for paths, the file system is looked at."""
-        disk = Disk(self.has_disk)
+        key = None if spec is None or spec.roles is None else key_of(call, context)
+        if key is None or spec is None:
+            return self._read(call, context, spec, Disk(self.has_disk))
+        actions = self._kept.find(key, spec)
+        if actions is None:
+            disk = Disk(self.has_disk)
+            actions = self._read(call, context, spec, disk)
+            self._kept.keep(key, spec, disk, actions)
+        return actions
+
+    def _read(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, disk: Disk) -> Actions:
         roots = roots_of(context.workspace, self.home, view=View(disk))
         # The last name of the workspace is the one with links resolved, so that a `cd` from it leads where the kernel
         # says. Without a workspace, relative paths most likely start at the current folder of this process; that is

@@ -10,7 +10,7 @@ import enum
 import functools
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never, cast
 
 import attrs
 
@@ -43,6 +43,7 @@ __all__ = [
 
 
 _WILDCARDS = frozenset("*?[")
+_Made = TypeVar("_Made")
 
 
 class Access(enum.Enum):
@@ -328,6 +329,14 @@ class Actions:
     guessed: tuple[Action, ...] = ()
     roots: Roots = Roots()
     doubt: str | None = None
+    _made: "dict[Callable[[Actions], object], object]" = attrs.field(factory=dict, init=False, eq=False, repr=False)
+
+    def once(self, make: "Callable[[Actions], _Made]") -> _Made:
+        """Return what a pure function makes of the actions; it is called once, and the result kept with them."""
+        found = self._made.get(make)
+        if found is None:
+            found = self._made.setdefault(make, make(self))
+        return cast("_Made", found)
 
     @property
     def unknown(self) -> Unknown | None:

@@ -24,7 +24,18 @@ from permitry.core.action import (
     components_of,
 )
 
-__all__ = ["Anchor", "Fact", "Facts", "Kind", "argument_class", "program_name", "program_path"]
+__all__ = [
+    "NO_PATHS",
+    "ActionFacts",
+    "Anchor",
+    "Fact",
+    "Facts",
+    "Kind",
+    "Paths",
+    "argument_class",
+    "program_name",
+    "program_path",
+]
 
 _WILDCARDS = frozenset("*?[")
 
@@ -108,14 +119,14 @@ def argument_class(value: object) -> str | None:
 
 # In this order: to Python, a boolean is a number.
 _CLASSES = {bool: "boolean", int: "number", float: "number", str: "string"}
-_NO_PATHS = Paths(frozenset(), frozenset(), frozenset(), frozenset())
+NO_PATHS = Paths(frozenset(), frozenset(), frozenset(), frozenset())
 _OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
 _ANY_ACCESS = frozenset({None, *Access})
 _Value = TypeVar("_Value")
 
 
 class Facts:
-    """The facts of one call, computed on first use. Where it returns None, the value is unknown and may be anything.
+    """The facts of one call, computed on first use.
 
     `readings` returns the actions of the call, once for each tool that its name may mean.
     """
@@ -123,6 +134,12 @@ class Facts:
     def __init__(self, arguments: Mapping[str, object], readings: Callable[[], Sequence[Actions]]) -> None:
         self._arguments = arguments
         self._readings = readings
+
+    @functools.cached_property
+    def of_actions(self) -> "ActionFacts":
+        """The facts that do not depend on single arguments."""
+        first, *others = self._readings()
+        return ActionFacts((first, *others)) if others else first.once(_alone)
 
     def argument(self, path: tuple[str, ...]) -> tuple[str, Hashable] | None:
         """Return the class and the value of an argument; None where it is missing or not a scalar."""
@@ -133,6 +150,13 @@ class Facts:
             value = value[name]
         kind = argument_class(value)
         return None if kind is None else (kind, value)
+
+
+class ActionFacts:
+    """The facts of the actions of a call. Where it returns None, the value is unknown and may be anything."""
+
+    def __init__(self, readings: Sequence[Actions]) -> None:
+        self._readings = readings
 
     @functools.cached_property
     def programs(self) -> Mapping[str, frozenset[str] | None] | None:
@@ -208,7 +232,7 @@ class Facts:
         if not self._bases[anchor]:
             return None
         if not places:
-            return _NO_PATHS
+            return NO_PATHS
         # By identity: `places` is kept as long as this is, and to compare places takes longer.
         key = (anchor, id(places))
         found = self._paths.get(key)
@@ -228,7 +252,7 @@ class Facts:
     def _places(self) -> Mapping[Access | None, tuple[Place, ...]]:
         """The places that are or may be touched, by access; under None all of them."""
         found: dict[Access | None, dict[int, Place]] = {access: {} for access in (None, *Access)}
-        for actions in self._readings():
+        for actions in self._readings:
             # How an undeclared tool uses a path is not known.
             for guess in actions.guessed:
                 if isinstance(guess, Touch):
@@ -245,7 +269,7 @@ class Facts:
     def _actions(self) -> tuple[Action, ...]:
         """Everything that the call does or may do, for each tool that its name may mean."""
         return tuple(
-            action for actions in self._readings() for action in (*actions.certain, *actions.possible, *actions.guessed)
+            action for actions in self._readings for action in (*actions.certain, *actions.possible, *actions.guessed)
         )
 
     @functools.cached_property
@@ -264,9 +288,13 @@ class Facts:
 
     @functools.cached_property
     def _bases(self) -> Mapping[Anchor, tuple[tuple[str, ...], ...]]:
-        roots = self._readings()[0].roots
+        roots = self._readings[0].roots
         named = {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}
         return {anchor: tuple(map(components_of, names)) for anchor, names in named.items()}
+
+
+def _alone(actions: Actions) -> ActionFacts:
+    return ActionFacts((actions,))
 
 
 def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> Paths:

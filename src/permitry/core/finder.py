@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from permitry.core._globs import Names
 from permitry.core.action import Access
-from permitry.core.facts import Anchor, Fact, Facts, Kind, Paths
+from permitry.core.facts import NO_PATHS, Anchor, Fact, Facts, Kind, Paths
 
 __all__ = ["Finder"]
 
@@ -43,10 +43,12 @@ class Finder:
         Where facts of a kind are unknown, all rules of that kind are returned; with `is_of_known`, only those that the
         known facts lead to.
         """
-        paths_of = facts.paths if is_of_known else facts.paths_unless_open
-        found = self.find_paths(paths_of)
+        found = set(self._always)
+        if self._paths:
+            known = facts.of_actions
+            found = self.find_paths(known.paths if is_of_known else known.paths_unless_open)
         for kind, groups in self._kinds.items():
-            _FIND[kind](groups, _Asked(facts, not is_of_known and facts.are_open(kind)), found)
+            _FIND[kind](groups, _Asked(facts, is_of_known=is_of_known), found)
         return found
 
     def find_paths(self, paths_of: _PathsOf) -> set[int]:
@@ -118,6 +120,8 @@ class _PathGroup:
         if paths is None:
             found.update(self.everything)
             return
+        if paths is NO_PATHS:
+            return
         if self.heads.everything:
             self.heads.find(paths.heads, found)
             if paths.trees:
@@ -133,10 +137,14 @@ _Groups: TypeAlias = Mapping[Any, _Group]
 
 
 class _Asked(NamedTuple):
-    """The facts of a question, and whether any fact of the kind that is looked up may be present."""
+    """The facts of a question; `is_of_known`: those that may be present as well do not count."""
 
     facts: Facts
-    is_open: bool
+    is_of_known: bool
+
+    def is_open(self, kind: Kind) -> bool:
+        """Return whether any fact of this kind may be present."""
+        return not self.is_of_known and self.facts.of_actions.are_open(kind)
 
 
 def _by_argument(groups: _Groups, asked: _Asked, found: set[int]) -> None:
@@ -151,18 +159,18 @@ def _by_argument(groups: _Groups, asked: _Asked, found: set[int]) -> None:
 
 def _by_program(groups: _Groups, asked: _Asked, found: set[int]) -> None:
     for group in groups.values():
-        group.find_named(None if asked.is_open else asked.facts.programs, found)
+        group.find_named(None if asked.is_open(Kind.PROGRAM) else asked.facts.of_actions.programs, found)
 
 
 def _by_word(groups: _Groups, asked: _Asked, found: set[int]) -> None:
-    programs = None if asked.is_open else asked.facts.programs
+    programs = None if asked.is_open(Kind.WORD) else asked.facts.of_actions.programs
     for name in groups if programs is None else groups.keys() & programs:
         groups[name].find(None if programs is None else programs[name], found)
 
 
 def _by_host(groups: _Groups, asked: _Asked, found: set[int]) -> None:
     for group in groups.values():
-        group.find(None if asked.is_open else asked.facts.hosts, found)
+        group.find(None if asked.is_open(Kind.HOST) else asked.facts.of_actions.hosts, found)
 
 
 _FIND: Mapping[Kind, Callable[[_Groups, _Asked, set[int]], None]] = {

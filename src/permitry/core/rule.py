@@ -84,12 +84,12 @@ class Question:
     @functools.cached_property
     def parts(self) -> Parts:
         """What the call does and may do as well, with what its programs touch and connect to."""
-        return Parts(tuple(parts_of((*self.actions.certain, *self.actions.possible))))
+        return self.actions.once(_parts_of)
 
     @functools.cached_property
     def guesses(self) -> Parts:
         """What the call need not do."""
-        return Parts(tuple(guesses_of(self.actions)))
+        return self.actions.once(_guesses_of)
 
     @functools.cached_property
     def is_read_only(self) -> bool:
@@ -122,6 +122,14 @@ class Question:
     def is_own_tool(self) -> bool:
         """Whether the call is a function call to a tool of the agent itself, not of an MCP server."""
         return self.call.server is None and self.call.kind is PayloadKind.FUNCTION
+
+
+def _parts_of(actions: Actions) -> Parts:
+    return Parts(tuple(parts_of((*actions.certain, *actions.possible))))
+
+
+def _guesses_of(actions: Actions) -> Parts:
+    return Parts(tuple(guesses_of(actions)))
 
 
 def _unreadable(reason: str) -> Actions:

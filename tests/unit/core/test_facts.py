@@ -6,19 +6,19 @@ from permitry.actions.extract import ReadActions
 from permitry.core.action import Access, Actions, Connect, Place, Touch, Unknown
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.facts import Anchor, Facts, Kind, Paths, argument_class, program_name
+from permitry.core.facts import ActionFacts, Anchor, Facts, Kind, Paths, argument_class, program_name
 from permitry.core.policy import AuthorizationPolicy
 
 _POLICY = AuthorizationPolicy(reader=ReadActions("/home/u", has_disk=False))
 _PATHS = {Kind.PATH, Kind.NAME, Kind.DEPTH}
 
 
-def _facts(tool: str, arguments: dict[str, object], workspace: str | None = "/w") -> Facts:
-    return _POLICY.question(ToolCall(tool, arguments), AuthContext(workspace=workspace)).facts
+def _facts(tool: str, arguments: dict[str, object], workspace: str | None = "/w") -> ActionFacts:
+    return _POLICY.question(ToolCall(tool, arguments), AuthContext(workspace=workspace)).facts.of_actions
 
 
-def _of(*actions: Connect | Touch | Unknown) -> Facts:
-    return Facts({}, lambda: (Actions(certain=actions),))
+def _of(*actions: Connect | Touch | Unknown) -> ActionFacts:
+    return ActionFacts((Actions(certain=actions),))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_name_of_a_program_is_what_its_spellings_share(text: str) -> None:
 )
 def test_an_argument_is_known_where_it_is_a_scalar(arguments: dict[str, object], found: object) -> None:
     """Everything else is for the rule to judge."""
-    assert _facts("t", arguments).argument(("a", "b")) == found
+    assert Facts(arguments, tuple).argument(("a", "b")) == found
 
 
 def test_programs_come_with_their_arguments() -> None:
@@ -115,6 +115,6 @@ def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:
         (_of(Touch(Access.READ, Place("x", ("/x",)))), set()),
     ],
 )
-def test_what_is_not_known_may_be_of_these_kinds(facts: Facts, kinds: set[Kind]) -> None:
+def test_what_is_not_known_may_be_of_these_kinds(facts: ActionFacts, kinds: set[Kind]) -> None:
     """An action that could not be read may be anything but an argument."""
     assert {kind for kind in Kind if facts.are_open(kind)} == kinds

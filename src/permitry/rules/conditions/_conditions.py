@@ -134,7 +134,7 @@ class Conditions:
         """Return the patterns of paths that may fit a place, found by an index."""
         if len(self.paths) < _FEW:
             return self.paths
-        found = self._finder_of_paths.find_paths(lambda anchor, _: facts.paths_at(place, anchor))
+        found = self._finder_of_paths.find_paths(lambda anchor, _: facts.of_actions.paths_at(place, anchor))
         return [self.paths[number] for number in sorted(found)]
 
     def commands_near(self, run: Run) -> Sequence[ArgvPattern]:
