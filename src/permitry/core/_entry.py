@@ -49,8 +49,8 @@ class Methods(NamedTuple):
     """What rules are asked, as functions of a rule and a question: one object for all rules of an ordinary class.
 
     `covers` is there for what can be a permission about actions: it returns the indices of those it
-    permits. `selectors` and `needs` are there for a rule that says which tools and which facts it is about. `is_pure`:
-    True, or a property of the rule that says so, if it answers by its question alone.
+    permits. `selectors` and `needs` are there for a rule that says which tools and which facts it is about. `is_pure`
+    and `is_sure_by_needs`: True, or a property of the rule that says so.
     """
 
     matches: Callable[..., bool | Unsure]
@@ -59,6 +59,7 @@ class Methods(NamedTuple):
     selectors: Callable[..., tuple[Selector, ...] | None] | None = None
     needs: Callable[..., Sequence[frozenset[Fact]]] | None = None
     is_pure: property | bool = False
+    is_sure_by_needs: property | bool = False
 
 
 def _unresolved(*_: object) -> Any:  # noqa: ANN401 -- it never returns
@@ -131,12 +132,19 @@ class Entry:
     @property
     def for_trial(self) -> "Entry":
         """The entry to ask with stand-ins; unless its rule says it is pure, it raises `Unresolved`."""
-        is_pure: object = self.methods.is_pure
+        return self if self._says(self.methods.is_pure) else attrs.evolve(self, methods=_UNRESOLVED)
+
+    @property
+    def is_sure_by_needs(self) -> bool:
+        """Whether without a known fact of those it needs, the rule is a restriction that is unsure at most."""
+        return self.phase is Phase.RESTRICTION and self._says(self.methods.is_sure_by_needs)
+
+    def _says(self, word: property | bool) -> bool:  # noqa: FBT001 -- what the class says is the value itself
         try:
-            is_pure = getattr(self.rule, "is_pure", False) if isinstance(is_pure, property) else is_pure
-        except Exception:  # noqa: BLE001 -- a rule that cannot say that it is pure is not
-            is_pure = False
-        return self if is_pure is True else attrs.evolve(self, methods=_UNRESOLVED)
+            said: object = word.__get__(self.rule) if isinstance(word, property) else word
+        except Exception:  # noqa: BLE001 -- a rule that cannot say it does not count as saying it
+            return False
+        return said is True
 
     def needs(self) -> Sequence[frozenset[Fact]]:
         """Return sets of facts, one of each of which is met before the rule can match; none when it does not say."""
@@ -264,8 +272,11 @@ def _methods_of_all(kind: type) -> Methods | None:
     are_plain = all(each is None or isinstance(each, FunctionType) for each in found.values())
     if not are_plain or found["matches"] is None or found["near_miss"] is None:
         return None
-    own = {name: each for name in _BY_OWN_WORD if isinstance(each := kind.__dict__.get(name), FunctionType)}
-    return Methods(**found, **own, is_pure=kind.__dict__.get("is_pure", False))
+    own: dict[str, Any] = {
+        name: each for name in _BY_OWN_WORD if isinstance(each := kind.__dict__.get(name), FunctionType)
+    }
+    own |= {name: kind.__dict__.get(name, False) for name in ("is_pure", "is_sure_by_needs")}
+    return Methods(**found, **own)
 
 
 def _found(kind: type, name: str) -> Any:  # noqa: ANN401 -- a class may hold anything

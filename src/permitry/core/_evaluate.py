@@ -1,6 +1,6 @@
 """The evaluation of a question: every rule is asked, phase by phase."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import attrs
 
@@ -21,15 +21,19 @@ _RESTRICTION, _PERMISSION, _ALLOW, _BLOCK = Phase.RESTRICTION, Phase.PERMISSION,
 
 @attrs.frozen
 class Phases:
-    """The rules of a policy by phase, in order; `version.default` decides when none matches."""
+    """The rules of a policy by phase, in order; `version.default` decides when none matches.
+
+    `unsure` are the ids of restrictions that, for the question they are for, are unsure at most and without likeness.
+    """
 
     overrides: Sequence[Entry]
     restrictions: Sequence[Entry]
     permissions: Sequence[Entry]
     version: Version
+    unsure: Collection[str] = frozenset()
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], version: Version) -> "Phases":
+    def of(cls, entries: Iterable[Entry], version: Version, unsure: Collection[str] = frozenset()) -> "Phases":
         """Return entries, which come in their order, by phase."""
         overrides: list[Entry] = []
         restrictions: list[Entry] = []
@@ -39,7 +43,7 @@ class Phases:
             (permissions if phase is _PERMISSION else restrictions if phase is _RESTRICTION else overrides).append(
                 entry
             )
-        return cls(overrides, restrictions, permissions, version)
+        return cls(overrides, restrictions, permissions, version, unsure)
 
 
 def decided(question: Question, phases: Phases) -> Decision:
@@ -66,17 +70,21 @@ def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFail
 
 
 def _restricted(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
-    found = _strictest(phases.restrictions, question, failures)
+    found = _strictest(phases, question, failures)
     if not found or phases.version.unmatched is not _BLOCK or found[0].verdict is _BLOCK:
         return found
     # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it changes that not.
     return found if _permitted(phases.permissions, question, failures) else [phases.version.default]
 
 
-def _strictest(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
-    # Every restriction is asked, also after a match: a failure further on belongs in the record.
-    asked = ((entry, entry.answer(question, failures)) for entry in entries)
-    matched = [(entry, answer) for entry, answer in asked if answer is not False]
+def _strictest(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    matched: list[tuple[Entry, bool | Unsure | None]] = []
+    for entry in phases.restrictions:
+        # All others are asked, also after a match: a failure further on belongs in the record.
+        if not (matched and entry.rule_id in phases.unsure):
+            answer = entry.answer(question, failures)
+            if answer is not False:
+                matched.append((entry, answer))
     if not matched:
         return []
     # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.

@@ -6,7 +6,8 @@ with the same values of these fields. If not, the rules that already answer Fals
 asked about each call.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+import contextlib
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from permitry.core._entry import Entry
@@ -17,6 +18,7 @@ from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.facts import Fact
 from permitry.core.finder import Finder
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec
@@ -40,6 +42,21 @@ class _Left(NamedTuple):
     phases: Phases
 
 
+class _Finders(NamedTuple):
+    """What finds rules by the facts they need: by one set of each rule, and by a fact of any of its sets."""
+
+    by_one_set: Finder
+    by_any_set: Finder
+    sure_by_needs: frozenset[int]
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> "_Finders":
+        needs = [entry.needs() for entry in entries]
+        sure = frozenset(at for at, sets in enumerate(needs) if sets and entries[at].is_sure_by_needs)
+        together = ([frozenset[Fact]().union(*sets)] if sets else [] for sets in needs)
+        return cls(Finder(needs), Finder(together), sure)
+
+
 class _Learned(NamedTuple):
     """The context fields that were read so far, and the outcome for each combination of their values.
 
@@ -55,7 +72,7 @@ class Memory:
     """The rules that can match calls of one tool, in order of evaluation, and the outcomes learned. Thread-safe."""
 
     __slots__ = (
-        "_always_asked", "_call", "_completed", "_contextual", "_entries", "_finder", "_known_tool",
+        "_always_asked", "_call", "_completed", "_contextual", "_entries", "_finders", "_known_tool",
         "_learned", "_likely", "_trial", "_version", "kind", "name", "spec",
     )  # fmt: skip
 
@@ -71,7 +88,7 @@ class Memory:
         self._likely = question.likely
         self._version = version
         self._call = known_call(call)
-        self._finder: Finder | None = None
+        self._finders: _Finders | None = None
         trial = self._question(self._call, noting(None, self.name, set()), question.own, unread)
         tried = [(entry, _could_match(entry.for_trial, trial)) for entry in entries]
         left = [(entry, answer) for entry, answer in tried if answer is not False]
@@ -135,21 +152,29 @@ class Memory:
     def _decide_by_rules(self, question: Question, left: _Left) -> Decision:
         phases = left.phases
         if len(left.numbers) > _FEW:
-            numbers = self._numbers_of_candidates(question, left.numbers)
-            phases = self._phases(self._entries[number] for number in sorted(numbers))
+            # Where facts cannot be computed, every rule is asked, and its failure kept.
+            with contextlib.suppress(Exception):
+                phases = self._candidates(question, left.numbers)
         return decided(question, phases)
 
     def _left(self, numbers: frozenset[int]) -> _Left:
         return _Left(numbers, self._phases(self._entries[number] for number in sorted(numbers)))
 
-    def _numbers_of_candidates(self, question: Question, numbers: frozenset[int]) -> frozenset[int]:
-        finder = self._finder
-        if finder is None:
-            self._finder = finder = Finder([entry.needs() for entry in self._entries])
-        try:
-            return numbers.intersection(finder.find(question.facts))
-        except Exception:  # noqa: BLE001 -- where facts cannot be computed, every rule is asked, and its failure kept
-            return numbers
+    def _candidates(self, question: Question, numbers: frozenset[int]) -> Phases:
+        """Return those of the rules that may match the question, by their needs."""
+        finders = self._finders
+        if finders is None:
+            self._finders = finders = _Finders.of(self._entries)
+        facts = question.facts
+        found = numbers.intersection(finders.by_one_set.find(facts))
+        # Those that look at the actions anyway: for others, the actions are not read.
+        unsure = found & finders.sure_by_needs
+        if len(unsure) > _FEW and not question.likely and facts.of_actions.is_unread:
+            unsure -= finders.by_any_set.find(facts, is_of_known=True)
+        else:
+            unsure = frozenset()
+        entries = (self._entries[number] for number in sorted(found))
+        return Phases.of(entries, self._version, frozenset(self._entries[number].rule_id for number in unsure))
 
     def _phases(self, entries: Iterable[Entry]) -> Phases:
         return Phases.of(entries, self._version)

@@ -187,11 +187,16 @@ class ActionFacts:
         """
         if kind is Kind.ARGUMENT:
             return False
-        if "" in self._unknown:
+        if self.is_unread:
             return True
         if kind is Kind.HOST:
             return "host" in self._unknown or self._has_open_host
         return kind in _OF_PATHS and access in self._with_open_paths
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether there is an action of which nothing is known."""
+        return "" in self._unknown
 
     @functools.cached_property
     def _unknown(self) -> frozenset[str]:

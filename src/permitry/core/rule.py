@@ -217,7 +217,10 @@ class AuthorizationRule(Protocol):
         cannot fail for it, and covers none of its actions. `needs()` returns sets of facts (`permitry.core.facts`):
         unless the question has one of each set, the rule answers False, and covers nothing. `is_pure`, True or
         a property, says that the rule answers by its question alone, and swallows no `BaseException`: what it did not
-        look at cannot change what it says, so that its answer may be remembered.
+        look at cannot change what it says, so that its answer may be remembered. `is_sure_by_needs`, True or a
+        property, says of a restriction: of a call with an action of which nothing is known, unless another one
+        has a fact of one of the sets, it answers False or `Unsure` without likeness, and does not fail. Of several
+        such rules the first that is unsure is asked alone.
         """
         ...
 

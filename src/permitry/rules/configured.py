@@ -81,6 +81,11 @@ class ConfiguredRule:
         """Return sets of facts. The rule cannot match unless one fact of each set is present."""
         return self.scope.needs(is_permission=self.effect is Verdict.ALLOW) if self.is_pure else ()
 
+    @property
+    def is_sure_by_needs(self) -> bool:
+        """Whether it is unsure at most, and cannot fail, if none of the facts it needs is known to be present."""
+        return self.is_pure and self.budget is None and self.scope.is_sure_by_needs
+
     def covers(self, question: Question) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
         covered = self.scope.covers(question)

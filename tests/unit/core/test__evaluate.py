@@ -57,6 +57,21 @@ def test_every_restriction_is_asked_and_the_strictest_counts() -> None:
     assert [each.asked for each in rules] == [1, 1, 1, 1]
 
 
+def test_rules_that_are_unsure_at_most_are_asked_until_one_matches() -> None:
+    """The others are asked about in any case, as they may be stricter."""
+    first, second, third = (
+        StubRule(name, answer, effect=BLOCK, priority_number=number)
+        for name, answer, number in (("no", False, 110), ("may", Unsure("x"), 120), ("might", Unsure("y"), 130))
+    )
+    sure = StubRule("sure", effect=CONFIRM, priority_number=140)
+    for rules, named in (((first, second, third), "may"), ((first, second, third, sure), "sure")):
+        version = Version(lambda: "v1")
+        question = Question(ToolCall("t"), AuthContext(), SHELL, lambda *_: TWO)
+        phases = Phases.of(compiled(cast("Any", rules), version), version, {"no", "may", "might"})
+        assert decided(question, phases).rule_id == named
+    assert [each.asked for each in (first, second, third, sure)] == [2, 2, 0, 1]
+
+
 def test_of_equals_a_rule_that_is_sure_is_named() -> None:
     """Among those in doubt, the one that the call looks most like."""
     vague, like = Unsure("open", likeness=0), Unsure("open", likeness=2)

@@ -92,6 +92,14 @@ class Scope:
         """Return sets of facts. It cannot permit, cover, restrict or fail unless one fact of each set is present."""
         return tuple(self.when.needs(is_permission=is_permission))
 
+    @property
+    def is_sure_by_needs(self) -> bool:
+        """Whether a restriction is unsure at most, and unlikely, if none of the facts it needs is known to be present.
+
+        The answer to the first kind of conditions says how likely it is.
+        """
+        return bool(self._kinds) and any(self._kinds[0].needs(is_permission=False))
+
     def selects(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether a selector selects the call, or with `over_approximate` may select it."""
         for each in self.selectors:
