@@ -70,8 +70,8 @@ class Fact(NamedTuple):
     |---|---|---|
     | `ARGUMENT` | the path of the argument, and the class of its value | the value |
     | `PROGRAM` | () | the name of a program as `program_name` or `program_path` has it, or a glob of such names |
-    | `WORD` | the name of a program | one of its arguments |
-    | `HOST` | () | a host, or a suffix of one that begins with a dot, such as `.example.com` |
+    | `WORD` | the name of a program, or an empty text for any | one of its arguments |
+    | `HOST` | () | a host, a suffix of one that begins with a dot, such as `.example.com`, or an empty text for any |
     | `PATH` | the anchor and the access | the leading components below the anchor, each case-folded |
     | `NAME` | the anchor and the access | one component anywhere in the path, as written or case-folded, or a glob |
     | `DEPTH` | the anchor and the access | the number of components below the anchor |
@@ -162,23 +162,23 @@ class ActionFacts:
     def programs(self) -> Mapping[str, frozenset[str] | None] | None:
         """The arguments of each program, by its name and by its path; None if one of them is not known.
 
-        None instead of the mapping if a program itself is not known.
+        Under an empty name those of all programs. None instead of the mapping if a program itself is not known.
         """
         found: dict[str, frozenset[str] | None] = {}
         for first, *rest in filter(None, self._commands()):
             if _is_open(first):
                 return None
             words = None if any(map(_is_open, rest)) else frozenset(word.text for word in rest)
-            for name in {program_name(first.text), program_path(first.text)}:
+            for name in {"", program_name(first.text), program_path(first.text)}:
                 before = found.get(name, frozenset())
                 found[name] = None if words is None or before is None else before | words
         return found
 
     @functools.cached_property
     def hosts(self) -> frozenset[str]:
-        """The hosts that are or may be connected to, and each of their suffixes that begins with a dot."""
+        """The hosts that are or may be connected to, and their ends: from each dot on, and empty."""
         hosts = (action.host for action in self._with_operands if isinstance(action, Connect))
-        return frozenset(end for host in hosts if host is not None for end in (host, *_suffixes(host)))
+        return frozenset(end for host in hosts if host is not None for end in (host, *_suffixes(host), ""))
 
     def are_open(self, kind: Kind, access: Access | None = None) -> bool:
         """Return whether a part of the call is unknown and could supply any fact of this kind.

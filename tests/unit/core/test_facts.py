@@ -54,15 +54,19 @@ def test_an_argument_is_known_where_it_is_a_scalar(arguments: dict[str, object],
 
 
 def test_programs_come_with_their_arguments() -> None:
-    """None where one is not known; nothing is known of a program whose name is not."""
+    """None where one is not known; nothing is known of a program whose name is not. Under "" are those of all."""
     programs = _facts("bash", {"command": "git -C d push && ls *.py; /bin/LS x"}).programs
-    assert programs == {"git": {"-C", "d", "push"}, "ls": None, "/bin/ls": {"x"}}
+    assert programs == {"git": {"-C", "d", "push"}, "ls": None, "/bin/ls": {"x"}, "": None}
+    both = _facts("bash", {"command": "git pull; ls x"}).programs
+    assert both is not None
+    assert both[""] == frozenset({"pull", "x"})
     assert _facts("bash", {"command": "g?t push"}).programs is None
 
 
 def test_a_host_comes_with_its_ends() -> None:
-    """From every dot on."""
-    assert _facts("web_fetch", {"url": "https://a.b.example"}).hosts == {"a.b.example", ".b.example", ".example"}
+    """From every dot on; the empty text is the end of every host."""
+    assert _facts("web_fetch", {"url": "https://a.b.example"}).hosts == {"a.b.example", ".b.example", ".example", ""}
+    assert _facts("bash", {"command": "ls"}).hosts == set()
 
 
 def test_paths_are_relative_to_an_anchor() -> None:

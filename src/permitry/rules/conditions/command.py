@@ -67,14 +67,15 @@ class ArgvPattern(WrittenPattern):
         program, *rest = self._tokens
         # Options do not count: they may be split and joined.
         words = next((token.texts for token in rest if token.texts and not token.may_be_option), None)
+        if words is not None:
+            names = ("",) if program.texts is None else map(program_name, program.texts)
+            return frozenset(Fact(Kind.WORD, name, word) for name in names for word in words)
         if program.is_any or program.is_one:
             return frozenset()
-        if program.texts is None or words is None:
-            names = (name for text in program.patterns for name in (program_name(text), program_path(text)))
-            # An escaped wildcard counts as a wildcard here, which finds more rules, never fewer; `?` as `*`, because
-            # case-folding may turn one letter into several. A wildcard may match a slash, so paths are needed too.
-            return frozenset(Fact(Kind.PROGRAM, (), name.replace("?", "*")) for name in names)
-        return frozenset(Fact(Kind.WORD, program_name(text), word) for text in program.texts for word in words)
+        spelled = (name for text in program.patterns for name in (program_name(text), program_path(text)))
+        # An escaped wildcard counts as a wildcard here, which finds more rules, never fewer; `?` as `*`, because
+        # case-folding may turn one letter into several. A wildcard may match a slash, so paths are needed too.
+        return frozenset(Fact(Kind.PROGRAM, (), name.replace("?", "*")) for name in spelled)
 
     @property
     def literals(self) -> int:

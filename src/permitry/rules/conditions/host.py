@@ -79,13 +79,9 @@ class HostPattern(WrittenPattern):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """Facts of which one is present if a host can match: the host, or its ending.
-
-        Empty for a word that matches many hosts.
-        """
-        if self.host in ("*", PRIVATE):
-            return frozenset()
-        return frozenset((Fact(Kind.HOST, (), self.host.removeprefix("*")),))
+        """The fact that is present if a host can match: the host, or its ending."""
+        ending = "" if self.host == PRIVATE else self.host.removeprefix("*")
+        return frozenset((Fact(Kind.HOST, (), ending),))
 
     def holds(self, connect: Connect) -> bool:
         """Return whether a permission covers the connection.
