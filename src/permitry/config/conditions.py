@@ -3,13 +3,20 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+import attrs
+
+from permitry.config._list_reader import ListReader
+from permitry.config.lists import ListUses
+from permitry.core.lists import Lists
 from permitry.errors import RuleError
 from permitry.rules.conditions.access import AccessCondition
+from permitry.rules.conditions.args import ArgumentCondition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.keys import CONDITIONS, condition
+from permitry.rules.conditions.listed import EmptyList
 from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Conditions, Scope
+from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 from permitry.rules.conditions.written import Place, PlainCondition, Value, Written
 
@@ -22,21 +29,48 @@ Refusals: TypeAlias = list[tuple[Place, RuleError]]
 """The errors of invalid conditions, each with the path of the condition in the rule."""
 
 _NO_CONDITIONS = Conditions()
+_NO_LISTS = ListUses()
 _Kind = TypeVar("_Kind", bound=Written)
 
 
 def scope_of(
-    tools: Iterable[str], when: Given | None, unless: Sequence[Given] | None, refusals: Refusals | None = None
+    tools: Iterable[str],
+    when: Given | None,
+    unless: Sequence[Given] | None,
+    refusals: Refusals | None = None,
+    *,
+    uses: ListUses = _NO_LISTS,
 ) -> Scope:
     """Return the scope of a rule without invalid conditions, whose errors are added to `refusals`.
 
+    `uses` has the lists that it may name.
+
     Raises: `RuleError` for the first invalid condition, if `refusals` is None.
     """
-    return Scope(
+    names: set[str] = set()
+    in_when, in_unless = (ListReader(uses, names, is_unless=is_unless) for is_unless in (False, True))
+    scope = Scope(
         tuple(map(ToolSelector, tools)),
-        _NO_CONDITIONS if when is None else _conditions(("when",), when, refusals),
-        [_conditions(("unless", number), each, refusals) for number, each in enumerate(unless or ())],
+        _NO_CONDITIONS if when is None else _conditions(("when",), when, refusals, in_when),
+        [_conditions(("unless", number), each, refusals, in_unless) for number, each in enumerate(unless or ())],
     )
+    if not names:
+        return scope
+    return attrs.evolve(scope, listed=_Listed(frozenset(names), tuple(tools), when, unless, uses))
+
+
+@attrs.frozen
+class _Listed:
+    """The names of the lists in a scope, and what it is made of."""
+
+    names: frozenset[str]
+    tools: tuple[str, ...]
+    when: Given | None
+    unless: Sequence[Given] | None
+    uses: ListUses
+
+    def scope(self, added: Lists) -> Scope:
+        return scope_of(self.tools, self.when, self.unless, uses=self.uses.with_added(added))
 
 
 def host_pattern(text: str) -> HostPattern:
@@ -53,19 +87,20 @@ def _read_host(text: str) -> str | None:
     return read_host(text)
 
 
-def _conditions(at: Place, given: Given, refusals: Refusals | None) -> Conditions:
+def _conditions(at: Place, given: Given, refusals: Refusals | None, lists: ListReader) -> Conditions:
     found: list[Written] = []
     for place, kind, part in _parts(given):
         try:
             _check_place(kind, at, given)
-            found.append(_read(kind, place[1:], part))
+            found += _read(kind, place[1:], part, lists)
         except RuleError as error:
             if refusals is None:
                 raise
             refusals.append(((*at, *place), error))
     accesses = (each.accesses for each in _of(AccessCondition, found))
+    plain: list[Condition] = [each for each in found if isinstance(each, PlainCondition)]
     return Conditions(
-        plain=tuple(each for each in found if isinstance(each, PlainCondition)),
+        plain=(*plain, *_without_values(given, found)),
         commands=_of(ArgvPattern, found),
         paths=_of(PathPattern, found),
         hosts=_of(HostPattern, found),
@@ -90,11 +125,24 @@ def _check_place(kind: type[Written], at: Place, given: Given) -> None:
         raise RuleError("`when.tools` is not a condition; write `tools = [...]` in the rule itself")
 
 
-def _read(kind: type[Written], place: Place, part: Value) -> Written:
+def _read(kind: type[Written], place: Place, part: Value, lists: ListReader) -> Iterable[Written]:
+    """Return what a part of a condition denotes: one condition, or one for each value of a list."""
+    if kind is ArgvPattern:
+        return lists.command(part)
+    if kind is PathPattern:
+        return lists.patterns(part, PathPattern, f"./{part}")
     if kind is HostPattern:
         # The function that normalises a host is passed in: rules cannot import it.
-        return host_pattern(part)
-    return kind.read(place, part)
+        return lists.patterns(part, host_pattern, None)
+    return [kind.read(place, lists.argument(part) if kind is ArgumentCondition else part)]
+
+
+def _without_values(given: Given, found: Iterable[Written]) -> Iterator[Condition]:
+    """Yield a condition that never holds for each key of which empty lists leave no pattern."""
+    for kind in (ArgvPattern, PathPattern, HostPattern):
+        # INVARIANT: without patterns there would be no condition, and a permission would cover every call.
+        if kind.key in given and not _of(kind, found):
+            yield EmptyList(tuple(given[kind.key]))
 
 
 def _of(kind: type[_Kind], found: Iterable[Written]) -> tuple[_Kind, ...]:

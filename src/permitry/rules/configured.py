@@ -6,6 +6,7 @@ import attrs
 
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
+from permitry.core.lists import Lists
 from permitry.core.policy import SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions.budget import Budget
@@ -53,6 +54,19 @@ class ConfiguredRule:
     def specificity(self) -> tuple[int, int]:
         """How narrow the rule is; of several restrictions of one priority, the decision names the narrowest."""
         return self.scope.specificity
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The names of the lists in its conditions."""
+        return self.scope.lists
+
+    def with_lists(self, added: Lists) -> "ConfiguredRule":
+        """Return the rule with more values in the lists that it uses.
+
+        Raises: `RuleError` for a value that is not valid where its list is used.
+        """
+        scope = self.scope.with_lists(added)
+        return self if scope is self.scope else attrs.evolve(self, scope=scope)
 
     def matches(self, question: Question) -> bool | Unsure:
         """Return whether the rule applies to the call.

@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -10,8 +10,9 @@ from permitry.core.action import Word
 from permitry.core.facts import program_name
 from permitry.core.pattern import Pattern
 from permitry.errors import RuleError
+from permitry.rules.conditions.listed import WordLists, list_name, unknown_list
 
-__all__ = ["Token", "read_tokens"]
+__all__ = ["Token", "listed_in", "read_tokens"]
 
 MAX_PATTERN = 1_000
 MAX_WORDS = 32
@@ -143,12 +144,21 @@ def _may_meet(pattern: str, head: str, tail: str) -> bool:
 # Reading patterns -------------------------------------------------------------------------------------------------
 
 
+def listed_in(text: str) -> Sequence[str]:
+    """Return the names of the lists that are words of a pattern.
+
+    Raises: `RuleError` for text that is not a valid pattern.
+    """
+    reader = _Reader(text, None)
+    return reader.names if "@" in text and list(reader.tokens()) else ()
+
+
 @functools.lru_cache(maxsize=16_384)
-def read_tokens(text: str) -> tuple[Token, ...]:
+def read_tokens(text: str, lists: WordLists = ()) -> tuple[Token, ...]:
     if len(text) > MAX_PATTERN:
         raise RuleError(f"the pattern of a command has {len(text)} characters; {MAX_PATTERN} are the most")
     try:
-        tokens = list(_Reader(text).tokens())
+        tokens = list(_Reader(text, dict(lists)).tokens())
     except RuleError as error:
         raise RuleError(f"`{text}`: {error}") from error
     if not tokens:
@@ -168,10 +178,15 @@ def read_tokens(text: str) -> tuple[Token, ...]:
 
 @attrs.define
 class _Reader:
-    """Splits a pattern into tokens in one pass."""
+    """Splits a pattern into tokens in one pass.
+
+    `names` are the lists that were met; without `lists`, any word is what such a list has.
+    """
 
     text: str
+    lists: Mapping[str, Iterable[str]] | None
     at: int = 0
+    names: list[str] = attrs.field(factory=list)
 
     def tokens(self) -> Iterator[Token]:
         while True:
@@ -188,13 +203,26 @@ class _Reader:
             texts = [left + right for left in texts for right in pieces]
             if len(texts) > MAX_ALTERNATIVES:
                 raise RuleError(f"a word has more than {MAX_ALTERNATIVES} alternatives; write several patterns")
-        if self.text[start : self.at] == "**":
+        word = self.text[start : self.at]
+        if word == "**":
             return ANY
+        if (name := list_name(word)) is not None:
+            return self._listed(name)
         if any("**" in text for text in texts):
             raise RuleError("`**` means any words only as a word of its own; write `*` inside a word")
         if "" in texts and self.at - start > len("''"):
             raise RuleError("an alternative is empty; write a pattern with the word, and one without it")
         return Token(tuple(Pattern(text) for text in texts))
+
+    def _listed(self, name: str) -> Token:
+        """Return a word with the values of a list as alternatives, each read as a word of a pattern."""
+        self.names.append(name)
+        if self.lists is None:
+            return ONE
+        if name not in self.lists:
+            raise unknown_list(name, self.lists, f"'@{name}'")
+        tokens = [_one_word(name, value) for value in self.lists[name]]
+        return Token(tuple(itertools.chain.from_iterable(token.alternatives for token in tokens)))
 
     def _alternatives(self) -> list[str]:
         start, texts = self.at, [""]
@@ -247,3 +275,10 @@ class _Reader:
             raise RuleError(f"`{char}` begins an expansion, which is never compared; quote it to mean it literally")
         if char == "}":
             raise RuleError("a brace is closed that was not opened; quote it if it is meant literally")
+
+
+def _one_word(name: str, value: str) -> Token:
+    tokens = list(_Reader(value, {}).tokens())
+    if len(tokens) != 1 or tokens[0].is_any:
+        raise RuleError(f"`{value}` of the list `@{name}` is not one word; quote a blank: `'a b'`")
+    return tokens[0]

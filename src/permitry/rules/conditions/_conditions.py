@@ -331,5 +331,10 @@ def _is_pure(condition: Condition) -> bool:
 
 def _listed(patterns: Sequence[AnyPattern]) -> str:
     """Return the first pattern as text, with dots if there are more."""
-    shown = ", ".join(f"`{pattern.text}`" for pattern in patterns[:_MOST_SHOWN])
+    shown = ", ".join(_shown(pattern) for pattern in patterns[:_MOST_SHOWN])
     return f"{shown}, ..." if len(patterns) > _MOST_SHOWN else shown
+
+
+def _shown(pattern: AnyPattern) -> str:
+    name = None if isinstance(pattern, ArgvPattern) else pattern.listed
+    return f"`{pattern.text}`" if name is None else f"`{pattern.text}` of `@{name}`"

@@ -40,6 +40,7 @@ from permitry.rules.conditions._compare import (
 )
 from permitry.rules.conditions._regex import Regex
 from permitry.rules.conditions._words import nearest
+from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.rules.conditions.written import Place, PlainCondition, Table
 
 __all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition", "text_test"]
@@ -70,6 +71,8 @@ class _Check:
 
     def __str__(self) -> str:
         operand = self.operand
+        if isinstance(operand, ListedValues):
+            return f"{self.name} @{operand.name}"
         shown = f"({operand})" if isinstance(operand, ArgumentTest | Regex) else json.dumps(operand, ensure_ascii=False)
         return f"{self.name} {shown}"
 
@@ -307,14 +310,17 @@ def _value(raw: object, depth: int) -> JsonValue:
 
 
 def _values(raw: object, depth: int) -> tuple[JsonValue, ...]:
+    name = list_name(raw)
+    if name is not None:
+        raise unknown_list(name, (), f'["{raw}"]')
     if not isinstance(raw, list | tuple):
         raise RuleError(f"a list of values is needed, not {_shown(raw)}; for one value write `eq` or `ne`")
-    if not raw:
+    if not raw and not isinstance(raw, ListedValues):
         raise RuleError("an empty list holds no value to compare with")
     values = tuple(_value(item, depth) for item in raw)
     if len(set(map(class_of, values))) > 1:
         raise RuleError("the values are of several types; write one rule for each type")
-    return values
+    return ListedValues.of(raw.name, values) if isinstance(raw, ListedValues) else values
 
 
 def _order_operand(raw: object, depth: int) -> JsonValue:

@@ -18,10 +18,11 @@ import attrs
 
 from permitry.core.action import Word
 from permitry.core.facts import Fact, Kind, program_name, program_path
-from permitry.rules.conditions._argv import Token, read_tokens
+from permitry.rules.conditions._argv import Token, listed_in, read_tokens
+from permitry.rules.conditions.listed import WordLists
 from permitry.rules.conditions.written import WrittenPattern
 
-__all__ = ["ArgvPattern"]
+__all__ = ["ArgvPattern", "listed_in"]
 
 _MOST_FLAGS = 10
 _MOST_LETTERS_OF_NON_WORD = 2
@@ -32,6 +33,8 @@ _VOWELS = frozenset("aeiouAEIOU")
 class ArgvPattern(WrittenPattern):
     """A pattern over argv, such as `git log *`; matching takes time in the product of both lengths.
 
+    `lists` has the values of each list that is a word of it, such as `@branches` in `git push origin @branches`.
+
     Raises: `RuleError` for text that is not a valid pattern.
     """
 
@@ -39,8 +42,12 @@ class ArgvPattern(WrittenPattern):
     description: ClassVar[str] = "Programs and their arguments: `git log *`."
 
     text: str
+    lists: WordLists = ()
     _tokens: tuple[Token, ...] = attrs.field(
-        init=False, repr=False, eq=False, default=attrs.Factory(lambda self: read_tokens(self.text), takes_self=True)
+        init=False,
+        repr=False,
+        eq=False,
+        default=attrs.Factory(lambda self: read_tokens(self.text, self.lists), takes_self=True),
     )
 
     @property

@@ -45,7 +45,8 @@ class HostPattern(WrittenPattern):
     """One word of a rule's `host`: `[scheme://]host[:port]`, as `text` has it.
 
     `host` is normalised like the host of a `Connect`. It may begin with `*.` (at least one more label), be `*` (any
-    host) or `private`. The meaning of a `scheme` or `port` of None differs between the methods.
+    host) or `private`. The meaning of a `scheme` or `port` of None differs between the methods. `listed` is the name
+    of the list that it is from.
     """
 
     key: ClassVar[str] = "host"
@@ -55,6 +56,7 @@ class HostPattern(WrittenPattern):
     scheme: str | None
     host: str
     port: int | None
+    listed: str | None = attrs.field(default=None, repr=False, eq=False)
 
     @classmethod
     def parse(cls, text: str, normalise: Callable[[str], str | None]) -> "HostPattern":

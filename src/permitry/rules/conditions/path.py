@@ -31,7 +31,8 @@ class PathPattern(WrittenPattern):
 
     `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them.
     Stars match names that begin with a dot, and letters are compared byte by byte. A pattern always
-    starts at its root: `.env` is only the file at the top of the workspace.
+    starts at its root: `.env` is only the file at the top of the workspace. `listed` is the name of
+    the list that it is from.
 
     Raises:
         RuleError: the text is not such a pattern, or could never match.
@@ -41,6 +42,7 @@ class PathPattern(WrittenPattern):
     description: ClassVar[str] = "Paths that are read, written or deleted: `src/**`, `~/.ssh/**`."
 
     text: str
+    listed: str | None = attrs.field(default=None, repr=False, eq=False)
     _anchor: Anchor = attrs.field(init=False, repr=False, eq=False)
     _parts: _Parts = attrs.field(init=False, repr=False, eq=False)
     _needle: str = attrs.field(init=False, repr=False, eq=False)

@@ -13,11 +13,13 @@ paths and hosts.
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
 
 import attrs
 
 from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.facts import Fact
+from permitry.core.lists import Lists
 from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
@@ -27,7 +29,7 @@ from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 
-__all__ = ["Condition", "Conditions", "Scope"]
+__all__ = ["Condition", "Conditions", "Listed", "Scope"]
 
 _NOTHING = Conditions()
 
@@ -38,16 +40,47 @@ def _alternatives(unless: "Conditions | Iterable[Conditions] | None") -> tuple[C
     return (unless,) if isinstance(unless, Conditions) else tuple(unless)
 
 
+class Listed(Protocol):
+    """How a scope with named lists is made: for the lists that a session fills, it is made again."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the lists."""
+        ...
+
+    def scope(self, added: Lists) -> "Scope":
+        """Return the scope with more values in its lists.
+
+        Raises: `RuleError` for a value that is not valid where its list is used.
+        """
+        ...
+
+
 @attrs.frozen
 class Scope:
     """The tools a rule selects (without selectors: every tool), and the conditions under which it applies.
 
-    `unless` holds alternatives: it takes back what one of them is about.
+    `unless` holds alternatives: it takes back what one of them is about. `listed` is None without named lists.
     """
 
     selectors: tuple[ToolSelector, ...] = ()
     when: Conditions = _NOTHING
     unless: tuple[Conditions, ...] = attrs.field(default=(), converter=_alternatives)
+    listed: Listed | None = attrs.field(default=None, repr=False, eq=False)
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The names of the lists in the conditions."""
+        return frozenset() if self.listed is None else self.listed.names
+
+    def with_lists(self, added: Lists) -> "Scope":
+        """Return the scope with more values in its lists.
+
+        Raises: `RuleError` for a value that is not valid where its list is used.
+        """
+        if self.listed is None or self.lists.isdisjoint(added):
+            return self
+        return self.listed.scope(added)
 
     @property
     def specificity(self) -> tuple[int, int]:

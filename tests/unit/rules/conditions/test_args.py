@@ -292,3 +292,9 @@ def test_an_optional_argument_may_be_left_out() -> None:
     ]  # fmt: skip
     assert condition.needs == frozenset()
     assert str(condition) == 'args.x left out or eq "a"'
+
+
+def test_a_list_is_known_only_where_rules_are_loaded() -> None:
+    """A condition that is made in code has its values itself."""
+    with pytest.raises(RuleError, match="unknown list `@us`; define"):
+        argument_condition("to", {"in": "@us"})

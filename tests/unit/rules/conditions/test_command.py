@@ -332,3 +332,10 @@ def test_a_pattern_has_three_gaps_at_most() -> None:
 def test_any_command_is_written_with_a_star_alone() -> None:
     """Blanks do not count; a space that does not break is a part of the name of a program."""
     assert [ArgvPattern(text).is_any for text in ("*", " *\t", "\u00a0*", "* *")] == [True, True, False, False]
+
+
+def test_a_list_of_the_pattern_is_known() -> None:
+    """A pattern that is made in code has the values of its lists itself."""
+    assert ArgvPattern("git push @b", (("b", ("main",)),)).holds(words("git push main"))
+    with pytest.raises(RuleError, match="unknown list `@b`; define"):
+        ArgvPattern("git push @b")

@@ -1,0 +1,86 @@
+"""References to named lists in conditions, and the conditions that they stand for."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from permitry.config.lists import ListUses
+from permitry.errors import RuleError
+from permitry.rules.conditions.command import ArgvPattern, listed_in
+from permitry.rules.conditions.host import HostPattern
+from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
+from permitry.rules.conditions.path import PathPattern
+
+__all__ = ["ListReader"]
+
+_IS_POSITIVE = {"in": True, "not_in": False}
+Pattern = TypeVar("Pattern", bound=PathPattern | HostPattern)
+
+
+@attrs.define
+class ListReader:
+    """The lists that one `when` or `unless` may name; `names` collects those that it names."""
+
+    uses: ListUses
+    names: set[str]
+    is_unless: bool
+
+    def patterns(self, word: str, read: Callable[[str], Pattern], literal: str | None) -> list[Pattern]:
+        """Return the pattern of a path or host that a word denotes, or one for each value of a list.
+
+        `literal` is how a pattern that looks like a list is written, if there is one.
+
+        Raises: `RuleError` for an unknown list, and for what is not a pattern.
+        """
+        name = list_name(word)
+        if name is None:
+            return [read(word)]
+        return [attrs.evolve(_read_value(name, value, read), listed=name) for value in self._texts(name, literal)]
+
+    def command(self, text: str) -> list[ArgvPattern]:
+        """Return the pattern of a command; none if a list in it is empty, as no command has such a word.
+
+        Raises: `RuleError` as `patterns`.
+        """
+        lists = tuple((name, self._texts(name, f"'@{name}'")) for name in dict.fromkeys(listed_in(text)))
+        return [ArgvPattern(text, lists)] if all(values for _, values in lists) else []
+
+    def argument(self, test: Any) -> Any:  # noqa: ANN401 -- as a rule file has it
+        """Return the test of an argument with the values of its lists.
+
+        Raises: `RuleError` for an unknown list.
+        """
+        if not isinstance(test, Mapping):
+            return test
+        return {
+            key: self._operand(value, is_positive=_IS_POSITIVE[key]) if key in _IS_POSITIVE else self.argument(value)
+            for key, value in test.items()
+        }
+
+    def _operand(self, value: object, *, is_positive: bool) -> object:
+        name = list_name(value)
+        if name is None:
+            return value
+        return ListedValues.of(name, self._values(name, f'["{value}"]', is_positive=is_positive))
+
+    def _texts(self, name: str, literal: str | None) -> tuple[str, ...]:
+        values = self._values(name, literal)
+        if not all(isinstance(value, str) for value in values):
+            raise RuleError(f"the list `@{name}` has numbers; they are compared only by `in` and `not_in`")
+        return tuple(map(str, values))
+
+    def _values(self, name: str, literal: str | None, *, is_positive: bool = True) -> tuple[str | float, ...]:
+        try:
+            values = self.uses.values(name, is_positive=is_positive is not self.is_unless)
+        except KeyError:
+            raise unknown_list(name, self.uses.lists, literal) from None
+        self.names.add(name)
+        return tuple(dict.fromkeys(values))
+
+
+def _read_value(name: str, value: str, read: Callable[[str], Pattern]) -> Pattern:
+    try:
+        return read(value)
+    except RuleError as error:
+        raise RuleError(f"the list `@{name}`: {error}") from error

@@ -1,0 +1,67 @@
+"""Named lists: the values of `[list.NAME]`, and which of them a rule may use where."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from permitry.core.decision import Verdict
+from permitry.core.lists import Lists
+
+__all__ = ["ListUses", "NamedList", "lists_of", "uses_of"]
+
+
+@attrs.frozen
+class NamedList:
+    """The values of a list, and those of the most trusted layer that has it; `source` is where that is, `file:line`."""
+
+    values: tuple[str | float, ...] = ()
+    most_trusted: tuple[str | float, ...] = ()
+    source: str = ""
+
+
+@attrs.frozen
+class ListUses:
+    """The lists that one rule may use; `permits` and `leaves` say whether it allows, and has a label or a budget."""
+
+    lists: Mapping[str, NamedList] = attrs.field(factory=dict)
+    permits: bool = False
+    leaves: bool = False
+    added: Mapping[str, tuple[str | float, ...]] = attrs.field(factory=dict)
+
+    def values(self, name: str, *, is_positive: bool) -> tuple[str | float, ...]:
+        """Return the values of a list where it is used.
+
+        `is_positive`: a longer list makes the rule apply to more calls; otherwise, to fewer.
+
+        Raises: `KeyError` for an unknown list.
+        """
+        named = self.lists[name]
+        # INVARIANT: a less trusted layer never makes a call more allowed: its values count only where they restrict. A
+        # label or budget of a permission is a restriction on other calls, so there both directions may allow more.
+        may_allow = (self.permits and is_positive) or ((not self.permits or self.leaves) and not is_positive)
+        return (*(named.most_trusted if may_allow else named.values), *self.added.get(name, ()))
+
+    def with_added(self, added: Lists) -> "ListUses":
+        """Return the same with the values that a session adds."""
+        return attrs.evolve(self, added=added)
+
+
+def uses_of(rule: Mapping[str, Any], lists: Mapping[str, NamedList]) -> ListUses:
+    """Return what a rule, as plain data, may name."""
+    leaves = rule["adds_label"] is not None or rule["budget"] is not None
+    return ListUses(lists, permits=rule["effect"] == Verdict.ALLOW.value, leaves=leaves)
+
+
+def lists_of(tables: Iterable[Mapping[str, Any]]) -> dict[str, NamedList]:
+    """Return the lists that plain data describes: of each, one table or several."""
+    found: dict[str, NamedList] = {}
+    for each in tables:
+        known, values = found.get(each["name"]), tuple(each["values"])
+        own = () if each["restricts_only"] else values
+        found[each["name"]] = (
+            NamedList(values, own, each["source"])
+            if known is None
+            else attrs.evolve(known, values=(*known.values, *values), most_trusted=(*known.most_trusted, *own))
+        )
+    return found

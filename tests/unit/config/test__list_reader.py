@@ -1,0 +1,131 @@
+"""References to lists in conditions become the values of the lists."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from permitry.config.conditions import scope_of
+from permitry.config.lists import ListUses, NamedList
+from permitry.core.action import Word
+from permitry.errors import RuleError
+from permitry.rules.conditions.args import argument_condition
+from permitry.rules.conditions.listed import EmptyList, ListedValues
+from permitry.rules.conditions.scope import Conditions
+
+
+def _listed(*values: str | float) -> NamedList:
+    return NamedList(values, values, "r.toml:1")
+
+
+LISTS = {
+    "ours": _listed("a.example", "*.b.example"),
+    "folders": _listed("src/**", "docs/*"),
+    "branches": _listed("main", "release/*", "'a b'"),
+    "empty": _listed(),
+    "numbers": _listed(1, 2),
+    "several": _listed("a b"),
+    "rest": _listed("**"),
+    "blank": _listed("a b.example"),
+}
+
+
+def _when(given: Mapping[str, Any]) -> Conditions:
+    return scope_of((), given, None, uses=ListUses(LISTS)).when
+
+
+def _words(text: str) -> list[Word]:
+    return [Word(each) for each in text.split()]
+
+
+def test_a_list_of_hosts_or_paths_stands_for_a_pattern_for_each_value() -> None:
+    """Next to other words of the same key, and with the name of the list."""
+    when = _when({"host": ["c.example", "@ours"], "path": ["@folders"]})
+    assert [(each.text, each.listed) for each in when.hosts] == [
+        ("c.example", None),
+        ("a.example", "ours"),
+        ("*.b.example", "ours"),
+    ]
+    assert [(each.text, each.listed) for each in when.paths] == [("src/**", "folders"), ("docs/*", "folders")]
+    assert Conditions(paths=when.paths[:1]).does == "touch `src/**` of `@folders`"
+
+
+@pytest.mark.parametrize(
+    ("command", "holds"),
+    [("git push origin main", True), ("git push origin release/1", True), ("git push origin dev", False)],
+)
+def test_a_list_is_a_word_of_a_command(command: str, holds: bool) -> None:  # noqa: FBT001 -- a parameter of the test
+    """With the wildcards that its values have."""
+    (pattern,) = _when({"command": ["git push origin @branches"]}).commands
+    assert pattern.holds(_words(command)) is holds
+    assert pattern.text == "git push origin @branches"
+    assert pattern.holds([*_words("git push origin"), Word("a b")])
+
+
+def test_a_list_may_be_the_program() -> None:
+    """Its values are then the programs that the rule is found by."""
+    (pattern,) = _when({"command": ["@branches --version"]}).commands
+    assert pattern.programs is None
+    assert [pattern.holds(_words(f"{each} --version")) for each in ("main", "other")] == [True, False]
+
+
+def test_a_quoted_word_is_literal() -> None:
+    """`gh issue list -a '@me'` is about a user, and `curl -d @body.json` about a file."""
+    patterns = _when({"command": ["gh -a '@empty'", r"gh \@empty", "curl -d @body.json"]}).commands
+    assert [each.lists for each in patterns] == [(), (), ()]
+    assert patterns[0].holds([Word("gh"), Word("-a"), Word("@empty")])
+
+
+@pytest.mark.parametrize("given", [{"host": ["@empty"]}, {"path": ["@empty"]}, {"command": ["git push @empty"]}])
+def test_a_key_of_which_nothing_is_left_never_holds(given: dict[str, Any]) -> None:
+    """Without patterns there would be no condition, and a permission would cover every call."""
+    assert _when(given) == Conditions((EmptyList(tuple(*given.values())),))
+
+
+def test_an_empty_list_next_to_other_words_is_left_out() -> None:
+    """The others count."""
+    when = _when({"host": ["@empty", "a.example"], "command": ["git push @empty", "git log"]})
+    assert ([each.text for each in when.hosts], [each.text for each in when.commands]) == (["a.example"], ["git log"])
+    assert when.plain == ()
+
+
+def test_operators_compare_with_the_values_of_a_list() -> None:
+    """Nested ones too; the condition is shown with the name."""
+    (condition,) = _when({"args": {"to": {"any": {"in": "@numbers"}}}}).plain
+    assert condition == argument_condition("to", {"any": {"in": [1, 2]}})
+    assert str(condition) == "args.to any (in @numbers)"
+    (condition,) = _when({"args": {"to": {"not_in": "@empty"}}}).plain
+    assert condition == argument_condition("to", {"not_in": ListedValues.of("empty", ())})
+
+
+def test_a_text_to_equal_is_literal() -> None:
+    """Only `in` and `not_in` take a list, and as an element of one an at sign means itself."""
+    (condition,) = _when({"args": {"to": "@ours"}}).plain
+    assert condition == argument_condition("to", "@ours")
+    (condition,) = _when({"args": {"to": {"in": ["@ours"]}}}).plain
+    assert condition == argument_condition("to", {"in": ["@ours"]})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"host": ["@our"]}, "unknown list `@our`; did you mean `ours`?"),
+        (
+            {"path": ["@secrets"]},
+            r"unknown list `@secrets`; define `\[list.secrets\]`, or write `./@secrets`",
+        ),
+        ({"host": ["@x"]}, r"unknown list `@x`; define `\[list.x\]`$"),
+        ({"command": ["gh -a @me"]}, r"unknown list `@me`; define `\[list.me\]`, or write `'@me'` for the word itself"),
+        ({"args": {"to": {"in": "@me"}}}, r"define `\[list.me\]`, or write `\[\"@me\"\]` for the word itself"),
+        ({"command": ["rm @folder"]}, "unknown list `@folder`; did you mean `folders`?"),
+        ({"args": {"to": {"in": "@our"}}}, "unknown list `@our`; did you mean `ours`?"),
+        ({"host": ["@blank"]}, "the list `@blank`: the host pattern `a b.example` is empty or has a blank"),
+        ({"host": ["@numbers"]}, "the list `@numbers` has numbers; they are compared only by `in` and `not_in`"),
+        ({"command": ["rm @several"]}, "`a b` of the list `@several` is not one word; quote a blank: `'a b'`"),
+        ({"command": ["rm @rest"]}, r"`\*\*` of the list `@rest` is not one word"),
+    ],
+)
+def test_a_mistake_is_refused(given: dict[str, Any], message: str) -> None:
+    """An unknown list, or a value that means nothing where the list is used."""
+    with pytest.raises(RuleError, match=message):
+        _when(given)
