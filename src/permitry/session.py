@@ -9,6 +9,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.history import Bounds, History, Log, Ran
+from permitry.core.lists import Lists, lists_of
 from permitry.core.policy import SideEffects
 from permitry.core.source import RuleSource
 from permitry.core.template import Template
@@ -42,6 +43,8 @@ class Session:
     parent: "Session | None" = attrs.field(default=None, kw_only=True)
     rules: RuleSource | None = attrs.field(default=None, kw_only=True, repr=False)
     """Rules that count besides those of the policy, for the calls of this session and of its sub-agents."""
+    lists: Lists | None = attrs.field(default=None, kw_only=True, repr=False, converter=lists_of)
+    """Values by name, which are added to the named lists in the rules; a list that no rule uses is an error."""
     lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
     """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
     bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)
@@ -123,6 +126,7 @@ class Session:
             bounds=self.bounds,
             parent=self,
             rules=self.rules,
+            lists=self.lists,
         )
         child._log, child.lock = self._log, self.lock
         return child

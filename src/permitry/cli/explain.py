@@ -98,4 +98,5 @@ def _trace(rule: RuleTrace) -> dict[str, object]:
         "source": rule.source,
         "near_miss": rule.near_miss,
         "error": rule.error,
+        "lists": rule.lists,
     }

@@ -14,6 +14,7 @@ from permitry.core._version import CONFIRM_MESSAGE, Version
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.explanation import RuleOutcome, RuleTrace
 from permitry.core.facts import Fact
+from permitry.core.lists import lists_in
 from permitry.core.names import NamePattern
 from permitry.core.pattern import Pattern
 from permitry.core.rule import (
@@ -187,6 +188,7 @@ class Entry:
             deciding=self.rule_id == deciding,
             near_miss=self._near_miss(question) if is_near else None,
             error=failures[0].error if failures else doubt,
+            lists=tuple(sorted(lists_in(self.rule))),
         )
 
     def answer(self, question: Question, failures: list[RuleFailure]) -> bool | Unsure | None:

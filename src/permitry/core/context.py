@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 import attrs
 
 from permitry.core.history import History
+from permitry.core.lists import Lists, lists_of
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.template import Template
 
@@ -55,8 +56,8 @@ def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
 class AuthState(Protocol):
     """The mutable state a context is read from: four fields; `Session` is one, and a host may bring its own.
 
-    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `now`,
-    `parent` and `rules`, as a `Session` has them. What is not there has the value it has in a bare `AuthContext`.
+    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `now`, `parent`,
+    `rules` and `lists`, as a `Session` has them. What is not there has the value it has in a bare `AuthContext`.
     """
 
     @property
@@ -88,7 +89,7 @@ class AuthContext:
     either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
     names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
     seconds. A call is never allowed more than it would be in the context `parent`. `rules` count besides those of the
-    policy, for the calls of this context alone.
+    policy, for the calls of this context alone; `lists` are values that it adds to the named lists of all of them.
 
     Raises: `TypeError` when a field is of a wrong type, such as a flag that is not a bool or a list that is one string:
     a truthy mistake must not widen access; `ValueError` for more than 32 agents that started each other.
@@ -108,6 +109,7 @@ class AuthContext:
     now: float | None = attrs.field(default=None, kw_only=True, eq=False)
     parent: "AuthContext | None" = attrs.field(default=None, kw_only=True)
     rules: RuleSource | None = attrs.field(default=None, kw_only=True, repr=False, hash=False)
+    lists: Lists | None = attrs.field(default=None, kw_only=True, repr=False, hash=False, converter=lists_of)
     modes: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
@@ -195,13 +197,26 @@ class AuthContext:
                 now=full.now,
                 parent=None if full.parent is None else cls.from_state(full.parent),
                 rules=full.rules,
+                lists=full.lists,
             )
         except AttributeError:
             return state if isinstance(state, cls) else cls(**dict(_fields_of(state)))
 
 
 _FOUR = ("is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template")
-_BESIDE = ("host_mode", "agent", "workspace", "attended", "counts", "labels", "history", "now", "parent", "rules")
+_BESIDE = (
+    "host_mode",
+    "agent",
+    "workspace",
+    "attended",
+    "counts",
+    "labels",
+    "history",
+    "now",
+    "parent",
+    "rules",
+    "lists",
+)
 
 
 def _fields_of(state: object) -> Iterator[tuple[str, Any]]:

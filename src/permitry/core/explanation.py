@@ -27,7 +27,10 @@ class RuleOutcome(enum.Enum):
 
 @attrs.frozen
 class RuleTrace:
-    """One rule's part in an explanation; `near_miss` completes "would have matched but for …"."""
+    """One rule's part in an explanation; `near_miss` completes "would have matched but for …".
+
+    `lists` are the names of the lists that it uses.
+    """
 
     rule_id: str
     phase: Phase
@@ -39,6 +42,7 @@ class RuleTrace:
     deciding: bool = False
     near_miss: str | None = None
     error: str | None = None
+    lists: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -152,7 +156,8 @@ def _matters(rule: RuleTrace, decision: Decision) -> bool:
 
 
 def _described(rule: RuleTrace) -> str:
-    head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({one_line(rule.source or 'code')})"
+    where = ", ".join([one_line(rule.source or "code"), *(f"@{name}" for name in rule.lists)])
+    head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({where})"
     if rule.outcome is RuleOutcome.FAILED:
         return f"{head}  failed, so it counts as matched: {one_line(rule.error or '')}"
     if rule.outcome is RuleOutcome.UNSURE:

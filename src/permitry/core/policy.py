@@ -13,13 +13,14 @@ A permission about actions may cover only some of a call's: several together per
 phase 2 that asks is about what those before it have left; of equal priorities the one that asks goes first.
 """
 
+import difflib
 import functools
 import hashlib
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import attrs
 
@@ -32,6 +33,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.index import Index
+from permitry.core.lists import Lists, lists_in
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.spec import ToolSpec
@@ -39,6 +41,7 @@ from permitry.errors import RuleError, safe_str
 
 __all__ = ["AuthorizationPolicy", "Flow", "SideEffects", "Specs"]
 
+Added = TypeVar("Added", bound=RuleSource | Lists)
 _BANDS = (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
 
 
@@ -129,8 +132,8 @@ class AuthorizationPolicy:
     _version: Version = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
-    # By identity of a rule set: the policy with its rules, kept as long as the rule set.
-    _extended: "dict[int, tuple[weakref.ref[RuleSource], AuthorizationPolicy]]" = attrs.field(
+    # By identity of a rule set, or of lists: the policy with them, kept as long as they are there.
+    _extended: "dict[int, tuple[weakref.ref[RuleSource | Lists], AuthorizationPolicy]]" = attrs.field(
         factory=dict, init=False, repr=False, eq=False
     )
 
@@ -188,20 +191,40 @@ class AuthorizationPolicy:
         return attrs.evolve(extended, rules=(*extended.rules, *alone), flows=(*extended.flows, *flows))
 
     def within(self, context: AuthContext) -> "AuthorizationPolicy":
-        """Return the policy for the calls of one context alone, not of those above it: with the rules of its session.
+        """Return the policy for the calls of one context alone, not of those above it: with its rules and lists.
 
-        Raises: `RuleError` as `with_rules`, so that a session whose rules cannot be used runs nothing.
+        Raises: `RuleError` as `with_rules` and `with_lists`, so that a session whose rules cannot be used runs nothing.
         """
-        rules = context.rules
-        if rules is None:
-            return self
-        kept = self._extended.get(id(rules))
-        if kept is not None and kept[0]() is rules:
+        policy = self if context.rules is None else self._kept(context.rules, self.with_rules)
+        if context.lists is None:
+            return policy
+        return policy._kept(context.lists, policy.with_lists)  # noqa: SLF001 -- a policy as this one
+
+    def with_lists(self, lists: Mapping[str, Iterable[str | float]]) -> "AuthorizationPolicy":
+        """Return this policy with more values in the named lists of its rules, which a host gives and are trusted.
+
+        Raises: `TypeError` for values that are not texts or numbers; `RuleError` for a list that no rule uses, and for
+        a value that is not valid where a rule uses its list.
+        """
+        added = Lists(lists)
+        known = frozenset[str]().union(*(lists_in(each) for each in (*self.rules, *self.flows)))
+        for name in added:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean `{near[0]}`?" if near else f"it is for `[list.{name}]` of a rule file"
+                raise RuleError(f"no rule uses the list `{name}`; {hint}")
+        rules = tuple(cast("AnyRule", _filled(rule, added)) for rule in self.rules)
+        return attrs.evolve(self, rules=rules, flows=tuple(cast("Flow", _filled(each, added)) for each in self.flows))
+
+    def _kept(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
+        """Return the policy that is made with a source, and keep it for as long as the source is there."""
+        kept = self._extended.get(id(source))
+        if kept is not None and kept[0]() is source:
             return kept[1]
         # INVARIANT: what is remembered of decisions belongs to a policy, so no session sees those of other rules.
-        made = self.with_rules(rules)
-        forget = functools.partial(_forget, self._extended, id(rules))
-        self._extended[id(rules)] = weakref.ref(rules, forget), made
+        made = make(source)
+        forget = functools.partial(_forget, self._extended, id(source))
+        self._extended[id(source)] = weakref.ref(source, forget), made
         return made
 
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
@@ -212,7 +235,7 @@ class AuthorizationPolicy:
 
         Raises: `RuleError` when the rules of the session cannot be added, see `with_rules`.
         """
-        if context.parent is None and context.rules is None:
+        if context.parent is None and context.rules is None and context.lists is None:
             return self._index.decide(call, context, spec)
         decisions = [_index_of(self.within(each)).decide(call, each, spec) for each in context.lineage()]
         # max keeps the first of equals: that of the agent's own context.
@@ -252,8 +275,7 @@ class AuthorizationPolicy:
 
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""
-        index = self._index if context.rules is None else _index_of(self.within(context))
-        return index.question(call, context, spec)
+        return _index_of(self.within(context)).question(call, context, spec)
 
     def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
         """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
@@ -261,10 +283,10 @@ class AuthorizationPolicy:
         False only when every call of a kind that `spec` takes is blocked, whatever its arguments, so that the tool can
         be left out of what a model is shown. For a sub-agent a block in a context above its own is enough.
         """
-        if context.parent is None and context.rules is None:
+        if context.parent is None and context.rules is None and context.lists is None:
             return not self._index.blocks_all(spec, (context,))
         contexts = tuple(context.lineage())
-        if all(each.rules is context.rules for each in contexts):
+        if all(each.rules is context.rules and each.lists is context.lists for each in contexts):
             return not _index_of(self.within(context)).blocks_all(spec, contexts)
         return not any(_index_of(self.within(each)).blocks_all(spec, (each,)) for each in contexts)
 
@@ -343,7 +365,13 @@ def _check_kept(rules: Iterable[AnyRule], flows: Iterable[Flow]) -> None:
             raise RuleError(f"rule `{getattr(rule, 'id', rule)}`: no flow keeps {' and '.join(lost)}; {way_out}")
 
 
-def _forget(kept: "dict[int, tuple[weakref.ref[RuleSource], AuthorizationPolicy]]", key: int, _: object) -> None:
+def _filled(rule: object, lists: Lists) -> object:
+    return rule if lists_in(rule).isdisjoint(lists) else cast("Any", rule).with_lists(lists)
+
+
+def _forget(
+    kept: "dict[int, tuple[weakref.ref[RuleSource | Lists], AuthorizationPolicy]]", key: int, _: object
+) -> None:
     kept.pop(key, None)
 
 
