@@ -1,5 +1,6 @@
 """Checks of the values in a rule file beyond their types; every mistake comes with a hint how to correct it."""
 
+import math
 import re
 from collections.abc import Callable
 from enum import Enum
@@ -25,6 +26,7 @@ __all__ = [
     "checked_roles",
     "checked_selector",
     "checked_traits",
+    "checked_value",
     "checked_version",
     "flat_roles",
     "listed",
@@ -194,6 +196,13 @@ def checked_traits(value: list[str]) -> list[str]:
         if trait not in _TRAITS:
             raise _refuse(f"unknown trait `{trait}`", nearest(trait, _TRAITS, otherwise=f"known: {', '.join(_TRAITS)}"))
     return without_repeats(value)
+
+
+def checked_value(value: object) -> object:
+    is_number = type(value) in (int, float) and isinstance(value, int | float) and math.isfinite(value)
+    if not (is_number or isinstance(value, str)):
+        raise _refuse("a value of a list is a text or a number", 'write `values = ["a", "b"]`')
+    return value
 
 
 def flat_roles(value: object) -> object:

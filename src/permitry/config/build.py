@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import nearest
-from permitry.config.drafts import RuleDraft, TemplateDraft
+from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft
 from permitry.config.examples import example_problems
+from permitry.config.lists import NamedList
 from permitry.config.locate import KeyPath
 from permitry.config.plain import Plain, tool_of
 from permitry.config.schema import RuleTable, ToolTable, groups_of
@@ -16,12 +17,15 @@ from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem
+from permitry.rules.conditions.listed import list_name
 from permitry.rules.conditions.scope import Scope
 
 __all__ = [
     "DEEPEST",
     "build_templates",
     "build_tool",
+    "list_problems",
+    "plain_list",
     "plain_rule",
     "plain_template",
     "plain_tool",
@@ -75,15 +79,32 @@ def plain_template(template: Template) -> Plain:
     }
 
 
+def plain_list(draft: ListDraft, *, restricts_only: bool) -> Plain:
+    """Return a list as plain data; `restricts_only`: a more trusted layer has a list of this name."""
+    source = draft.source.source(draft.path)
+    return {"name": draft.name, "values": draft.table.values, "restricts_only": restricts_only, "source": source}
+
+
+def list_problems(draft: ListDraft) -> Iterator[Problem]:
+    """Yield the problem of a name that cannot be referred to."""
+    if list_name(f"@{draft.name}") is None:
+        message = f"the list name `{draft.name}` is not one word"
+        yield draft.source.problem(draft.path, message, "use letters, digits, hyphens", key=True)
+
+
 def read_rule(
-    draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str], tools: Mapping[str, ToolSpec]
+    draft: RuleDraft,
+    templates: Mapping[str, Template],
+    names: Collection[str],
+    tools: Mapping[str, ToolSpec],
+    lists: Mapping[str, NamedList],
 ) -> tuple[Scope, list[Problem]]:
     """Return the scope of a rule, and the problems of its priority, scope, templates and examples.
 
     `names` are all templates that are defined; those that are themselves invalid are not in
-    `templates`. `tools` are those that the files declare.
+    `templates`. `tools` are those that the files declare, and `lists` those that the rule may name.
     """
-    table, (scope, wrong) = draft.table, read_scope(draft)
+    table, (scope, wrong) = draft.table, read_scope(draft, lists)
     problems = [*_effect_problems(draft)]
     if table.priority is not None:
         problems += _band_problems(draft, table.priority)

@@ -11,15 +11,15 @@ from permitry.core.rule import phase_of
 
 __all__ = ["check_integrity", "compiled_sets"]
 
-_KEYS = {"rules": "id", "templates": "name", "tools": "name"}
+_KEYS = {"rules": "id", "templates": "name", "tools": "name", "lists": "source"}
 _COMPILED = "compiled.json"
 
 
 def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
     """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
 
-    Every rule, template and tool of these sets must be present and unchanged. No other rule may
-    claim to come from a shipped set, and none may have a priority below 100, which is for admins
+    Every rule, template, tool and list of these sets must be present and unchanged. No other rule or list
+    may claim to come from a shipped set, and none may have a priority below 100, which is for admins
     only. So forged data can do no more than the user's own rule files could.
 
     Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when the check fails.
@@ -36,8 +36,9 @@ def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
         wanted = [known[kind][at] for one in named for at in one[kind]]
         if len(given) != len(data[kind]) or any(given.get(each[key]) != each for each in wanted):
             raise ValueError(f"the {kind} are not those that are shipped")
-    if any(each["source"].startswith(PREFIX) and each not in known["rules"] for each in data["rules"]):
-        raise ValueError("a rule that is not shipped claims to be")
+    for kind in ("rules", "lists"):
+        if any(each["source"].startswith(PREFIX) and each not in known[kind] for each in data[kind]):
+            raise ValueError("what is not shipped claims to be")
     if any(each["priority"] is not None and phase_of(each["priority"]) is Phase.OVERRIDE for each in data["rules"]):
         raise ValueError("only an admin's rule comes before all others")
 
@@ -45,7 +46,7 @@ def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
 def compiled_sets() -> str:
     """Return the content of `compiled.json`, next to the shipped sets: their rules, and the SHA-256 of their bytes.
 
-    Each rule, template and tool is listed once; a set has the indices of its own and of those it extends.
+    Each rule, template, tool and list is listed once; a set has the indices of its own and of those it extends.
     """
     from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import, and only for writing
 

@@ -17,6 +17,8 @@ from permitry.config.build import (
     DEEPEST,
     build_templates,
     build_tool,
+    list_problems,
+    plain_list,
     plain_rule,
     plain_template,
     plain_tool,
@@ -25,14 +27,15 @@ from permitry.config.build import (
 from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, syntax_problem
-from permitry.config.drafts import Draft, RuleDraft, ToolDraft
+from permitry.config.drafts import Draft, ListDraft, RuleDraft, ToolDraft
+from permitry.config.lists import lists_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import missing_problem, out_of_bounds, shown_name
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, build_rule_set
 from permitry.config.ruleset import RuleSet
-from permitry.config.schema import Header, RuleTable, TemplateTable, ToolTable, groups_of
+from permitry.config.schema import Header, ListTable, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
@@ -44,8 +47,10 @@ from permitry.rules.conditions.scope import Scope
 __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_policy", "load_rules"]
 
 _MOST_PROBLEMS = 200
-_MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32}
+_RANKS = 4
+_MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32, "values": 64}
 _TWICE = {"template": ("defined", "rename one of the two"), "tool": ("declared", "take one of the two out")}
+_TABLES = ("list", "template", "tool", "rule")
 Model = TypeVar("Model", bound=BaseModel)
 _Defined: TypeAlias = dict[str, tuple[Draft[Model], Origin]]
 
@@ -174,6 +179,7 @@ class _Loader:
         self.templates: _Defined[TemplateTable] = {}
         self.template_names: set[str] = set()
         self.tools: _Defined[ToolTable] = {}
+        self.lists: list[tuple[ListDraft, Origin]] = []
         self.names: dict[Path, str] = {}
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
@@ -243,7 +249,7 @@ class _Loader:
         return None
 
     def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
-        rest = {key: value for key, value in data.items() if key not in ("template", "tool", "rule")}
+        rest = {key: value for key, value in data.items() if key not in _TABLES}
         header = self.validated(source, (), rest, Header)
         if header is not None and header.policy is not None and header.policy.unmatched is not None:
             self.unmatched_is(header.policy.unmatched, source.source(("policy", "unmatched")))
@@ -281,6 +287,10 @@ class _Loader:
             tool = self.validated(source, ("tool", name), value, ToolTable)
             if tool is not None:
                 self.tool(Draft(source, ("tool", name), tool), origin)
+        for name, value in self.table_of_tables(source, data, "list"):
+            listed = self.validated(source, ("list", name), value, ListTable)
+            if listed is not None:
+                self.add_list(Draft(source, ("list", name), listed), origin)
         for name, value in self.table_of_tables(source, data, "template"):
             self.template_names.add(name)
             table = self.validated(source, ("template", name), value, TemplateTable)
@@ -334,6 +344,13 @@ class _Loader:
             # No valid declaration can be built from it, so it is not kept to check the examples of
             # rules either.
             del self.tools[draft.name]
+
+    def add_list(self, draft: ListDraft, origin: Origin) -> None:
+        self.problems += list_problems(draft)
+        if not origin.is_trusted and len(draft.table.values) > _MOST_UNTRUSTED["values"]:
+            message = f"more than {_MOST_UNTRUSTED['values']} values in a project that is not trusted"
+            self.problems.append(draft.source.problem(draft.path, message, "trust it, or take some out", key=True))
+        self.lists.append((draft, origin))
 
     def rule(self, draft: RuleDraft, origin: Origin) -> None:
         if origin.name.startswith(PREFIX):
@@ -389,10 +406,14 @@ class _Loader:
         tools = {
             name: build_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
         }
-        scopes = []
+        scopes, ranks = [], self.ranks()
+        lists = [plain_list(draft, restricts_only=origin.rank < ranks[draft.name]) for draft, origin in self.lists]
+        named = lists_of(lists)
+        # A list of a less trusted layer cannot make a rule load that is an error without it.
+        lists_for = [{name: each for name, each in named.items() if ranks[name] >= rank} for rank in range(_RANKS)]
         for draft, origin in self.rules:
             known = (trusted, trusted_names) if origin.is_trusted else (templates, self.template_names)
-            scope, problems = read_rule(draft, *known, tools)
+            scope, problems = read_rule(draft, *known, tools, lists_for[origin.rank])
             self.problems += problems
             scopes.append(scope)
         if self.problems:
@@ -410,11 +431,19 @@ class _Loader:
             "tools": [
                 plain_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
             ],
+            "lists": lists,
             "files": list(self.names.values()),
             "notices": list(self.notices()),
             "unmatched": self.unmatched,
         }
         return data, tuple(scope for _, scope in kept)
+
+    def ranks(self) -> dict[str, int]:
+        """Return the rank of the most trusted file that has a list, by the name of the list."""
+        ranks: dict[str, int] = {}
+        for draft, origin in self.lists:
+            ranks[draft.name] = max(ranks.get(draft.name, 0), origin.rank)
+        return ranks
 
     def notices(self) -> Iterator[str]:
         yield from self.conflicts
@@ -422,6 +451,11 @@ class _Loader:
             if not origin.is_trusted and not _restricts(draft):
                 place = draft.source.source(draft.path)
                 yield f"{place}: permission `{draft.table.id}` dropped: {origin.distrust}"
+        ranks = self.ranks()
+        for added, origin in self.lists:
+            if origin.rank < ranks[added.name]:
+                place = added.source.source(added.path)
+                yield f"{place}: list `{added.name}`: counts only where it restricts; a more trusted layer has it too"
         others: Iterable[tuple[Draft[Any], Origin]] = (*self.templates.values(), *self.tools.values())
         for defined, origin in others:
             if not origin.is_trusted:

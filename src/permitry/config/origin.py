@@ -32,6 +32,16 @@ class Origin:
     distrust: str = "the project is not trusted"
     text: str | None = None
 
+    @property
+    def rank(self) -> int:
+        """Whose file it is, for named lists: 3 the admin's, 2 the user's or a shipped set, 1 that of a project, or 0.
+
+        It is 0 for a project that is not trusted.
+        """
+        if self.is_admin:
+            return 3
+        return int(self.is_trusted) + int(self.is_trusted and self.root is None)
+
     def admits(self, path: Path, content: bytes) -> bool:
         """Return whether a file of these bytes may be loaded with the trust of this origin."""
         if self.pinned is None or self.name.startswith(PREFIX):

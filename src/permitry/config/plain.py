@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from permitry.config.conditions import scope_of
+from permitry.config.lists import lists_of, uses_of
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.names import NamePattern, readings
@@ -39,10 +40,11 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     table = _fields(data, _SET)
     names = None if tool is None else readings(tool)
     rules = [_fields(each, _RULE) for each in table["rules"] if names is None or _may_select(each, names)]
-    for kind, shape in (("templates", _TEMPLATE), ("tools", _TOOL)):
+    for kind, shape in (("templates", _TEMPLATE), ("tools", _TOOL), ("lists", _LIST)):
         for each in table[kind]:
             _fields(each, shape)
-    scopes = [scope_of(each["tools"] or (), each["when"], each["unless"]) for each in rules]
+    lists = lists_of(table["lists"])
+    scopes = [scope_of(each["tools"] or (), each["when"], each["unless"], uses=uses_of(each, lists)) for each in rules]
     return build_rule_set({**table, "rules": rules}, scopes)
 
 
@@ -67,6 +69,7 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
         notices=tuple(data["notices"]),
         unmatched=Verdict(unmatched["verdict"]),
         unmatched_source=unmatched["source"],
+        lists=lists_of(data["lists"]),
     )
 
 
@@ -176,6 +179,10 @@ def _are_some_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
     return _are_texts(value) and bool(value)
 
 
+def _are_values(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
+    return type(value) is list and all(type(each) in (str, int, float) for each in value)
+
+
 def _are_texts_by_name(value: object) -> bool:
     return isinstance(value, dict) and all(type(each) is str for each in value.values())
 
@@ -248,9 +255,15 @@ _TOOL: Mapping[str, _Check] = {
     "traits": _or_none(_are_texts),
     "roles": _are_texts_by_name,
 }
+_LIST: Mapping[str, _Check] = {
+    "name": _is_text,
+    "values": _are_values,
+    "restricts_only": _is_flag,
+    "source": _is_text,
+}
 _UNMATCHED: Mapping[str, _Check] = {"verdict": _one_of("confirm", "block"), "source": _is_text}
 _SET: Mapping[str, _Check] = {
-    **dict.fromkeys(("rules", "templates", "tools"), _is_list),
+    **dict.fromkeys(("rules", "templates", "tools", "lists"), _is_list),
     **dict.fromkeys(("files", "notices"), _are_texts),
     "unmatched": _or_none(_is_unmatched),
 }

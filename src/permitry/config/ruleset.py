@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from permitry.config.default import create_default_authorization_policy
+from permitry.config.lists import NamedList
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule
@@ -20,7 +21,7 @@ __all__ = ["RuleSet"]
 
 @attrs.frozen
 class RuleSet:
-    """The content of rule files: rules, templates and tools by name, and the files in the order they were opened.
+    """The content of rule files: rules; templates, tools and lists by name; and the files in the order of opening.
 
     The rules of a file are in its order, after those of the files it extends. `notices` list what
     was left out. `unmatched` is the verdict when no rule matched, and `unmatched_source` where it is written.
@@ -34,6 +35,7 @@ class RuleSet:
     notices: tuple[str, ...] = ()
     unmatched: Verdict = Verdict.CONFIRM
     unmatched_source: str | None = None
+    lists: Mapping[str, NamedList] = attrs.field(factory=dict)
 
     @property
     def modes(self) -> frozenset[str]:

@@ -29,6 +29,7 @@ from permitry.config._checks import (
     checked_roles,
     checked_selector,
     checked_traits,
+    checked_value,
     checked_version,
     flat_roles,
     listed,
@@ -47,6 +48,7 @@ __all__ = [
     "BudgetTable",
     "ExampleTable",
     "Header",
+    "ListTable",
     "PolicyTable",
     "RuleFile",
     "RuleTable",
@@ -291,6 +293,15 @@ class ToolTable(_Table):
     )
 
 
+class ListTable(_Table):
+    """One `[list.NAME]`: values that conditions refer to as `@NAME`."""
+
+    values: list[Annotated[Any, AfterValidator(checked_value), WithJsonSchema({"type": ["string", "number"]})]] = Field(
+        description="Texts or numbers, added to those of the same list in other files; what they mean depends on where "
+        "the list is used."
+    )
+
+
 class PolicyTable(_Table):
     """The table `[policy]`: what holds for the policy as a whole."""
 
@@ -315,6 +326,9 @@ class Header(_Table):
 class RuleFile(Header):
     """A permitry rule file."""
 
+    list_: dict[str, ListTable] = Field(
+        default_factory=dict, alias="list", description="Named lists of values, for conditions."
+    )
     template: dict[str, TemplateTable] = Field(default_factory=dict, description="Named lists of tools.")
     tool: dict[str, ToolTable] = Field(default_factory=dict, description="Tools that no registry here knows.")
     rule: list[RuleTable] = Field(default_factory=list, description="The rules.")

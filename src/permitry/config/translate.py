@@ -47,6 +47,7 @@ _HINTS = {
     "no_match": "an example is a tool name, or a table with `tool` and conditions",
     "rule": "write `[[rule]]` with two brackets, once for each rule",
     "template": "write `[template.NAME]`",
+    "list": "write `[list.NAME]` with `values = [...]`",
     "policy": "write `[policy]`",
 }
 _READABLE = 1_000_000
@@ -55,6 +56,7 @@ _MISSING = {
     "schema": "begin the file with `schema = 1`",
     "id": 'give the rule a stable name, such as `id = "no-secrets"`',
     "effect": "choose `allow`, `confirm` or `block`",
+    "values": 'write `values = ["a", "b"]`, or `values = []` where the host fills the list',
     "tool": "an example is a tool name, or a table with `tool` and conditions",
 }
 # Keys of other programs' rules, and those that were renamed, in a file or a rule.
@@ -143,7 +145,7 @@ def _out_of_range(source: SourceText, where: KeyPath, value: object, limits: Map
 
 def _type_hint(words: list[str], wanted: str, value: object) -> str:
     name = words[-1]
-    if wanted == "a table" and words[-2:-1] in (["template"], ["tool"]):
+    if wanted == "a table" and words[-2:-1] in (["template"], ["tool"], ["list"]):
         return f"write `[{words[-2]}.{name}]`"
     if wanted == "a list" and isinstance(value, str):
         return f'write `{name} = ["{value}"]`'

@@ -182,7 +182,7 @@ def test_anything_else_is_no_id(name: str) -> None:
 def test_the_published_schema_forbids_unknown_keys_everywhere() -> None:
     """An editor marks a wrong key before the loader refuses it."""
     tables = _tables()
-    assert len(tables) == 9
+    assert len(tables) == 10
     assert all(table["additionalProperties"] is False for table in tables)
 
 
@@ -210,9 +210,9 @@ def test_the_published_schema_offers_no_choice_of_one() -> None:
 
 
 def test_the_published_schema_requires_what_the_loader_requires() -> None:
-    """`schema` in a file, and `id` in a rule; an effect, or the label that may stand in its place."""
+    """`schema` in a file, `id` in a rule, `values` in a list; an effect, or the label that may stand in its place."""
     required = [tuple(node["required"]) for node in _tables() if "required" in node]
-    assert sorted(set(required)) == [("id",), ("schema",)]
+    assert sorted(set(required)) == [("id",), ("schema",), ("values",)]
     assert {"anyOf": [{"required": ["effect"]}, {"required": ["adds_label"]}]} in (
         rule_file_schema()["$defs"]["RuleTable"]["allOf"]
     )
