@@ -8,6 +8,7 @@ from permitry.config.lint import (
     command_patterns,
     covers_interpreter,
     labels,
+    lists,
     never_matches,
     no_anchor,
     other_types_pass,
@@ -46,6 +47,7 @@ _CHECKS: tuple[Check, ...] = (
     unanchored_name.findings,
     unreachable_example.findings,
     labels.findings,
+    lists.findings,
 )
 
 
