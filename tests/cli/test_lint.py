@@ -99,7 +99,7 @@ def test_the_list_of_tools_has_names_or_specs(
         (None, "cannot read `tools.json`: No such file or directory"),
         ("[", "`tools.json` is not JSON"),
         ("\xff", "`tools.json` is not JSON"),
-        ("{}", "`tools.json` holds no list of tools"),
+        ("{}", "`tools.json` has no list of tools"),
         ('["a", {"description": "b"}]', "tool 2 of `tools.json` has no name"),
         ('[""]', "tool 1 of `tools.json` has no name"),
         ('[{"name": 5}]', "tool 1 of `tools.json` has no name"),

@@ -15,24 +15,28 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.json_values import JsonValue, parse_json
 from permitry.core.rule import Question
-from permitry.errors import CallError
+from permitry.errors import CallError, PermitryError
 from permitry.messages.incoming import plain_id
 from permitry.messages.plain import call_from_object
 from permitry.messages.question import read_question
 
 __all__ = [
+    "TOOLS_FILE",
     "add_call_options",
     "add_rules_option",
+    "add_tools_option",
     "numbered_lines",
     "only_tool",
     "open_lines",
     "origins_from",
     "questions",
+    "refuse_list",
     "rules_from",
     "single_call",
     "tell",
 ]
 
+TOOLS_FILE = "a tools file ends in `.toml`, see docs/reference/tools-file.md"
 _LONGEST_LINE = 8 * 1024 * 1024
 
 
@@ -69,6 +73,18 @@ def add_call_options(parser: argparse.ArgumentParser) -> None:
         "default: the current one",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, and nothing else")
+
+
+def add_tools_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--tools`."""
+    meant = "the tools: a tools file (TOML); `lint` and `parse` also take a JSON list of names, or of specs for a model"
+    parser.add_argument("--tools", type=Path, metavar="FILE", help=meant)
+
+
+def refuse_list(path: Path | None) -> None:
+    """Raise `PermitryError` for a list of tools where they are to run."""
+    if path is not None and path.suffix == ".json":
+        raise PermitryError(f"`{path}` is a list of tools, and none of them could run; {TOOLS_FILE}")
 
 
 def rules_from(options: argparse.Namespace, workspace: str = ".", tool: str | None = None) -> RuleSet:

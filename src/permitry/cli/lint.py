@@ -9,13 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from permitry.cli.inputs import add_rules_option, rules_from
+from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from
 from permitry.cli.main import ExitCode
 from permitry.config.lint import Check, Finding, lint
 from permitry.config.lint._schemas import Schema
 from permitry.config.lint.drafts import drafts_of
-from permitry.core.json_values import parse_json
-from permitry.errors import CallError, PermitryError, count
+from permitry.errors import PermitryError, count
 
 __all__ = ["configure"]
 
@@ -28,10 +27,7 @@ _MANY = 1_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry lint`."""
     add_rules_option(parser)
-    parser.add_argument(
-        "--tools", type=Path, metavar="FILE",
-        help="a JSON list of all tools there are: names, or their specs as they are given to a model, schemas included",
-    )  # fmt: skip
+    add_tools_option(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object a finding, and nothing else")
     parser.set_defaults(execute=execute)
 
@@ -82,17 +78,11 @@ def _shown(checks: Sequence[Check]) -> Iterator[Check]:
 def _tools_in(path: Path) -> dict[str, Schema]:
     """Return the names of tools in a file, and the schemas of their arguments, empty where there is none.
 
-    Raises: `PermitryError` for a file that cannot be read, or that is not a list of tools.
+    Raises: `PermitryError` as `listed_tools`, and for an entry that is not a tool.
     """
-    try:
-        data = parse_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PermitryError(f"cannot read `{path}`: {error.strerror}") from error
-    except (UnicodeDecodeError, CallError) as error:
-        raise PermitryError(f"`{path}` is not JSON: {error}") from error
-    if not isinstance(data, list | tuple):
-        raise PermitryError(f'`{path}` holds no list of tools; write names, as in `["read_file"]`')
-    return dict(_tool(entry, path, number) for number, entry in enumerate(data, 1))
+    from permitry.cli.tool_list import listed_tools  # loads all tools
+
+    return dict(_tool(entry, path, number) for number, entry in enumerate(listed_tools(path), 1))
 
 
 def _tool(entry: object, path: Path, number: int) -> tuple[str, Schema]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from permitry.cli.inputs import numbered_lines, open_lines
+from permitry.cli.inputs import add_tools_option, numbered_lines, open_lines
 from permitry.cli.main import ExitCode
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("file", nargs="?", default="-", metavar="FILE", help="the text of a model; - (the default) for standard input")
     add("--format", default="auto", metavar="F", help="the format of the calls; auto (the default) finds it")
     add("--formats", action="store_true", help="list the formats, and end")
-    add("--tools", metavar="FILE", help="the declared tools: a JSON list as the OpenAI API takes it")
+    add_tools_option(parser)
     add("--repair", action="store_true", help="mend some faults, and mark the calls that needed it")
     batch = 'FILE holds one JSON object a line: {"id", "text", "tools"?, "format"?, "chunks"?}'
     add("--batch", action="store_true", help=f"{batch}; one object with the result is printed for each")
@@ -152,17 +152,12 @@ def _text(name: str) -> str:
             raise CallError(f"cannot read `{name}`: {error.strerror}") from error
 
 
-def _tools(name: str) -> list[Any]:
-    try:
-        data = parse_json(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CallError(f"cannot read the tools `{name}`: {error}") from error
-    if isinstance(data, Mapping) and isinstance(data.get("tools"), list):
-        data = data["tools"]
-    if not isinstance(data, list):
-        raise CallError(f"the tools `{name}` are a JSON list, as the OpenAI API takes it")
-    _check_tools(data, f"the tools `{name}`")
-    return data
+def _tools(path: Path) -> list[Any]:
+    from permitry.cli.tool_list import listed_tools  # loads all tools
+
+    tools = listed_tools(path)
+    _check_tools(tools, f"the tools `{path}`")
+    return tools
 
 
 def _check_tools(tools: list[Any], place: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import attrs
 
-from permitry.cli.inputs import tell
+from permitry.cli.inputs import add_tools_option, refuse_list, tell
 from permitry.config.diagnostics import nearest
 from permitry.config.load import RuleSet
 from permitry.config.trust import TrustStore
@@ -36,8 +36,7 @@ __all__ = ["Toolset", "add_toolset_options", "known_mode"]
 
 def add_toolset_options(parser: argparse.ArgumentParser) -> None:
     """Add `--tools` and `--plugins`."""
-    tools = "a tools file: services, plugin folders and MCP servers of this session"
-    parser.add_argument("--tools", type=Path, metavar="FILE", help=tools)
+    add_tools_option(parser)
     plugins = "a folder of plugins, which must be trusted (see `permitry trust`); may be given again"
     parser.add_argument("--plugins", action="append", default=[], type=Path, metavar="DIR", help=plugins)
 
@@ -80,6 +79,7 @@ class Toolset:
         if not workspace.is_dir():
             hint = "make it, or name another with --workspace"
             raise PermitryError(f"the workspace `{workspace}` is not a directory; {hint}")
+        refuse_list(options.tools)
         file = ToolsFile(schema=1) if options.tools is None else read_tools_file(options.tools)
         folders = [*map(Path, file.plugins), *options.plugins]
         for folder in folders:
