@@ -13,7 +13,7 @@ Objects = Callable[[str], list[dict[str, Any]]]
 RULES = ("--rules", "permitry:coding-agent")
 EXPLAIN = ("explain", *RULES)
 DECIDED = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
-TRACED = ["rule", "phase", "priority", "effect", "outcome", "deciding", "source", "near_miss", "error"]
+TRACED = ["rule", "phase", "priority", "effect", "outcome", "deciding", "source", "near_miss", "error", "lists"]
 BUILT_IN = {"present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"}
 
 
@@ -57,7 +57,7 @@ def test_what_nearly_permitted_a_call_is_reported(cli: Callable[..., Outcome], a
     """A human reads what to change so that the call runs."""
     _, out, _ = cli("explain", "--call", asked("write_note"))
     (near,) = out.split("  near misses\n")[1].splitlines()
-    assert near == "    300 allow   yolo  (built-in)  would have matched but for yolo_mode = false"
+    assert near == "    300 allow   yolo  (built-in)  would have matched, but yolo_mode = false"
 
 
 def test_an_allowed_call_tells_the_model_nothing(cli: Callable[..., Outcome], asked: Callable[..., str]) -> None:
@@ -97,7 +97,7 @@ def test_json_holds_every_rule_in_order(
     """With `--json` the decision is followed by every rule looked at, in the order of evaluation."""
     code, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search", id=5))
     (shown,) = objects(out)
-    assert (code, shown["id"], list(shown)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "digest"])
+    assert (code, shown["id"], list(shown)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "declaration", "digest"])
     assert all(list(rule) == TRACED for rule in shown["rules"])
     assert {rule["rule"] for rule in shown["rules"]} > BUILT_IN | {"ask-payment", "ask-servers-in-plan", "allow-notes"}
     priorities = [rule["priority"] for rule in shown["rules"]]
@@ -108,7 +108,7 @@ def test_json_tells_near_misses(cli: Callable[..., Outcome], asked: Callable[...
     """A rule that matched but for the mode says so."""
     _, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search"))
     near = {rule["rule"]: rule["near_miss"] for rule in objects(out)[0]["rules"] if rule["near_miss"]}
-    assert near["ask-servers-in-plan"] == "mode = default"
+    assert near["ask-servers-in-plan"] == "mode = default (expected: plan)"
 
 
 def test_one_rule_decides(cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects) -> None:
@@ -164,3 +164,43 @@ def test_json_is_one_object_a_line(cli: Callable[..., Outcome], asked: Callable[
     """Two calls give two lines."""
     _, out, _ = cli(*EXPLAIN, "--json", "--calls", "-", stdin=f"{asked('a')}\n{asked('b')}\n")
     assert [list(json.loads(line))[-1] for line in out.splitlines()] == ["digest", "digest"]
+
+
+PAGES = """schema = 1
+[[rule]]
+id = "pages"
+effect = "allow"
+tools = ["save_page", "send"]
+when.path = "pages/**"
+"""
+
+
+def test_a_tool_that_is_not_declared_is_shown_with_its_declaration(
+    cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects, workspace: Path
+) -> None:
+    """To paste into a rule file; then the permission counts."""
+    rules = workspace / "pages.toml"
+    rules.write_text(PAGES, encoding="utf-8")
+    call = asked("save_page", {"file": "pages/a.md", "text": "hello"})
+    _, out, _ = cli("explain", "--rules", rules, "--call", call)
+    assert "would have matched, but it is not declared what the arguments of `save_page` are\n" in out
+    *_, head, name, role = out.splitlines()
+    assert head == "  declare what the arguments are, in a rule file"
+    _, out, _ = cli("explain", "--rules", rules, "--call", call, "--json")
+    assert objects(out)[0]["declaration"] == f"{name.strip()}\n{role.strip()}"
+    rules.write_text(f"{PAGES}{name}\n{role}\n", encoding="utf-8")
+    code, out, _ = cli("explain", "--rules", rules, "--call", call)
+    assert (code, "declare" in out) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("send", {"text": "hello"}), ("other", {"file": "pages/a.md"}), ("send", {"url": "a.example"})],
+)
+def test_a_declaration_is_shown_only_where_a_permission_needs_it(
+    cli: Callable[..., Outcome], asked: Callable[..., str], workspace: Path, tool: str, arguments: dict[str, str]
+) -> None:
+    """Neither for other tools, nor where no argument looks like what the permission is about."""
+    rules = workspace / "pages.toml"
+    rules.write_text(PAGES, encoding="utf-8")
+    assert "declare" not in cli("explain", "--rules", rules, "--call", asked(tool, arguments))[1]

@@ -49,6 +49,7 @@ def _line(call_id: object, explained: Explanation) -> dict[str, object]:
         "agent": explained.agent,
         "rules": [_trace(rule) for rule in explained.rules],
         "actions": [_action(each) for each in explained.actions],
+        "declaration": "\n".join(explained.declaration) or None,
     }
 
 

@@ -27,7 +27,7 @@ class RuleOutcome(enum.Enum):
 
 @attrs.frozen
 class RuleTrace:
-    """One rule's part in an explanation; `near_miss` completes "would have matched but for …".
+    """One rule's part in an explanation; `near_miss` completes "would have matched, but …".
 
     `lists` are the names of the lists that it uses.
     """
@@ -59,12 +59,14 @@ class Explanation:
     """A decision explained in full: every rule looked at, in the order of evaluation, and every action of the call.
 
     `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
+    `declaration` are the lines of a table for a rule file, where a permission needs to know what the arguments are.
     """
 
     decision: Decision
     rules: tuple[RuleTrace, ...]
     actions: tuple[ActionTrace, ...] = ()
     agent: str = "main"
+    declaration: tuple[str, ...] = ()
 
     @property
     def matches(self) -> tuple[RuleTrace, ...]:
@@ -123,6 +125,9 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
     if near:
         yield Line("  near misses")
     yield from (Line(f"    {_described(rule)}") for rule in near)
+    if explained.declaration:
+        yield Line("  declare what the arguments are, in a rule file")
+    yield from (Line(f"    {one_line(each)}") for each in explained.declaration)
     yield from (Line(f"  error       {one_line(str(error))}") for error in decision.errors)
 
 
@@ -167,5 +172,5 @@ def _described(rule: RuleTrace) -> str:
     if rule.outcome is RuleOutcome.COVERED:
         return f"{head}  permits a part of the call; {one_line(rule.near_miss or 'the rest is not covered')}"
     if rule.near_miss is not None:
-        return f"{head}  would have matched but for {one_line(rule.near_miss)}"
+        return f"{head}  would have matched, but {one_line(rule.near_miss)}"
     return head

@@ -33,6 +33,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.index import Index
+from permitry.core.likely_roles import declaration
 from permitry.core.lists import Lists, lists_in
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.source import RuleSource, is_rule_source
@@ -258,7 +259,9 @@ class AuthorizationPolicy:
         phases = _phases_of(policy)
         entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
         rules = tuple(entry.trace(question, decision.rule_id) for entry in entries)
-        return Explanation(decision, rules, tuple(_each_action(question, phases)), question.context.agent)
+        lacking = decision.verdict is not Verdict.ALLOW and any(map(_lacks_roles(question), policy.rules))
+        draft = declaration(call) if lacking else ()
+        return Explanation(decision, rules, tuple(_each_action(question, phases)), question.context.agent, draft)
 
     def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
         """Return what the call leaves behind when it runs; what is not known counts as left."""
@@ -321,6 +324,10 @@ def _extended_by(policy: AuthorizationPolicy, source: RuleSource) -> Authorizati
         unmatched=stricter.unmatched,
         unmatched_source=stricter.unmatched_source,
     )
+
+
+def _lacks_roles(question: Question) -> Callable[[Any], bool]:
+    return lambda rule: hasattr(rule, "lacks_roles") and rule.lacks_roles(question)
 
 
 def _each_action(question: Question, phases: Phases) -> Iterable[ActionTrace]:

@@ -105,6 +105,11 @@ class ConfiguredRule:
         covered = self.scope.covers(question)
         return frozenset() if covered and self._is_spent(question) else covered
 
+    def lacks_roles(self, question: Question) -> bool:
+        """Return whether it might permit something of the call if its tool declared what the arguments are."""
+        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(question, over_approximate=False)
+        return is_permission and self.scope.lacks_roles(question)
+
     def near_miss(self, question: Question) -> str | None:
         """Return what kept the rule from matching; None if it does not select the tool."""
         over_approximate = self.effect is not Verdict.ALLOW

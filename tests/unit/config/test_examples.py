@@ -188,7 +188,7 @@ def test_an_argument_that_cannot_be_compared_counts_against_the_call(told: Calla
         (
             "block",
             ('tools = ["x"]', 'when.mode = "plan"', 'match = [{ tool = "x", mode = "review" }]'),
-            "the example has mode = review",
+            "the example has mode = review (expected: plan)",
         ),
         (
             "block",

@@ -470,14 +470,14 @@ MISTAKES = [
             "the `match` example `z` does not match the rule", "its tools are `x`, `y*`"),
     Mistake("match-other-mode", _block('when.mode = "plan"', 'match = [{ tool = "x", mode = "yolo" }]'), 8, 10,
             '{ tool = "x", mode = "yolo" }',
-            "the `match` example `x` does not match the rule", "the example has mode = yolo"),
+            "the `match` example `x` does not match the rule", "the example has mode = yolo (expected: plan)"),
     Mistake("match-other-agent", _block('when.agent = "sub*"', 'match = [{ tool = "x", agent = "main" }]'), 8, 10,
             '{ tool = "x", agent = "main" }',
-            "the `match` example `x` does not match the rule", "the example has agent = main"),
+            "the `match` example `x` does not match the rule", "the example has agent = main (expected: sub*)"),
     Mistake("match-other-template", _top("[template.a]", "[template.b]") + _block(
                 'when.template = "a"', 'match = [{ tool = "x", template = "b" }]').partition("\n")[2], 10, 10,
             '{ tool = "x", template = "b" }',
-            "the `match` example `x` does not match the rule", "the example has template = b"),
+            "the `match` example `x` does not match the rule", "the example has template = b (expected: a)"),
     Mistake("no-match-matches", _block('no_match = ["y", "x"]'), 7, 18, '"x"',
             "the `no_match` example `x` matches the rule", "narrow the rule, or move the example to `match`"),
 ]

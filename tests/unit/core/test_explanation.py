@@ -99,7 +99,7 @@ def test_only_near_misses_that_matter_are_shown(verdict: Verdict, phase: Phase, 
         ]
     )
     shown = str(Explanation(_decision(verdict, phase), rules)).partition("near misses\n")[2]
-    assert [line.split()[2] for line in shown.splitlines() if "but for" in line] == near
+    assert [line.split()[2] for line in shown.splitlines() if "would have matched" in line] == near
 
 
 def test_of_many_rules_that_may_match_a_few_are_shown() -> None:

@@ -16,10 +16,14 @@ from permitry.core.rule import Question, Unsure
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.command import ArgvPattern
+from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
+from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
@@ -72,15 +76,23 @@ def test_conditions_that_hold_let_the_rule_match(plain: tuple[Condition, ...], c
 @pytest.mark.parametrize(
     ("plain", "context", "near_miss"),
     [
-        ((PLAN,), {}, "mode = default"),
-        ((ModeCondition(("default",)),), {"is_plan_mode": True}, "mode = plan"),
-        ((AgentCondition((Pattern("sub-*"),)),), {}, "agent = main"),
-        ((TemplateCondition(("child",)),), {}, "no active template"),
-        ((TemplateCondition(("child",)),), {"active_template": Template("parent")}, "template = parent"),
+        ((PLAN,), {}, "mode = default (expected: plan)"),
+        ((ModeCondition(("default",)),), {"is_plan_mode": True}, "mode = plan (expected: default)"),
+        ((AgentCondition((Pattern("sub-*"),)),), {}, "agent = main (expected: sub-*)"),
+        ((TemplateCondition(("child",)),), {}, "no active template (expected: child)"),
+        (
+            (TemplateCondition(("child",)),),
+            {"active_template": Template("parent")},
+            "template = parent (expected: child)",
+        ),
+        ((LabelCondition(("web", "mail")),), {}, "labels = none (expected: web or mail)"),
+        ((ServerCondition((Pattern("docs"), Pattern("m*"))),), {}, "no server (expected: docs or m*)"),
+        ((RepeatCondition(3),), {}, "repeat = 1 (expected: at least 3)"),
+        ((AttendedCondition(False),), {}, "attended = true"),
         (
             (PLAN, AgentCondition((Pattern("x"),)), TemplateCondition(("t",))),
             {},
-            "mode = default, agent = main, no active template",
+            "mode = default (expected: plan), agent = main (expected: x), no active template (expected: t)",
         ),
     ],
 )

@@ -198,11 +198,12 @@ class Conditions:
         return True
 
     def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
-        """Yield, for each plain condition that does not hold, what is true instead, as in `mode = default`."""
+        """Yield, for each plain condition that does not hold, what is true, as in `mode = default (expected: plan)`."""
         for condition in self.plain:
             try:
                 if not condition.holds(question, over_approximate=over_approximate):
-                    yield condition.fact(question)
+                    expected = getattr(condition, "expected", None)
+                    yield condition.fact(question) + ("" if expected is None else f" (expected: {expected})")
             except UnevaluableError as error:
                 yield str(error)
 

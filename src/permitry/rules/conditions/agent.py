@@ -40,6 +40,11 @@ class AgentCondition(PlainCondition):
         """Return whether the calling agent fits."""
         return any(agent.matches(question.context.agent) for agent in self.agents)
 
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(each.text for each in self.agents)
+
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"agent = {question.context.agent}"

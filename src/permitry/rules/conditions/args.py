@@ -23,6 +23,7 @@ from permitry.core.facts import Fact, Kind, argument_class
 from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
+from permitry.core.texts import shortened
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._compare import (
     Truth,
@@ -146,6 +147,11 @@ class ArgumentCondition(PlainCondition):
             if values and all(argument_class(value) for value in values):
                 return frozenset(Fact(Kind.ARGUMENT, (self.path, argument_class(value)), value) for value in values)
         return frozenset()
+
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return shortened(str(self.test), _BRIEF)
 
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""

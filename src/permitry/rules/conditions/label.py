@@ -40,6 +40,11 @@ class LabelCondition(PlainCondition):
         """Return whether the session has one of the labels."""
         return not question.context.labels.isdisjoint(self.labels)
 
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(self.labels)
+
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"labels = {', '.join(sorted(question.context.labels)) or 'none'}"

@@ -41,6 +41,11 @@ class ModeCondition(PlainCondition):
         in_force = context.modes if over_approximate else {context.mode}
         return not in_force.isdisjoint(self.modes)
 
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(self.modes)
+
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"mode = {question.context.mode}"

@@ -31,6 +31,11 @@ class RepeatCondition(PlainCondition):
         """
         return _count(question.call, question.context) >= self.times
 
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return f"at least {self.times}"
+
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"repeat = {_count(question.call, question.context)}"

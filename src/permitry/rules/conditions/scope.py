@@ -19,6 +19,7 @@ import attrs
 
 from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.facts import Fact
+from permitry.core.likely_roles import likely_roles
 from permitry.core.lists import Lists
 from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
@@ -213,16 +214,28 @@ class Scope:
         plain = (each for each in self.unless if not each.are_about_actions)
         if any(not any(each.facts(question, over_approximate=False)) for each in plain):
             yield "`unless` holds"
-        if self.when.are_about_actions and question.tool is not None and question.tool.roles:
-            yield from self._uncovered(question, over_approximate=over_approximate)
-
-    def _uncovered(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
-        if over_approximate:
+        if over_approximate or not self.when.are_about_actions:
             return
+        if self.lacks_roles(question):
+            yield f"it is not declared what the arguments of `{question.call.tool}` are"
+        elif question.tool is not None and question.tool.roles:
+            yield from self._uncovered(question)
+
+    def lacks_roles(self, question: Question) -> bool:
+        """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
+        if question.tool is not None and question.tool.roles is not None:
+            return False
+        when = self.when
+        kinds = ((when.commands, "command"), (when.paths, "write_path"), (when.hosts, "url"))
+        meant = {kind for patterns, kind in kinds if patterns}
+        return any(role.value in meant for role in likely_roles(question.call).values())
+
+    def _uncovered(self, question: Question) -> Iterator[str]:
         covered = self.covers(question)
+        expected = "" if covered else f" (expected: {self.when.does})"
         for i, action in enumerate(question.actions.certain):
             if i not in covered and not (question.tool is not None and question.tool.is_shell and _only_reads(action)):
-                yield f"`{phrase(action)}` is not covered"
+                yield f"`{phrase(action)}` is not covered{expected}"
 
     # Permissions ---------------------------------------------------------------------------------------------------
 

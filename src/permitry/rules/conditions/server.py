@@ -48,6 +48,11 @@ class ServerCondition(PlainCondition):
         found = servers(call.tool, call.server)
         return any(pattern.may_mean(found) for pattern in self.servers)
 
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(each.text for each in self.servers)
+
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""
         server = question.call.server

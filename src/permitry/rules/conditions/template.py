@@ -31,6 +31,11 @@ class TemplateCondition(PlainCondition):
         template = question.context.active_template
         return template is not None and not template.names().isdisjoint(self.templates)
 
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(self.templates)
+
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""
         template = question.context.active_template

@@ -44,6 +44,11 @@ class TraitsCondition(PlainCondition):
         values = (getattr(found, trait.value) for trait in self.traits)
         return any(value is True or (value is None and over_approximate) for value in values)
 
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(sorted(each.value for each in self.traits))
+
     def fact(self, question: Question) -> str:
         """Return what is true instead, as shown in near misses."""
         found = attrs.asdict(_traits_of(question))

@@ -104,6 +104,11 @@ class PlainCondition(Written, Condition):
     is_answered: ClassVar[bool] = False
     example: ClassVar[Table] = None
 
+    @property
+    def expected(self) -> str | None:
+        """What would have to be true instead of its `fact`; None if that says it all."""
+        return None
+
     def implies(self, other: object) -> bool:
         """Return whether `other` certainly holds whenever this condition does."""
         return self == other

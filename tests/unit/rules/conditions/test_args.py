@@ -298,3 +298,9 @@ def test_a_list_is_known_only_where_rules_are_loaded() -> None:
     """A condition that is made in code has its values itself."""
     with pytest.raises(RuleError, match="unknown list `@us`; define"):
         argument_condition("to", {"in": "@us"})
+
+
+def test_what_is_expected_is_shown() -> None:
+    """Next to the value, in near misses; as briefly as this."""
+    assert argument_condition("n", {"ge": 1, "le": 9}).expected == "ge 1 and le 9"
+    assert argument_condition("n", {"in": ["x" * 99]}).expected.endswith("(106 characters)")

@@ -54,3 +54,8 @@ def test_fewer_traits_imply_more() -> None:
     """Lint compares rules by it."""
     narrow, wide = TraitsCondition(("destructive",)), TraitsCondition(("destructive", "open_world"))
     assert (narrow.implies(wide), wide.implies(narrow), narrow.implies("destructive")) == (True, False, False)
+
+
+def test_what_is_expected_is_shown() -> None:
+    """Next to the traits of the tool, in near misses."""
+    assert TraitsCondition(("open_world", "destructive")).expected == "destructive or open_world"
