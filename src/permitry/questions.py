@@ -22,6 +22,7 @@ from permitry.confirm.notifier import ToolRejectionNotifier
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Decision
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
@@ -65,6 +66,11 @@ class Questions(TurnDiffs):
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
     handled: HandledCalls[Ready | Blocked | Pending] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Raise `RuleError` when the rules or the lists of the session cannot be used with the policy."""
+        for context in AuthContext.from_state(self.session).lineage():
+            self.policy.within(context)
 
     def ask(self, pending: Pending) -> Ready | Blocked:
         """Ask on the channel, wait for the answer, and resolve the question; if the channel fails, the call is blocked.

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from permitry.config.load import load_policy, load_rules
 from permitry.confirm.channel import UnattendedChannel
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -15,6 +16,7 @@ from permitry.core.decision import Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import RuleError
 from permitry.handler import Blocked, Cause, ToolHandler
 from permitry.rules.conditions._conditions import Conditions
 from permitry.rules.conditions.mode import ModeCondition
@@ -225,3 +227,18 @@ def test_a_policy_is_checked_when_it_is_replaced(handler: ToolHandler) -> None:
     """A path is not taken for a policy later either."""
     with pytest.raises(TypeError, match="load it first"):
         handler.policy = "rules.toml"  # type: ignore[assignment]  # what people write
+
+
+TEXT = 'schema = 1\n[[rule]]\nid = "{}"\neffect = "{}"\ntools = ["send"]\nwhen.args.to = {{ in = "@people" }}\n'
+LIST = "[list.people]\nvalues = []\n"
+
+
+def test_a_session_whose_rules_cannot_be_used_is_refused_at_once() -> None:
+    """Not at the first call: the host sees it where it makes the handler."""
+    policy = load_policy(TEXT.format("mail", "allow") + LIST)
+    with pytest.raises(RuleError, match="mail"):
+        ToolHandler(Session(rules=load_rules(TEXT.format("mail", "block") + LIST)), policy)
+    with pytest.raises(RuleError, match=r"no rule uses the list `peple`; did you mean `people`\?"):
+        ToolHandler(Session(lists={"peple": ["ann"]}), policy)
+    handler = ToolHandler(Session(lists={"people": ["ann"]}), policy)
+    assert handler.decide(ToolCall("send", {"to": "ann"})).verdict is Verdict.ALLOW
