@@ -197,6 +197,7 @@ _RULE_SCHEMA: dict[str, JsonValue] = {
     "allOf": [
         {"anyOf": [{"required": ["tools"]}, {"required": ["when"]}]},
         {"anyOf": [{"required": ["effect"]}, {"required": ["adds_label"]}]},
+        {"properties": {"when": {"not": {"required": ["tools"]}}}},
     ],
     "if": {"properties": {"effect": {"const": "allow"}}, "required": ["effect"]},
     "then": {

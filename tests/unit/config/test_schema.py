@@ -357,3 +357,9 @@ def test_an_example_is_a_string_or_a_table_without_text() -> None:
     """The string keeps its place until the rule says what it is."""
     assert RuleTable.model_validate({**RULE, "match": ["x"]}).match[0].text == "x"
     assert _refusal(RuleTable, {**RULE, "match": [{"text": "x"}]}) == ["unknown key `text`"]
+
+
+def test_the_published_schema_refuses_tools_in_when() -> None:
+    """As the loader does: the tools of a rule are in the rule itself, and `unless` excepts some."""
+    refused = {"properties": {"when": {"not": {"required": ["tools"]}}}}
+    assert refused in rule_file_schema()["$defs"]["RuleTable"]["allOf"]
