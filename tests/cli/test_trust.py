@@ -16,6 +16,8 @@ BLOCK = '[[rule]]\nid = "restricts"\neffect = "block"\ntools = ["other"]\n'
 TEMPLATE = '[template.mine]\nallow_tools = ["tool"]\n'
 CALL = '{"name": "tool", "arguments": {}}'
 
+COUNTED = ["file", "sha256", "permissions", "templates", "tools", "restrictions"]
+
 
 @pytest.fixture
 def project(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -62,10 +64,17 @@ def test_with_json_one_object_is_printed(cli: Cli, objects: Objects, project: Pa
     (shown,) = objects(out)
     assert (code, err, list(shown)) == (0, "", ["project", "digest", "trusted", "files"])
     assert (shown["project"], shown["trusted"], len(shown["digest"])) == (str(project.resolve()), True, 64)
-    assert [list(file) for file in shown["files"]] == [
-        ["file", "sha256", "permissions", "templates", "tools", "restrictions"]
-    ] * 2
+    assert [list(file) for file in shown["files"]] == [[*COUNTED, "lists", "unmatched"]] * 2
     assert [file["file"] for file in shown["files"]] == [".permitry/rules.toml", ".permitry/more.toml"]
+
+
+def test_what_a_file_says_of_other_calls_is_shown(cli: Cli, objects: Objects, project: Path) -> None:
+    """That, and the lists of a file, change what other rules decide."""
+    text = 'schema = 1\n[policy]\nunmatched = "block"\n[list.a]\nvalues = []\n'
+    (project / ".permitry" / "rules.toml").write_text(text)
+    assert cli("trust")[1].endswith("0 tools, 0 restrictions, 1 list, what no rule matches: block\n")
+    (file,) = objects(cli("trust", "--json")[1])[0]["files"]
+    assert (file["lists"], file["unmatched"]) == (1, "block")
 
 
 def test_a_shipped_set_is_shown_with_its_permissions(cli: Cli, objects: Objects, project: Path) -> None:

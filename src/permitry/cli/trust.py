@@ -91,6 +91,8 @@ def _as_json(project: Project) -> dict[str, object]:
             "templates": file.templates,
             "tools": file.tools,
             "restrictions": file.restrictions,
+            "lists": file.lists,
+            "unmatched": file.unmatched,
         }
         for file in project.files
     ]
@@ -124,10 +126,14 @@ def _line(state: str, root: Path, pin: Pin | None = None) -> str:
 def _file_line(file: ProjectFile) -> str:
     from permitry.core.texts import one_line
 
-    counts = (
+    counts = [
         count(file.permissions, "permission"),
         count(file.templates, "template"),
         count(file.tools, "tool"),
         count(file.restrictions, "restriction"),
-    )
+    ]
+    if file.lists:
+        counts.append(count(file.lists, "list"))
+    if file.unmatched is not None:
+        counts.append(f"what no rule matches: {file.unmatched}")
     return f"  {one_line(file.name)}: {', '.join(counts)}"

@@ -60,7 +60,10 @@ class PluginPin(Pin):
 
 @attrs.frozen
 class ProjectFile:
-    """One rule file of a project: what it contains, and its SHA-256 unless it is a shipped set."""
+    """One rule file of a project: what it contains, and its SHA-256 unless it is a shipped set.
+
+    `unmatched` is what its table `[policy]` says, if it does.
+    """
 
     name: str
     digest: str | None
@@ -68,6 +71,8 @@ class ProjectFile:
     templates: int
     tools: int
     restrictions: int
+    lists: int = 0
+    unmatched: str | None = None
 
 
 @attrs.frozen
@@ -130,7 +135,8 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         # The rules are counted in the same bytes that are pinned.
         data = load_toml(content.decode())
         effects = [rule.get("effect") for rule in data.get("rule", ())]
-        templates, tools = (len(data.get(key, ())) for key in ("template", "tool"))
+        templates, tools, lists = (len(data.get(key, ())) for key in ("template", "tool", "list"))
+        unmatched = data.get("policy", {}).get("unmatched")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _changed(named) from error
     permissions = effects.count("allow")
@@ -141,6 +147,8 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         templates=templates,
         tools=tools,
         restrictions=len(effects) - permissions,
+        lists=lists,
+        unmatched=unmatched,
     )
 
 
