@@ -21,7 +21,7 @@ from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
-from permitry.dispatch.arguments import is_async, with_check
+from permitry.dispatch.arguments import is_async, with_check, without_nulls
 from permitry.dispatch.plugin import ToolContext, ToolPlugin, ToolsetPlugin
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.plugin_modules import PluginModules
@@ -240,7 +240,10 @@ def _register(
     registry: ToolRegistry, plugin: ToolPlugin, spec: ToolSpec, services: Mapping[str, Any], *, replace: bool
 ) -> None:
     schema = ArgumentSchema(spec.parameters) if spec.parameters else None
-    fitting = dict if schema is None else schema.fitting
+
+    def given(arguments: dict[str, Any]) -> dict[str, Any]:
+        # They were checked before the call was decided, and are the same since.
+        return without_nulls(arguments, spec.parameters)
 
     def enabled(context: AuthContext) -> bool:
         try:
@@ -255,11 +258,11 @@ def _register(
         return ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)
 
     def handle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
-        outcome = plugin.handler(fitting(arguments), context_of(invocation))
+        outcome = plugin.handler(given(arguments), context_of(invocation))
         return _awaited(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
 
     async def ahandle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- as above
-        return _as_result(await plugin.handler(fitting(arguments), context_of(invocation)))
+        return _as_result(await plugin.handler(given(arguments), context_of(invocation)))
 
     called: ContextHandler = ahandle if is_async(plugin.handler) else handle
     called = called if schema is None else with_check(called, schema.fitting)

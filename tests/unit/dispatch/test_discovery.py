@@ -4,7 +4,7 @@ import asyncio
 import importlib.metadata
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.discovery import (
     PluginReloader,
     PluginReport,
@@ -52,6 +53,25 @@ def test_adding_a_tool_is_writing_one_file(registry: ToolRegistry, handler: Tool
     report = load_plugins(registry, folder(hello=hello))
     assert [(each.tool, each.source) for each in report.loaded] == [("hello", "plugins/hello.py")]
     assert handler.handle(ToolCall("hello", {"name": "Ada"})) == ToolResult(True, "Hello, Ada.")
+
+
+def test_arguments_are_checked_once(
+    registry: ToolRegistry, handler: ToolHandler, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the call is decided; a null that means "left out" does not reach the plugin."""
+    schema = "{'type': 'object', 'properties': {'name': {'type': 'string'}, 'title': {'type': 'string'}}}"
+    greet = f"{HEAD}plugin = ToolPlugin({{'name': 'greet', 'parameters': {schema}}}, lambda a, c: str(a))\n"
+    checked: list[Mapping[str, object]] = []
+    fitting = ArgumentSchema.fitting
+
+    def counted(schema: ArgumentSchema, arguments: Mapping[str, object]) -> dict[str, object]:
+        checked.append(arguments)
+        return fitting(schema, arguments)
+
+    monkeypatch.setattr(ArgumentSchema, "fitting", counted)
+    load_plugins(registry, folder(greet=greet))
+    result = handler.handle(ToolCall("greet", {"name": "Ada", "title": None}))
+    assert (result, len(checked)) == (ToolResult(True, "{'name': 'Ada'}"), 1)
 
 
 def test_one_that_fails_stops_no_other(
