@@ -4,7 +4,9 @@ import tomllib
 
 import pytest
 
+from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.likely_roles import declaration, likely_roles
 
 
@@ -57,3 +59,22 @@ def test_the_declaration_is_a_table_of_a_rule_file() -> None:
 def test_a_call_without_such_arguments_needs_no_declaration() -> None:
     """There is nothing to suggest."""
     assert declaration(ToolCall("send_mail", {"text": "hello"})) == ()
+
+
+PAGES = """schema = 1
+[[rule]]
+id = "pages"
+effect = "allow"
+tools = ["save"]
+when.path = "pages/**"
+"""
+
+
+@pytest.mark.parametrize(("tool", "is_shown"), [("save", True), ("other", False)])
+def test_an_explanation_shows_the_draft_where_a_permission_needs_it(tool: str, *, is_shown: bool) -> None:
+    """After the near misses; where the call is allowed, there is nothing to declare."""
+    policy, call = load_policy(PAGES), ToolCall(tool, {"file": "pages/a"})
+    explained = policy.explain(call, AuthContext())
+    assert explained.declaration == (declaration(call) if is_shown else ())
+    assert ("\n    [tool.save]\n" in str(explained)) is is_shown
+    assert policy.explain(call, AuthContext(yolo_mode=True)).declaration == ()

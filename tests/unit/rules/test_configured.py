@@ -5,16 +5,18 @@ from typing import Any
 import attrs
 import pytest
 
+from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Run, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.history import History, Ran
+from permitry.core.lists import Lists
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question, Unsure
 from permitry.core.template import Template
-from permitry.errors import UnevaluableError
+from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.budget import Budget
@@ -27,6 +29,7 @@ from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
+from permitry.rules.flow import FlowRule
 
 CHILD = Template("child", extends=(Template("parent"),))
 PLAN, MAIN = ModeCondition(("plan",)), AgentCondition((Pattern("main"),))
@@ -206,3 +209,42 @@ def test_the_place_of_a_file_is_no_part_of_the_version() -> None:
         for changed in (rule, attrs.evolve(rule, source="other.toml:9"), _rule("grep"))
     ]
     assert versions[0] == versions[1] != versions[2]
+
+
+# Lists ------------------------------------------------------------------------------------------------------------
+
+LISTED = """schema = 1
+[list.people]
+values = []
+[[rule]]
+id = "mail"
+effect = "allow"
+tools = ["send"]
+when.args.to = { in = "@people" }
+budget = { calls = 1 }
+"""
+
+
+def test_a_session_fills_the_lists_of_a_rule() -> None:
+    """And those of what the rule counts; a rule without these lists stays as it is."""
+    rules = load_rules(LISTED)
+    using: tuple[ConfiguredRule | FlowRule, ...] = (*rules.rules, *rules.flows)
+    for each in using:
+        question = Question(ToolCall("send", {"to": "ann"}), AuthContext())
+        assert each.lists == {"people"}
+        assert each.matches(question) is False
+        assert each.with_lists(Lists({"people": ["ann"]})).matches(question) is True
+        assert each.with_lists(Lists({"others": ["ann"]})) is each
+    assert _rule("bash").lists == frozenset()
+    assert "in @people" in str(rules.rules[0].scope.when.plain[0])
+
+
+def test_a_policy_is_filled_by_the_lists_of_a_context() -> None:
+    """Once for the same lists; a list that no rule uses is an error."""
+    policy = load_rules(LISTED).policy()
+    lists, call = Lists({"people": ["ann"]}), ToolCall("send", {"to": "ann"})
+    contexts = [AuthContext(), AuthContext(lists=lists), AuthContext(lists=lists)]
+    assert [policy.decide(call, each).verdict.value for each in contexts] == ["confirm", "allow", "allow"]
+    assert policy.within(contexts[1]) is policy.within(contexts[2])
+    with pytest.raises(RuleError, match="no rule uses the list `peple`; did you mean `people`"):
+        policy.with_lists({"people": ["ann"], "peple": []})

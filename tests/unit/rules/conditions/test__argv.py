@@ -4,7 +4,7 @@ import pytest
 
 from permitry.core.action import Word
 from permitry.errors import RuleError
-from permitry.rules.conditions._argv import ANY, ONE, Token, read_tokens
+from permitry.rules.conditions._argv import ANY, ONE, Token, listed_in, read_tokens
 
 
 def _token(text: str) -> Token:
@@ -124,3 +124,18 @@ def test_a_token_without_wildcards_lists_its_words() -> None:
     assert _token("{a,b}").texts == ("a", "b")
     assert (_token("a*").texts, ANY.texts) == (None, None)
     assert [_token(text).may_be_option for text in ("-a", "{b,-a}", "a")] == [True, True, False]
+
+
+def test_the_lists_of_a_pattern_are_its_unquoted_words() -> None:
+    """In their order; a list may be any word of it."""
+    assert listed_in("git push @remotes @branches '@me' a@b") == ["remotes", "branches"]
+    assert listed_in("git push") == ()
+    (_, branch) = read_tokens("push @b", (("b", ("main", "r/*")),))
+    assert branch.patterns == ("main", "r/*")
+
+
+@pytest.mark.parametrize("value", ["a b", "**", ""])
+def test_a_value_of_a_list_is_one_word(value: str) -> None:
+    """Several would be another pattern, and none would be any words."""
+    with pytest.raises(RuleError, match="of the list `@b` is not one word"):
+        read_tokens("push @b", (("b", (value,)),))

@@ -732,3 +732,27 @@ def test_an_alternative_without_an_answer_lifts_nothing_and_hinders_no_other() -
         Scope(unless=(elsewhere, broken)).permits(question)
     assert Scope(unless=(elsewhere,)).permits(question) is True
     assert list(Scope(unless=(elsewhere, sure)).facts(question, over_approximate=True)) == ["`unless` holds"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "arguments", "lacks"),
+    [
+        (_when("path src/**"), {"file": "src/a"}, True),
+        (_when("host example.com"), {"link": "https://example.com/"}, True),
+        (_when("command ls"), {"command": "ls"}, True),
+        (_when("path src/**"), {"text": "hello"}, False),
+        (_when("host example.com"), {"file": "src/a"}, False),
+    ],
+)
+def test_what_is_not_declared_is_a_fact(scope: Scope, arguments: dict[str, str], *, lacks: bool) -> None:
+    """Where an argument looks like what the permission is about, and the tool says nothing of it."""
+    question = Question(ToolCall("unheard_of", arguments), AuthContext())
+    told = ["it is not declared what the arguments of `unheard_of` are"] if lacks else []
+    assert _facts(scope, question) == told
+    assert _facts(scope, question, over_approximate=True) == []
+
+
+def test_a_path_or_host_of_a_list_is_shown_with_its_name() -> None:
+    """So that a reader finds it in the file."""
+    listed = attrs.evolve(PathPattern("src/**"), listed="folders")
+    assert Conditions(paths=(listed, PathPattern("a"))).does == "touch `src/**` of `@folders`, ..."
