@@ -1,5 +1,6 @@
 """Checks of the values in a rule file beyond their types; every mistake comes with a hint how to correct it."""
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -121,6 +122,9 @@ def checked_example(value: str) -> str:
         raise _refuse("the name of the tool is empty", "an example names one tool")
     if "*" in value or "?" in value or value.startswith("@"):
         raise _refuse(f"the example `{value}` is a pattern", "name one tool the pattern means")
+    if "://" in value:
+        hint = f"an example with an address is `{{ host = {json.dumps(value)} }}`"
+        raise _refuse(f"`{value}` is an address, not the name of a tool", hint)
     return checked_name(value)
 
 

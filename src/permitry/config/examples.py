@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from permitry.actions.extract import ReadActions
 from permitry.config.drafts import RuleDraft
 from permitry.config.locate import KeyPath
-from permitry.config.schema import ExampleTable, RuleTable
+from permitry.config.schema import ExampleTable, RuleTable, groups_of
 from permitry.config.translate import problems_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -33,7 +33,7 @@ _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
 READER = ReadActions(_HOME, has_disk=False)
 _TOOL = "example"
 _WHAT = {"command": "a command", "path": "a path", "host": "an address", "tool": "the name of a tool"}
-_NAME_ALONE = "a plain text is the name of a tool in a rule without `when.command`, `when.path` and `when.host`"
+_NAME_ALONE = "read as the name of a tool, as in every rule without the conditions `command`, `path` and `host`"
 _NOTHING_FITS = "nothing in it fits the conditions"
 _KINDS: Mapping[str, ArgumentRole] = {
     "command": ArgumentRole.COMMAND, "path": ArgumentRole.WRITE_PATH, "host": ArgumentRole.URL,
@@ -54,8 +54,8 @@ def example_problems(
                 example = read_example(given, draft.table)
             except ValidationError as error:
                 problems = problems_of(draft.source, place, error, ExampleTable)
-                is_name = " " in (given.text or "").strip() and _kind(draft.table) == "tool"
-                yield from (problem._replace(hint=_NAME_ALONE) if is_name else problem for problem in problems)
+                hint = _way_out(given, draft.table)
+                yield from (problem._replace(hint=hint) if hint else problem for problem in problems)
                 continue
             if not example.given():
                 hint = "name a tool, a command, a path, an address or a condition"
@@ -71,7 +71,9 @@ def example_problems(
             if matches is not wanted and not is_asked:
                 does = "does not match" if wanted else "matches" if matches else "may match"
                 why = f"{why}{_meaning(given, draft.table)}" if why == _NOTHING_FITS else why
-                hint = why if wanted else "narrow the rule, or move the example to `match`"
+                hint = (
+                    why if wanted else f"narrow the rule, or move the example to `match`{_as_name(given, draft.table)}"
+                )
                 message = f"the `{key}` example `{example.shown or '{…}'}` {does} the rule"
                 yield draft.source.problem(place, message, hint)
 
@@ -84,8 +86,21 @@ def read_example(example: ExampleTable, table: RuleTable) -> ExampleTable:
 
 
 def _kind(table: RuleTable) -> str:
-    """Return the key that a plain text is for in the examples of a rule."""
-    return next((kind for kind in _KINDS if table.when and kind in table.when), "tool")
+    """Return the key that a plain text is for in the examples of a rule: what `when`, or else `unless`, is about."""
+    return next((kind for _, group in groups_of(table) for kind in _KINDS if kind in group), "tool")
+
+
+def _way_out(example: ExampleTable, table: RuleTable) -> str:
+    """Return a hint for a plain text that was read as the name of a tool and cannot be one; empty for any other."""
+    meant = _likely_kind(example.text or "")
+    if meant == "tool" or _kind(table) != "tool":
+        return ""
+    return f"{_NAME_ALONE}; write `{{ {meant} = {json.dumps(example.text)} }}`"
+
+
+def _likely_kind(text: str) -> str:
+    """Return what a plain text looks like: a command, an address, or else the name of a tool."""
+    return "command" if " " in text.strip() else "host" if "://" in text else "tool"
 
 
 def _meaning(example: ExampleTable, table: RuleTable) -> str:
@@ -94,11 +109,18 @@ def _meaning(example: ExampleTable, table: RuleTable) -> str:
     Empty if there is nothing to explain.
     """
     text, kind = example.text or "", _kind(table)
-    other = "command" if " " in text else "tool"
+    other = _likely_kind(text)
     if not text or other == kind:
         return ""
     written = f"{{ {other} = {json.dumps(text)} }}"
-    return f"; a plain text is {_WHAT[kind]} in a rule with `when.{kind}`, and a {other} is `{written}`"
+    return (
+        f"; a plain text is {_WHAT[kind]} in a rule with the condition `{kind}`; for {_WHAT[other]}, write `{written}`"
+    )
+
+
+def _as_name(example: ExampleTable, table: RuleTable) -> str:
+    """Return the hint of `_meaning` for a plain text that could as well be the name of a tool, else nothing."""
+    return _meaning(example, table) if (example.text or "").isidentifier() else ""
 
 
 def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:

@@ -8,6 +8,7 @@ import pytest
 from permitry.errors import Problem
 
 Load = Callable[[str], tuple[Problem, ...]]
+_NAME = "read as the name of a tool, as in every rule without the conditions `command`, `path` and `host`"
 
 
 def _rule(effect: str, *lines: str) -> str:
@@ -38,6 +39,11 @@ def told(problems_of: Load) -> Callable[..., list[str]]:
         ('tools = ["x*"]', '"xy"', '"y"'),
         ('tools = ["x"]\nwhen.mode = "plan"', '"x"', '"y"'),
         ('tools = ["x"]\nwhen.path = "src/**"', '"src/a"', '"lib/a"'),
+        ('tools = ["x"]\nunless.host = "example.com"', '"https://other.com/"', '"https://example.com/"'),
+        ('tools = ["x"]\nunless.path = "src/**"', '"lib/a"', '"src/a"'),
+        ('tools = ["x"]\nunless.command = "ls *"', '"rm x"', '"ls x"'),
+        ('tools = ["x"]\nunless = [{ mode = "plan" }, { host = "a.com" }]', '"https://b.com"', '"https://a.com"'),
+        ('when.path = "src/**"\nunless.command = "ls *"', '"src/a"', '"lib/a"'),
     ],
 )
 def test_a_plain_string_is_what_the_rule_is_about(
@@ -193,30 +199,45 @@ def test_an_argument_that_cannot_be_compared_counts_against_the_call(told: Calla
         (
             "block",
             ('when.command = "rm *"', 'match = ["run_shell"]'),
-            ('a plain text is a command in a rule with `when.command`, and a tool is `{ tool = "run_shell" }`'),
+            ('in a rule with the condition `command`; for the name of a tool, write `{ tool = "run_shell" }`'),
         ),
         (
             "block",
             ('when.path = "a/**"', 'match = ["rm a/b"]'),
-            ('a plain text is a path in a rule with `when.path`, and a command is `{ command = "rm a/b" }`'),
+            ('in a rule with the condition `path`; for a command, write `{ command = "rm a/b" }`'),
         ),
         (
             "block",
             ('when.host = "a.example"', 'match = ["http_get"]'),
-            ('a plain text is an address in a rule with `when.host`, and a tool is `{ tool = "http_get" }`'),
+            ('in a rule with the condition `host`; for the name of a tool, write `{ tool = "http_get" }`'),
         ),
         ("block", ('when.command = "rm *"', 'match = ["ls x"]'), "nothing in it fits the conditions"),
         ("block", ('when.command = "rm *"', 'match = [{ command = "ls" }]'), "nothing in it fits the conditions"),
         (
             "block",
             ('tools = ["x"]', 'match = ["git push"]'),
-            "a plain text is the name of a tool in a rule without `when.command`, `when.path` and `when.host`",
+            f'{_NAME}; write `{{ command = "git push" }}`',
+        ),
+        (
+            "block",
+            ('tools = ["x"]', 'no_match = ["https://example.net/"]'),
+            f'{_NAME}; write `{{ host = "https://example.net/" }}`',
+        ),
+        (
+            "block",
+            ('tools = ["x"]', 'no_match = [{ tool = "https://example.net/" }]'),
+            'an example with an address is `{ host = "https://example.net/" }`',
         ),
         ("allow", ('when.command = "ls *"', 'match = ["ls", "ls; rm x"]'), "`rm x` is not covered"),
         (
             "allow",
             ('tools = ["x"]', "when.args.n.gt = 5", 'match = [{ tool = "x", args = { n = "a" } }]'),
             "`args.n` is a string, which has no order with an integer",
+        ),
+        (
+            "block",
+            ('tools = ["x"]', 'unless.path = "a"', 'no_match = ["y"]'),
+            'is a path in a rule with the condition `path`; for the name of a tool, write `{ tool = "y" }`',
         ),
         ("block", ('tools = ["x"]', 'no_match = ["x"]'), "narrow the rule, or move the example to `match`"),
     ],
