@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-__all__ = ["Canonical", "Check", "is_async", "type_of", "with_check", "without_nulls"]
+__all__ = ["Canonical", "Check", "is_async", "takes", "type_of", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
 """Checks arguments, and depends on nothing else; raises a `ToolError` that says what is wrong with them."""
@@ -46,6 +46,26 @@ def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonica
     """
     kind = _AsyncChecked if is_async(handler) else _Checked
     return kind(check, handler, canonical)
+
+
+_NO_DICT = (str, int, float, bool, list, "str", "int", "float", "bool", "list")
+"""Annotations of a parameter that does not take a dict; text is what a postponed annotation is."""
+
+
+def takes(handler: Callable[..., Any], count: int) -> bool:
+    """Return whether a handler can be called with the arguments as one dict, and `count` parameters in all.
+
+    A handler whose signature is not known can.
+    """
+    try:
+        signature = inspect.signature(handler)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        return False
+    return next(iter(signature.parameters.values())).annotation not in _NO_DICT
 
 
 def is_async(handler: Callable[..., Any]) -> bool:

@@ -16,7 +16,7 @@ from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
-from permitry.dispatch.arguments import Canonical, Check, is_async
+from permitry.dispatch.arguments import Canonical, Check, is_async, takes
 from permitry.dispatch.authorized import AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
@@ -100,8 +100,8 @@ class ToolRegistry:
         Arguments that do not fit are an error before any question is asked. They are checked by the method `check` of
         the handler, if it has one (see `with_check`), and otherwise by its JSON Schema.
 
-        Raises: `RegistryError` when the name is taken, for anything of the wrong type, and for a schema that cannot be
-        used; then nothing is registered.
+        Raises: `RegistryError` when the name is taken, for anything of the wrong type, for a function that cannot take
+        one dict, and for a schema that cannot be used; then nothing is registered.
         """
         tool = _tool(spec, handler, lambda arguments, _: handler(arguments), limits)
         # An idempotent tool may run once for identical calls that are made at the same time.
@@ -130,7 +130,7 @@ class ToolRegistry:
                 raise ToolError(f"The tool `{spec.name}` needs the state of its caller, which was not given here.")
             return handler(arguments, scope)
 
-        self._add(_tool(spec, handler, call, limits), preview, enabled, replace=replace)
+        self._add(_tool(spec, handler, call, limits, "scope"), preview, enabled, replace=replace)
 
     def register_with_context(
         self,
@@ -152,7 +152,7 @@ class ToolRegistry:
             scope = run.caller or CallScope(session=authorization.session)
             return handler(arguments, ToolInvocation(run.call, authorization.context, scope, authorization.session))
 
-        self._add(_tool(spec, handler, call, limits), preview, enabled, replace=replace)
+        self._add(_tool(spec, handler, call, limits, "invocation"), preview, enabled, replace=replace)
 
     def tool(self, function: Function | None = None, /, **rest: Any) -> Any:  # noqa: ANN401 -- a decorator of two forms
         """Register a function as a tool, with `@registry.tool` or `@registry.tool(name=…, traits=…, roles=…)`.
@@ -383,11 +383,19 @@ def _tool(
     handler: Callable[..., Any],
     call: Callable[[dict[str, Any], Started], Any],
     limits: ToolLimits | None,
+    second: str = "",
 ) -> RegisteredTool:
+    """Return the registered tool; `second` names what its handler takes after the arguments, if anything."""
     if not isinstance(spec, ToolSpec):
         raise RegistryError(f"a tool is registered by its ToolSpec, not {spec!r}; write register(ToolSpec(…), handler)")
     if not callable(handler):
         raise RegistryError(f"the handler of `{spec.name}` is a function, not {handler!r}")
+    if not takes(handler, 2 if second else 1):
+        given = f"`(arguments, {second})`" if second else "one dict, `(arguments)`"
+        raise RegistryError(
+            f"the handler of `{spec.name}` takes {given}: the arguments of a call are a dict; decorate a function with "
+            "parameters of its own with `@registry.tool`"
+        )
     limits = ToolLimits() if limits is None else limits
     if not isinstance(limits, ToolLimits):
         raise RegistryError(f"the tool `{spec.name}`: `limits` is a ToolLimits, not {limits!r}")

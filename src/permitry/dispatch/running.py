@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import contextvars
+import logging
 import time
 import traceback
 from typing import cast
@@ -19,6 +20,7 @@ from permitry.errors import FatalToolError, ToolError, safe_str
 
 __all__ = ["Run"]
 
+_LOG = logging.getLogger("permitry.dispatch")
 _NOTHING = ToolResult(False, "The tool gave no result.")
 
 
@@ -127,6 +129,8 @@ class Run(Attempt):
             case Exception():
                 self.outcome, self._trace = Outcome.CRASHED, safe_str(error, _traced)
                 text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
+                with contextlib.suppress(Exception):
+                    _LOG.error("the tool `%s` crashed:\n%s", name, self._trace)
             case _:
                 # A thread cannot be stopped: the interrupted tool may still be running.
                 self.outcome, self._trace = Outcome.CANCELLED, type(error).__name__

@@ -95,3 +95,29 @@ def test_a_run_that_takes_too_long_is_told_to_stop(
         over.set()
     assert result.text.startswith("The tool `slow` did not finish within 0.05 s and was asked to stop;")
     assert _outcomes(recorder) == ["timed out"]
+
+
+def test_a_crash_is_logged_for_the_developer(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    """Once, with the traceback, of which the model sees nothing."""
+    result = run(_raises(KeyError("password=hunter2")))
+    [logged] = caplog.records
+    assert (logged.name, logged.levelname) == ("permitry.dispatch", "ERROR")
+    assert logged.getMessage().startswith("the tool `tool` crashed:\nTraceback (most recent call last):\n")
+    assert "hunter2" in logged.getMessage()
+    assert "hunter2" not in result.text
+
+
+@pytest.mark.parametrize("tool", [lambda _: "done", _raises(ToolError("no such file"))])
+def test_what_a_tool_reports_is_not_logged(run: Run, caplog: pytest.LogCaptureFixture, tool: Handler) -> None:
+    """A failure that it names is for the model."""
+    run(tool)
+    assert caplog.records == []
+
+
+def test_a_log_that_fails_does_not_fail_the_run(
+    run: Run, recorder: MemoryRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the run is still recorded, and shown to the model."""
+    monkeypatch.setattr("permitry.dispatch.running._LOG.error", lambda *_: _raises(OSError("disk full"))({}))
+    assert run(_raises(KeyError("secret"))).text == "The tool `tool` crashed (KeyError). Try another way."
+    assert _outcomes(recorder) == ["crashed"]
