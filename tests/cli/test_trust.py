@@ -81,7 +81,7 @@ def test_a_shipped_set_is_shown_with_its_permissions(cli: Cli, objects: Objects,
     """Trusting the project lets them count as well; it has no digest, since it comes with permitry."""
     (project / ".permitry" / "rules.toml").write_text('schema = 1\nextends = ["permitry:coding-agent"]\n')
     (shown,) = objects(cli("trust", "--json")[1])
-    shipped = {file["file"]: file for file in shown["files"]}["permitry:coding-agent"]
+    shipped = {file["file"]: file for file in shown["files"]}["permitry:coding"]
     assert (shipped["sha256"], shipped["templates"]) == (None, 2)
 
 

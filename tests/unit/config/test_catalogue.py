@@ -1,5 +1,6 @@
 """The shipped rule sets are found by name, and each of them is fit to be shipped."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ def test_the_shipped_sets_are_listed_by_prefixed_name() -> None:
     names = shipped_names()
     assert names == sorted(names)
     parts = ("access", "destructive", "guard", "money", "persistence", "secrets")
-    assert {f"{PREFIX}{name}" for name in ("base", *parts, "coding-agent", "plan", "read-only")} <= set(names)
+    assert {f"{PREFIX}{name}" for name in ("base", *parts, "coding-agent", "plan", "publishing", "read-only")} <= set(
+        names
+    )
 
 
 @every_set
@@ -25,8 +28,16 @@ def test_a_part_can_be_taken_singly(name: str) -> None:
     """No set needs a rule of a set that it does not extend, and the base set is all of its parts."""
     base = {rule.id for rule in load_rules([Origin("permitry:base")]).rules}
     own = {rule.id for rule in load_rules([Origin(name)]).rules}
-    others = {"permitry:coding-agent", "permitry:plan", "permitry:read-only"}
+    others = {f"{PREFIX}{name}" for name in ("coding", "coding-agent", "plan", "publishing", "read-only")}
     assert own <= base or name in others
+
+
+@pytest.mark.parametrize("name", ["base", "coding-agent", "destructive"])
+def test_a_set_that_is_made_of_parts_can_be_taken_without_one(name: str) -> None:
+    """A file cannot change a rule of a set that it extends, so no rule worth leaving out is only in the whole."""
+    own = tomllib.loads(shipped_path(f"{PREFIX}{name}").read_text(encoding="utf-8"))
+    assert {rule["id"] for rule in own.get("rule", [])} <= {"ask-deletion"}
+    assert "template" not in own
 
 
 @every_set

@@ -227,7 +227,7 @@ def test_a_shipped_set_a_project_extends_brings_no_permission(house: House) -> N
     rules = house.rules()
     assert Verdict.ALLOW not in {rule.effect for rule in rules.rules}
     assert rules.templates == {}
-    assert any(notice.startswith("permitry:coding-agent:") for notice in rules.notices)
+    assert any(notice.startswith("permitry:coding:") for notice in rules.notices)
 
 
 def test_what_the_user_extends_stays_trusted_when_the_project_extends_it_too(house: House) -> None:
