@@ -11,6 +11,7 @@ from rich.console import Console
 
 from permitry.cli._row import Row
 from permitry.cli._tables import rule_table
+from permitry.config.catalogue import shipped_path
 from permitry.config.layers import find_layers
 
 Outcome = tuple[int, str, str]
@@ -160,6 +161,19 @@ def test_the_table_has_a_line_a_rule(cli: Callable[..., Outcome]) -> None:
 def test_rules_that_do_not_load_are_refused(cli: Callable[..., Outcome]) -> None:
     """There is no policy to show."""
     assert cli("rules", "--rules", "nowhere.toml")[0] == 4
+
+
+@pytest.mark.parametrize("name", ["permitry:publishing", "publishing"])
+def test_the_text_of_a_shipped_set_is_printed(cli: Callable[..., Outcome], name: str) -> None:
+    """To read it, or to copy a rule of it into a file of one's own."""
+    assert cli("rules", "--show", name) == (0, shipped_path("permitry:publishing").read_text(encoding="utf-8"), "")
+
+
+def test_the_text_of_no_shipped_set_is_refused(cli: Callable[..., Outcome]) -> None:
+    """A file of the reader's own they can look at themselves."""
+    code, out, err = cli("rules", "--show", "publishng")
+    assert (code, out) == (4, "")
+    assert "there is no shipped rule set `permitry:publishng`; did you mean `permitry:publishing`?" in err
 
 
 def _drawn(row: Row, width: int) -> str:

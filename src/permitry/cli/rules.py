@@ -1,4 +1,4 @@
-"""`permitry rules`: the rules in force, in the order of evaluation."""
+"""`permitry rules`: the rules in force, in the order of evaluation, or the text of a shipped set."""
 
 import argparse
 import json
@@ -12,13 +12,15 @@ import attrs
 from permitry.cli._row import Row
 from permitry.cli.inputs import add_rules_option
 from permitry.cli.main import ExitCode
-from permitry.config.catalogue import PREFIX
+from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.drafts import RuleDraft
 from permitry.config.layers import find_layers
 from permitry.config.lint.drafts import Drafts, drafts_of
 from permitry.config.load import Origin, RuleSet, load_rules
+from permitry.config.named import missing_problem
 from permitry.config.schema import ExampleTable
 from permitry.core.rule import AuthorizationRule, phase_of
+from permitry.errors import PermitryError
 
 __all__ = ["configure"]
 
@@ -27,11 +29,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry rules`."""
     add_rules_option(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object a rule, and nothing else")
+    parser.add_argument("--show", metavar="SET", help="print the text of a shipped set, such as permitry:publishing")
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Print the rules, and below them what was dropped."""
+    if options.show is not None:
+        print(_text_of(options.show), end="")
+        return ExitCode.OK
     named: list[str] | None = options.rules
     origins = find_layers(Path()) if named is None else [Origin(name) for name in named]
     rules = load_rules(origins)
@@ -47,6 +53,18 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
         rule_table(console_on(sys.stdout), rows, rules.notices)
     return ExitCode.OK
+
+
+def _text_of(name: str) -> str:
+    """Return the text of a shipped set, named with its prefix or without.
+
+    Raises: `PermitryError` when there is no such set.
+    """
+    name = PREFIX + name.removeprefix(PREFIX)
+    path = shipped_path(name)
+    if (missing := missing_problem(name, path)) is not None:
+        raise PermitryError("; ".join(missing))
+    return path.read_text(encoding="utf-8")
 
 
 def _as_json(row: Row) -> dict[str, object]:
