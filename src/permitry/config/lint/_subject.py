@@ -127,6 +127,11 @@ class Subject:
         return Index(filter(is_unconditional, self.blocks), containing_needs)
 
     @functools.cached_property
+    def steady_blocks(self) -> Index:
+        """The blocks without a budget, to find those that contain a scope."""
+        return Index((rule for rule in self.blocks if rule.budget is None), containing_needs)
+
+    @functools.cached_property
     def command_blocks(self) -> Index:
         """The blocks whose only conditions are on commands, to find those that may apply to a command."""
         return Index(filter(_is_about_commands_alone, self.blocks), word_needs)

@@ -29,6 +29,37 @@ def test_a_confirmation_under_a_wider_block(linted: Linted, rule: Rule) -> None:
     assert "`wide` (rules.toml:7) blocks the same tools" in found.reason
 
 
+@pytest.mark.parametrize("priority", [160, 290])
+@pytest.mark.parametrize(
+    ("block", "question"),
+    [
+        ('when.command = "git push *"', 'when.command = ["git push *"]'),
+        ('when.command = ["git {push,fetch} *"]', 'when.command = "git push --force *"\nwhen.agent = "x"'),
+        ('when.path = "src/**"', 'tools = ["write_file"]\nwhen.path = "src/a/**"\nunless.path = "src/a/b"'),
+        ('tools = ["x"]\nwhen.args.n.gt = 5', 'tools = ["x"]\nwhen.args.n.gt = 5\nwhen.mode = "ci"'),
+    ],
+)
+def test_a_confirmation_of_what_a_block_is_about(
+    linted: Linted, rule: Rule, block: str, question: str, priority: int
+) -> None:
+    """A block under the same conditions, or wider ones."""
+    text = rule("a", "confirm", question, f"priority = {priority}") + rule("wide", "block", block)
+    (found,) = [each for each in linted(text) if each.kind == "shadowed"]
+    assert (found.rule_id, found.suggestion) == ("a", "take one of the two out, or narrow `wide`")
+    assert "blocks whatever it asks about" in found.reason
+
+
+def test_a_confirmation_of_what_a_shipped_set_blocks(linted: Linted, rule: Rule) -> None:
+    """A file cannot change the set, so the finding says what to do instead."""
+    text = 'extends = ["permitry:coding-agent"]\n' + rule("ask-push", "confirm", 'when.command = "git push *"')
+    (found,) = linted(text)
+    assert (found.kind, found.rule_id) == ("shadowed", "ask-push")
+    assert "`block-publish-commands` (permitry:publishing:" in found.reason
+    assert found.suggestion == (
+        "take it out, or extend the sets that you want instead of one that extends `permitry:publishing`"
+    )
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -38,6 +69,9 @@ def test_a_confirmation_under_a_wider_block(linted: Linted, rule: Rule) -> None:
         (("block", 'tools = ["send_*"]\nunless.agent = "x"'), ("confirm", 'tools = ["send_mail"]')),
         (("confirm", 'tools = ["send_*"]'), ("block", 'tools = ["send_mail"]')),
         (("block", 'tools = ["@network"]'), ("confirm", 'tools = ["send_mail"]')),
+        (("block", 'when.command = "git push --force *"'), ("confirm", 'when.command = "git push *"')),
+        (("block", 'when.command = "a *"\nunless.agent = "x"'), ("confirm", 'when.command = "a *"')),
+        (("block", 'when.command = "a *"\nbudget = { calls = 3 }'), ("confirm", 'when.command = "a *"')),
     ],
 )
 def test_rules_that_still_decide(kinds: Kinds, rule: Rule, first: tuple[str, str], second: tuple[str, str]) -> None:

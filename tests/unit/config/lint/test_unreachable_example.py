@@ -64,4 +64,5 @@ def test_examples_that_may_run(kinds: Kinds, rule: Rule, allowed: str, held: str
 def test_examples_of_restrictions_are_fine(kinds: Kinds, rule: Rule) -> None:
     """Of two restrictions that hold the same call back, both do their work."""
     example = 'match = ["git push"]'
-    assert kinds(rule("a", "confirm", BLOCKS_PUSH, example) + rule("b", "block", BLOCKS_PUSH, example)) == []
+    block = rule("b", "block", BLOCKS_PUSH, 'unless.mode = "ci"', example)
+    assert kinds(rule("a", "confirm", BLOCKS_PUSH, example) + block) == []
