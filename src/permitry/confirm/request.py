@@ -1,6 +1,7 @@
 """What a human is shown when a call needs confirmation."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import attrs
 
@@ -49,6 +50,17 @@ class ToolConfirmationRequest:
     def arguments(self) -> Mapping[str, JsonValue]:
         """The arguments, read-only."""
         return self.call.arguments
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a human is shown as plain data, for `json.dumps`: a fresh copy.
+
+        The keys are `tool`, `arguments`, `reason`, `call_id`, `digest`, `path` and `preview`; the last two may be None.
+        """
+        call = self.call
+        return {
+            "tool": call.tool, "arguments": call.to_dict(), "reason": self.reason, "call_id": call.call_id,
+            "digest": call.digest, "path": self.path, "preview": self.preview,
+        }  # fmt: skip
 
 
 def _no_preview(_: ToolCall) -> str | None:

@@ -1,5 +1,7 @@
 """What a human is shown when a call needs confirmation."""
 
+import json
+
 import pytest
 
 from permitry.confirm.request import ConfirmationRequestFactory, SuggestedGrant
@@ -14,6 +16,17 @@ def test_a_request_shows_the_call(call: ToolCall, unruled: Decision) -> None:
     assert request.call is call
     assert request.tool == "write_file"
     assert request.arguments == {"path": "a.txt", "content": "hello"}
+
+
+def test_a_request_is_plain_data_for_another_program(unruled: Decision) -> None:
+    """A web page or a chat takes JSON, which the frozen arguments are not."""
+    call = ToolCall("write_file", {"path": "a.txt", "lines": [1, {"b": None}]}, call_id="c1")
+    request = ConfirmationRequestFactory(lambda _: "+hello").create(call, unruled)
+    assert json.loads(json.dumps(request.to_dict())) == {
+        "tool": "write_file", "arguments": {"path": "a.txt", "lines": [1, {"b": None}]},
+        "reason": "no rule allows this tool", "call_id": "c1", "digest": call.digest, "path": "a.txt",
+        "preview": "+hello",
+    }  # fmt: skip
 
 
 def test_a_request_shows_what_would_change(call: ToolCall, unruled: Decision) -> None:
