@@ -209,6 +209,14 @@ def test_a_human_reads_one_line_a_call(cli: Callable[..., Outcome]) -> None:
     assert err == ""
 
 
+def test_a_rule_without_a_reason_is_named_alone(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+    """Nothing is said about what the file does not say, by `explain` neither."""
+    rules = tmp_path / "rules.toml"
+    rules.write_text('schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["x"]\n', encoding="utf-8")
+    assert cli("check", "--rules", str(rules), "--tool", "x")[1] == f"allow   x  a ({rules}:2)\n"
+    assert "  reason " not in cli("explain", "--rules", str(rules), "--tool", "x")[1]
+
+
 def test_a_human_reads_what_is_wrong(cli: Callable[..., Outcome]) -> None:
     """Without `--json` the error of an invalid line is below it."""
     _, out, _ = cli(*BASE, "--call", "{}")

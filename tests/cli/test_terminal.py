@@ -105,7 +105,7 @@ def test_a_failed_edit_is_asked_again(talk: Talk, editor: Callable[[str], None],
 def test_explain_shows_the_rules(talk: Talk) -> None:
     """Explain tells rule, place and reason, and asks again."""
     _, _, _, seen = talk((QUESTION, "x\n"), (QUESTION, "n\n"), (GUIDANCE, "\n"), calls=[SHELL])
-    assert "decided by  ask-shell  (permission, permitry:coding-agent:" in seen
+    assert "decided by  ask-shell  (permission, permitry:coding:" in seen
     assert "390 confirm ask-shell" in seen
 
 

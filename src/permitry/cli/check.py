@@ -89,6 +89,7 @@ def _as_text(name: str, decision: Decision) -> str:
 
     rule = decision.rule_id or "-"
     source = f" ({decision.source})" if decision.source else ""
-    lines = [f"{decision.verdict.value:<8}{one_line(name)}  {rule}{one_line(source)}: {one_line(decision.reason)}"]
+    reason = f": {one_line(decision.reason)}" if decision.reason else ""
+    lines = [f"{decision.verdict.value:<8}{one_line(name)}  {rule}{one_line(source)}{reason}"]
     lines += [f"        error: {one_line(str(error))}" for error in decision.errors]
     return "\n".join(lines)

@@ -123,7 +123,7 @@ class Toolset:
         if self.judge is None:
             return "redirects cannot be decided on yet"
         decision = self.judge.decide(ToolCall("fetch_url", {"urls": [url]}))
-        return True if decision.verdict is Verdict.ALLOW else decision.reason
+        return True if decision.verdict is Verdict.ALLOW else decision.reason or "no rule allows it"
 
     def review(self, call: ToolCall) -> ToolConfirmationResponse | None:
         """Ask the human of the session about the plan in `call`, and return the answer once it is on record.

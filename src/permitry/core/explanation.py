@@ -107,7 +107,8 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
     yield Line("", decision.verdict, f"  {one_line(tool)}" if tool else "")
     where = f"{decision.phase.value}, {one_line(decision.source)}" if decision.source else decision.phase.value
     yield Line(f"  decided by  {decision.rule_id or 'no rule'}  ({where})")
-    yield Line(f"  reason      {one_line(decision.reason)}")
+    if decision.reason:
+        yield Line(f"  reason      {one_line(decision.reason)}")
     if decision.verdict is not Verdict.ALLOW:
         yield Line(f"  message     {one_line(decision.message or '')}")
     if explained.actions:

@@ -80,11 +80,17 @@ def test_a_rule_carries_everything_its_table_says() -> None:
 
 
 def test_a_rule_without_more_has_no_conditions_and_default_texts() -> None:
-    """The operator is told that no reason is given, and the model gets the text of the policy."""
+    """The operator is shown no reason, and the model gets the text of the policy."""
     rule = _rule(_draft())
     assert rule.scope == Scope((ToolSelector("x"),))
     assert rule.budget is None
-    assert (rule.reason, rule.message) == ("the rule gives no reason", None)
+    assert (rule.reason, rule.message) == ("", None)
+
+
+def test_a_message_is_a_reason_as_well() -> None:
+    """What the model may read, the operator may too."""
+    rule = _rule(_draft(message="Use the staging host."))
+    assert (rule.reason, rule.message) == ("Use the staging host.", "Use the staging host.")
 
 
 def test_a_rule_without_tools_selects_by_condition_alone() -> None:

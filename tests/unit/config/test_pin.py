@@ -55,7 +55,7 @@ def test_a_shipped_set_is_counted_and_not_pinned(root: Path) -> None:
     """Its permissions will count too, so they are shown; its bytes change with permitry."""
     _write(root, MAIN, 'extends = ["permitry:coding-agent"]')
     project = read_project(root)
-    shipped = {file.name: file for file in project.files}["permitry:coding-agent"]
+    shipped = {file.name: file for file in project.files}["permitry:coding"]
     assert (shipped.digest, shipped.templates) == (None, 2)
     assert set(project.pin.digests) == {MAIN}
 

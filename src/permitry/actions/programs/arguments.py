@@ -75,7 +75,7 @@ def sub_command(words: Sequence[Word], entry: Entry, name: str) -> tuple[str, En
     command = parts.operands[0]
     inner = entry.commands.get(command.text)
     if inner is None or not parts.before or parts.is_spread or is_spread(command):
-        raise RefusedError(f"`{name} {command.text}` is not a known sub-command")
+        raise RefusedError(f"`{name} {command.text}` is not known to only read")
     return f"{name} {command.text}", inner, parts.operands[1:]
 
 

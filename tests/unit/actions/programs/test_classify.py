@@ -1741,7 +1741,7 @@ def test_reasons_are_one_line_for_a_human() -> None:
     assert why("kubectl get pods") == "`kubectl get` only looks, but `kubectl` opens network connections"
     assert why("./x") == "`./x` is named by its path"
     assert why("ls > out") == "writes `out`"
-    assert why("git st") == "`git st` is not a known sub-command"
+    assert why("git st") == "`git st` is not known to only read"
 
 
 def test_judged_says_of_each_program_why_it_may_do_more() -> None:
