@@ -111,11 +111,17 @@ class ConfiguredRule:
         return is_permission and self.scope.lacks_roles(question)
 
     def near_miss(self, question: Question) -> str | None:
-        """Return what kept the rule from matching; None if it does not select the tool."""
+        """Return what kept the rule from matching; None if it does not select the tool, nor one of nearly that name."""
         over_approximate = self.effect is not Verdict.ALLOW
         if not self.scope.selects(question, over_approximate=over_approximate):
-            return None
+            return self._near_name(question)
         return ", ".join(self.scope.facts(question, over_approximate=over_approximate)) or self._budget_fact()
+
+    def _near_name(self, question: Question) -> str | None:
+        """Return the name of a tool of this rule that differs from the called one in case and signs alone."""
+        called = _letters(question.call.tool)
+        names = (each.text for each in self.scope.selectors if each.pattern is not None)
+        return next((f"its tool is called `{name}`" for name in names if _letters(name) == called), None)
 
     def _is_spent(self, question: Question) -> bool:
         return self.budget is not None and self.budget.is_spent(question)
@@ -124,3 +130,7 @@ class ConfiguredRule:
         if self.budget is None:
             return None
         return "the budget is spent" if self.effect is Verdict.ALLOW else "the budget is not spent"
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()

@@ -109,6 +109,20 @@ def test_a_condition_that_fails_is_the_near_miss(
     assert rule.near_miss(_question("grep", **context)) is None
 
 
+@pytest.mark.parametrize(
+    ("tools", "called", "near_miss"),
+    [
+        (("@shell", "grep", "send_mail"), "sendMail", "its tool is called `send_mail`"),
+        (("mcp:mail/send",), "mcp__mail__send", "its tool is called `mcp:mail/send`"),
+        (("send_mail",), "send_mails", None),
+        (("@reads",), "reads", None),
+    ],
+)
+def test_nearly_the_name_is_a_near_miss(tools: tuple[str, ...], called: str, near_miss: str | None) -> None:
+    """What differs in case and signs alone is likely to be meant."""
+    assert _rule(*tools).near_miss(_question(called)) == near_miss
+
+
 def test_an_exception_that_holds_is_the_near_miss() -> None:
     """What `unless` takes back is reported as such."""
     scope = Scope((ToolSelector("bash"),), unless=Conditions((MAIN,)))
