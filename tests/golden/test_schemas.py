@@ -28,7 +28,7 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 # What this file knows to check: a schema that used another word would pass unchecked, so it may not use one.
 CHECKED = {
     "type", "properties", "required", "additionalProperties", "items", "minItems", "minLength", "minimum", "maximum",
-    "enum", "const", "allOf", "anyOf", "$ref", "$defs", "pattern", "uniqueItems", "if", "then", "else",
+    "enum", "const", "allOf", "anyOf", "$ref", "$defs", "pattern", "uniqueItems", "if", "then", "else", "not",
 }  # fmt: skip
 RULE = "schema = 1\n[[rule]]\nid = 'a'\n"
 SAID = {"$schema", "title", "description", "default"}
@@ -39,7 +39,7 @@ def nodes(schema: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 -- any part 
     yield schema
     below = [
         schema[key]
-        for key in ("items", "additionalProperties", "if", "then", "else")
+        for key in ("items", "additionalProperties", "if", "then", "else", "not")
         if isinstance(schema.get(key), dict)
     ]
     tables = [schema.get(key, {}) for key in ("properties", "$defs")]
@@ -55,6 +55,8 @@ def mistakes(value: Any, schema: dict[str, Any], root: dict[str, Any], place: st
     yield from itertools.chain.from_iterable(mistakes(value, each, root, place) for each in schema.get("allOf", ()))
     if "anyOf" in schema and all(any(mistakes(value, each, root)) for each in schema["anyOf"]):
         yield f"{place}: fits none of the choices"
+    if "not" in schema and not any(mistakes(value, schema["not"], root)):
+        yield f"{place}: fits what it must not"
     if "if" in schema:
         branch = "else" if any(mistakes(value, schema["if"], root)) else "then"
         yield from mistakes(value, schema.get(branch, {}), root, place)

@@ -297,7 +297,11 @@ class ToolTable(_Table):
 class ListTable(_Table):
     """One `[list.NAME]`: values that conditions refer to as `@NAME`."""
 
-    values: list[Annotated[Any, AfterValidator(checked_value), WithJsonSchema({"type": ["string", "number"]})]] = Field(
+    values: list[
+        Annotated[
+            Any, AfterValidator(checked_value), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})
+        ]
+    ] = Field(
         description="Texts or numbers, added to those of the same list in other files; what they mean depends on where "
         "the list is used."
     )

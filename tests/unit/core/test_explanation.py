@@ -109,3 +109,9 @@ def test_of_many_rules_that_may_match_a_few_are_shown() -> None:
     shown = str(Explanation(attrs.evolve(_decision(), errors=()), (*others, decided))).partition("matches\n")[2]
     assert [line.split()[2] for line in shown.splitlines()] == ["u0", "u1", "u2", "u3", "u4", "r", "more"]
     assert shown.endswith("    ... 2 more rules may match")
+
+
+def test_a_rule_without_a_reason_has_no_line_for_it() -> None:
+    """What is not there is not made up."""
+    lines = str(Explanation(attrs.evolve(_decision(), reason=""), ())).splitlines()
+    assert lines[:3] == ["block", "  decided by  r  (restriction, f:1)", "  message     what"]
