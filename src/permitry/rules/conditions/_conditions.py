@@ -21,7 +21,7 @@ from permitry.errors import UnevaluableError
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.written import Condition
+from permitry.rules.conditions.written import Condition, sorted_repr
 
 __all__ = ["Condition", "Conditions", "Part"]
 
@@ -49,7 +49,7 @@ class Conditions:
     commands: tuple[ArgvPattern, ...] = ()
     paths: tuple[PathPattern, ...] = ()
     hosts: tuple[HostPattern, ...] = ()
-    accesses: frozenset[Access] = frozenset()
+    accesses: frozenset[Access] = attrs.field(default=frozenset(), repr=sorted_repr)
     names_programs: bool = False
 
     @property

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import attrs
 
 from permitry.core.action import Access
-from permitry.rules.conditions.written import Table, Words, Written
+from permitry.rules.conditions.written import Table, Words, Written, sorted_repr
 
 __all__ = ["AccessCondition"]
 
@@ -23,4 +23,4 @@ class AccessCondition(Written):
     table: ClassVar[Table] = Annotated[Words, Access]
     description: ClassVar[str] = "What happens to a path of `path`: read, write, delete; left out, any of them."
 
-    accesses: frozenset[Access] = attrs.field(converter=_accesses)
+    accesses: frozenset[Access] = attrs.field(converter=_accesses, repr=sorted_repr)

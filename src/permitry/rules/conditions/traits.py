@@ -8,7 +8,7 @@ import attrs
 
 from permitry.core.rule import Question
 from permitry.core.spec import ToolTraits
-from permitry.rules.conditions.written import PlainCondition, Table, Words
+from permitry.rules.conditions.written import PlainCondition, Table, Words, sorted_repr
 
 __all__ = ["Trait", "TraitsCondition"]
 
@@ -36,7 +36,7 @@ class TraitsCondition(PlainCondition):
     description: ClassVar[str] = "What is true of the tool: read_only, destructive, idempotent, open_world, ..."
     is_pure: ClassVar[bool] = True
 
-    traits: frozenset[Trait] = attrs.field(converter=_traits)
+    traits: frozenset[Trait] = attrs.field(converter=_traits, repr=sorted_repr)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether the tool has, or may have, one of the traits."""

@@ -1,5 +1,6 @@
 """The base classes of conditions: what the loader, editors, lint and explanations need to know of each."""
 
+import enum
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
 
@@ -17,6 +18,7 @@ __all__ = [
     "Written",
     "WrittenPattern",
     "bare_type",
+    "sorted_repr",
 ]
 
 Place: TypeAlias = tuple[str | int, ...]
@@ -37,6 +39,11 @@ Value: TypeAlias = Any
 
 Words: TypeAlias = tuple[str, ...]
 """The type of a word or a list of words."""
+
+
+def sorted_repr(values: Iterable[enum.Enum]) -> str:
+    """Return a set as text, which is the same in every process: the version of a policy is made of it."""
+    return f"{{{', '.join(sorted(map(repr, values)))}}}"
 
 
 def bare_type(table: Table) -> tuple[Table, tuple[Value, ...]]:

@@ -1,13 +1,17 @@
 """What conditions share: how the value of a key is read, and what follows from one condition."""
 
+import functools
+import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import attrs
 import pytest
 
+from permitry.core.action import Access
 from permitry.core.rule import Question
-from permitry.rules.conditions.written import PlainCondition, Words, WrittenPattern, bare_type
+from permitry.rules.conditions.written import PlainCondition, Words, WrittenPattern, bare_type, sorted_repr
 
 
 @attrs.frozen
@@ -63,3 +67,13 @@ def test_an_example_needs_no_context() -> None:
     """Unless the class says which."""
     fields: Mapping[str, Any] = _Colour.context("red", {})
     assert (_Colour.example, fields) == (None, {})
+
+
+def test_a_set_reads_the_same_in_every_process() -> None:
+    """Its order depends on the hashes of a process, and the version of a policy is made of the text."""
+    assert sorted_repr({Access.WRITE, Access.READ}) == f"{{{Access.READ!r}, {Access.WRITE!r}}}"
+    for when in ('traits = ["read_only", "open_world", "idempotent"]', 'path = "/**"\nwhen.access = ["read", "write"]'):
+        rules = f"schema = 1\n[[rule]]\nid = 'a'\neffect = 'block'\nwhen.{when}\n"
+        code = f"from permitry import load_policy; print(load_policy({rules!r}).version)"
+        run = functools.partial(subprocess.run, [sys.executable, "-c", code], check=True, capture_output=True)
+        assert len({run(env={"PYTHONHASHSEED": seed}).stdout for seed in "1234"}) == 1
