@@ -57,7 +57,7 @@ def test_a_command_that_is_written_out_where_it_runs_is_certain(policy: Authoriz
     [
         "$x push", 'git "$x"', "git $x push", "$(echo git) push", "g?t push", "git pu*", 'bash -c "$x"',
         "git -C push status",
-        "bash -c 'echo $1' _ git push", "awk 'BEGIN{system(\"git push\")}'", "vim -c ':!git push' f",
+        "bash -c 'git $1' _ push", "awk 'BEGIN{system(\"git push\")}'", "vim -c ':!git push' f",
         "cat <<'E' > a.sh\ngit push\nE\nbash -s < other", "sed '1e' f", "git -c user.name='git push' log",
         "hg --config alias.p='!git push' p",
     ],
@@ -183,7 +183,7 @@ def test_one_command_that_is_no_exception_is_enough(
     assert (decision.verdict, decision.rule_id) == (all_but_few[1], "rest")
 
 
-@pytest.mark.parametrize("text", ["ls $x", 'ls "$(date)"', "make test &&", "ls <(ls)", "bash script", "eval ls"])
+@pytest.mark.parametrize("text", ["$x", 'ls "$(date)"', "make test &&", "ls ${!x}", "bash script", "eval ls"])
 def test_what_cannot_be_read_is_no_exception(all_but_few: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
     """It asks at least, or leads to what the rule says where something else certainly runs."""
     assert decide(all_but_few[0], text).verdict in (CONFIRM, all_but_few[1])

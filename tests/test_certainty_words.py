@@ -56,17 +56,27 @@ mkdir -p "$d" && touch $d/a; echo $?
 rm -f ${x} '$y' 2>/dev/null || true
 for f in *.md; do wc "$f"; done
 tee $x < a > b
+cat "$(git rev-parse HEAD)"
+sudo cp $a $b
+x=$(date); echo "$x"
+name=${x:-y}; echo $name
+[ "$x" = push ] && ls
+[[ $x == push ]] && ls
+git log "$x"
+case $x in a) ls;; b) rm y;; esac
+cat <<E > f␤$x␤E
+foo "$x" a
+python x.py $x
+find "$a" "$b" -type f
+PATH=$x ls
+export X=$x; ls
 """
 
 # Each of these, or a near relative, can be made to run a command by the value of a variable, or by what is read.
 NOT_FOLLOWED = r"""
-cat "$(git rev-parse HEAD)"
-sudo cp $a $b
 sudo GIT_SSH_COMMAND="$x" git fetch
 env "PATH=$x" ls
 strace -o "$x" ls
-x=$(date); echo "$x"
-name=${x:-y}; echo $name
 i='a[$(git push)]'; let i
 i='a[$(git push)]'; [[ i -eq 1 ]]
 i='a[$(git push)]'; a[i]=1
@@ -82,12 +92,7 @@ declare -x GIT_EXTERNAL_DIFF; for GIT_EXTERNAL_DIFF in 'git push'; do git diff; 
 : ${GIT_EXTERNAL_DIFF:='git push'}; git diff
 printf -v GIT_EXTERNAL_DIFF 'git push'; git diff $x
 for PATH in b; do git status $x; done
-[ "$x" = push ] && ls
-[[ $x == push ]] && ls
-git log "$x"
-case $x in a) ls;; b) rm y;; esac
 f() { ls "$1"; }; f x
-cat <<E > f␤$x␤E
 """
 
 
@@ -129,9 +134,7 @@ trap "$x" EXIT
 exec $x
 alias g=git; g $x
 foo $x
-python x.py $x
 find $dir -name x
-find "$a" "$b" -type f
 find "$a" git push \;
 find . -exec $x \;
 find . -exec "$x" git \;
@@ -146,10 +149,9 @@ f() { "$@"; }; f git push
 f() { git "$@"; }; f push
 ls() { echo "$1"; }; ls x
 f() { f | f & }; f
-PATH=$x ls
-IFS=$x; ls
+BASH_ENV=$x ls
 GIT_PAGER=$x git log
-export X=$x; ls
+export $x; ls
 [[ $x -eq 1 ]]
 echo $((x+1))
 echo ${a[$i]}
@@ -196,9 +198,9 @@ def test_a_command_that_is_written_out_is_certain_among_open_words(push: Authori
         ("ls -la $HOME", ALLOW, None), ("cat $x", ALLOW, None), ('grep -r a "$d"', ALLOW, None),
         ("for f in *; do cat $f; done", ALLOW, None), ("ln -s / r; echo $y; touch r/etc/passwd", CONFIRM, None),
         ("mkdir d; ln -s ../.. d/r; echo $y; touch d/r/etc/passwd", CONFIRM, None),
-        ("cp -a d/r .; echo $y; touch r/passwd", CONFIRM, None),
+        ("cp -a d/r .; unknown $y; touch r/passwd", CONFIRM, None),
         ("echo $x > f", ALLOW, None), ("echo $x $HOST", ALLOW, None),
-        ("rm -rf $HOME", CONFIRM, "no-delete"), ('mv "$x" y', CONFIRM, "no-delete"), ("rm $(ls)", CONFIRM, "no-delete"),
+        ("rm -rf $H", CONFIRM, "no-delete"), ('mv "$x" y', CONFIRM, "no-delete"), ("rm $(ls)", CONFIRM, "no-delete"),
         ("for f in *; do rm $f; done", CONFIRM, "no-delete"), ("find $x -delete", CONFIRM, "no-delete"),
         ("cd $x; rm -r a", CONFIRM, None), ("while true; do cd ..; touch a; done", CONFIRM, "no-write"),
         ("tee $x", CONFIRM, "no-write"), ("echo a > $x", CONFIRM, "no-write"),
@@ -228,10 +230,10 @@ def test_an_open_path_is_meant_by_what_happens_to_it(
     ("text", "reason"),
     [
         ("$x push", "`$x` is not known before it runs, so `no-push` could apply: it may run `git push *`"),
-        ("foo $x", "`$x` is not known before it runs, so `no-push` could apply: it may run `git push *`"),
+        ("git $x", "`$x` is not known before it runs, so `no-push` could apply: it may run `git push *`"),
         ("git pu*", "`git pu*` may be such a command, so `no-push` could apply: it may run `git push *`"),
         ("ssh h git push", "`git push` may be such a command, so `no-push` could apply: it may run `git push *`"),
-        ("rm -rf $HOME", "`$HOME` is not known before it runs, so `no-delete` could apply: it may delete `~/**`"),
+        ("rm -rf $H", "`$H` is not known before it runs, so `no-delete` could apply: it may delete `~/**`"),
         ("echo a > $x", "`$x` is not known before it runs, so `no-write` could apply: it may write `/etc/**`"),
     ],
 )  # fmt: skip
@@ -245,8 +247,8 @@ def test_the_reason_says_first_what_is_not_known(
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        ("rm -rf $HOME", {"ask-delete-folder"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
-        ("ls -la $HOME", {"ask-credentials"}), ("cat $f", {"ask-credentials"}), ("git push $x", {"ask-force-push"}),
+        ("rm -rf $H", {"ask-delete-folder"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
+        ("ls -la $H", {"ask-credentials"}), ("cat $f", {"ask-credentials"}), ("git push $x", {"ask-force-push"}),
         ("find $d -name x", {"ask-find-delete"}), ("dd if=a of=$x", {"block-format-disk"}),
         ("chmod -R 777 $x", {"block-change-root-access"}), ("rm .p*/rules.toml", {"protect-policy-files"}),
         ("git reset $x", {"ask-discard-work"}), ("ssh h rm -rf '~'", {None, "block-delete-home"}),

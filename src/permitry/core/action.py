@@ -258,8 +258,8 @@ class Run:
     first, for a human; `start` and `end` (0-based, in characters) where it is in the text.
     `bare` are the words without the options of the program itself, as those of git before its
     sub-command; empty if there are none. `is_wrapper`: all it does is to run what is an action of
-    its own. `is_guess`: it is a text that need not run. What its operands name is read when
-    it is first needed.
+    its own. `is_guess`: it is a text that need not run. `sets` are assignments to variables that change what it runs.
+    What its operands name is read when it is first needed.
     """
 
     words: tuple[Word, ...]
@@ -271,6 +271,7 @@ class Run:
     bare: tuple[Word, ...] = attrs.field(default=(), kw_only=True)
     is_wrapper: bool = attrs.field(default=False, kw_only=True)
     is_guess: bool = attrs.field(default=False, kw_only=True)
+    sets: tuple[str, ...] = attrs.field(default=(), kw_only=True)
 
     @property
     def argv(self) -> tuple[str, ...]:

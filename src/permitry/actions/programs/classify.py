@@ -17,7 +17,7 @@ from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
 from permitry.actions.programs.sed import check_sed
-from permitry.actions.programs.wrappers import unwrap
+from permitry.actions.programs.wrappers import check_assignments, unwrap
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Word
 
@@ -86,6 +86,9 @@ def why_not_reading_all(commands: Iterable[Command]) -> str | None:
 
 def _doubt(command: Command, *, has_moved: bool) -> str | None:
     try:
+        check_assignments(command.assignments)
+        if command.only_assigns:
+            return None
         _check(command)
     except RefusedError as error:
         return str(error)
@@ -200,7 +203,7 @@ def _may_start(word: Word) -> bool:
 def _check_jq(words: Sequence[Word]) -> None:
     """Refuse `jq` with modules: it reads files that the command need not name."""
     for word in words:
-        if word.text.startswith(("-L", "--library-path", "--lib")) or _LOADS_MODULES.search(word.text):
+        if word.is_open or word.text.startswith(("-L", "--library-path", "--lib")) or _LOADS_MODULES.search(word.text):
             raise RefusedError("`jq` with modules")
 
 

@@ -1,11 +1,10 @@
 """Unwraps programs that run another one, such as `timeout` and `sh -c`, so that the program they run is classified.
 
-A command is refused if it uses a wrapper in a way that `programs.toml` does not list, or has an assignment that may
-change what a program does.
+A command is refused if it uses a wrapper in a way that `programs.toml` does not list.
 """
 
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -14,7 +13,7 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 
-__all__ = ["unwrap"]
+__all__ = ["check_assignments", "unwrap"]
 
 DEEPEST = 4
 """How many wrappers and shells there may be around a program."""
@@ -63,18 +62,17 @@ _FILTER = frozenset(string.ascii_letters + string.digits + "_-,:=*")
 def unwrap(command: Command) -> tuple[Command, ...]:
     """Return the command that runs inside the wrappers of `command`, or the commands in the text of a `sh -c`.
 
-    Assignments are checked, redirections are not: those of a shell are moved to the first of its commands, which runs
-    in the same folder. `within` names the wrappers, `start` and `end` are those of the outermost command.
+    Neither assignments nor redirections are checked: those of a shell are moved to its commands, redirections to the
+    first, which runs in the same folder. `within` names the wrappers, `start` and `end` are those of the outermost
+    command.
 
-    Raises: `RefusedError` if a wrapper is used in a way that is not listed, or an assignment is not harmless.
+    Raises: `RefusedError` if a wrapper is used in a way that is not listed.
     """
     return tuple(_unwrap(command, 0))
 
 
 def _unwrap(command: Command, depth: int) -> Iterator[Command]:
-    for variable, value in command.assignments:
-        _check_assignment(variable, value)
-    while True:
+    while not command.only_assigns:
         name = command.words[0].text
         entry = catalogue().get(name)
         if entry is None or not (entry.wraps or entry.shell):
@@ -86,11 +84,13 @@ def _unwrap(command: Command, depth: int) -> Iterator[Command]:
         if entry.shell:
             yield from _shell(command, depth)
             return
-        inner = _wrapped(command, entry)
+        inner, assignments = _wrapped(command, entry)
         if not inner:
             yield command
             return
-        command = attrs.evolve(command, words=inner, within=(*command.within, name))
+        assignments = (*command.assignments, *assignments)
+        command = attrs.evolve(command, words=inner, assignments=assignments, within=(*command.within, name))
+    yield command
 
 
 def _shell(command: Command, depth: int) -> Iterator[Command]:
@@ -105,28 +105,35 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     redirections = (*command.redirections, *first.redirections)
     for inner in (attrs.evolve(first, follows=command.follows, redirections=redirections), *others):
         within = (*command.within, name, *inner.within)
-        yield from _unwrap(attrs.evolve(inner, start=command.start, end=command.end, within=within), depth)
+        assignments = (*command.assignments, *inner.assignments)
+        moved = attrs.evolve(inner, start=command.start, end=command.end, within=within, assignments=assignments)
+        yield from _unwrap(moved, depth)
 
 
-def _wrapped(command: Command, entry: Entry) -> tuple[Word, ...]:
-    """Return the words that a wrapper runs as a command; none if it runs nothing."""
+def _wrapped(command: Command, entry: Entry) -> tuple[tuple[Word, ...], tuple[tuple[str, str], ...]]:
+    """Return the words that a wrapper runs as a command, none if it runs nothing; and the variables that it sets."""
     name = command.words[0].text
     parts = read_options(command.words[1:], entry, name=name, options_first=True)
     operands = parts.operands
     count = entry.leading
     while entry.sets and count < len(operands) and "=" in operands[count].text:
-        variable, _, value = operands[count].text.partition("=")
-        _check_assignment(variable, value)
         count += 1
+    assignments = tuple(word.text.partition("=")[::2] for word in operands[entry.leading : count])
     if entry.shows & parts.names:
-        return ()
+        return (), ()
     if parts.is_spread or any(map(is_spread, operands[: count + 1])):
         raise RefusedError(f"`{name}` with a pattern")
     if len(operands) <= count:
         if entry.bare:
-            return ()
+            return (), ()
         raise RefusedError(f"`{name}` without a command")
-    return tuple(operands[count:])
+    return tuple(operands[count:]), assignments
+
+
+def check_assignments(assignments: Iterable[tuple[str, str]]) -> None:
+    """Refuse a variable or a value that is not listed as harmless."""
+    for name, value in assignments:
+        _check_assignment(name, value)
 
 
 def _check_assignment(name: str, value: str) -> None:

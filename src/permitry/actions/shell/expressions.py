@@ -60,9 +60,16 @@ def find(words: Words) -> Iterator[Inner]:
     for at, word in enumerate(words):
         if word.text in _EXECUTING:
             yield run(_until_end(words[at + 1 :]))
-        elif word.is_glob and any(fnmatch.fnmatchcase(option, word.text) for option in _EXECUTING):
-            # The pattern may become an option such as `-exec`, if a file has that name.
+        elif may_execute(word) and any(each.text in (";", "+") for each in words[at + 1 :]):
+            # The word may become an option such as `-exec`: a pattern if a file has that name.
             yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)
+
+
+def may_execute(word: Word) -> bool:
+    """Return whether a word may become an option by which `find` runs a command."""
+    if word.is_open:
+        return word.text[:1] in ("$", "`", "-")
+    return word.is_glob and any(fnmatch.fnmatchcase(option, word.text) for option in _EXECUTING)
 
 
 def fd(words: Words) -> Iterator[Inner]:

@@ -42,7 +42,7 @@ _BEFORE_TEXT = ("shell ", "!", "|", "exec ")
 
 def guessed(name: str, words: Words) -> Iterator[Inner]:
     """Yield what a program may run, guessed from the form of its words."""
-    if name not in catalogue():
+    if name not in catalogue() and name != "[[":
         yield from _introduced(words)
     if name in _TEXTUAL:
         yield from _textual(words)

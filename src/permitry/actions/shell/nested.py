@@ -25,6 +25,7 @@ from permitry.actions.shell.expressions import (
 from permitry.actions.shell.git import git_runs
 from permitry.actions.shell.running import ANY_COMMAND, SHELLS, SUBCOMMANDS, Inner, Wrapper, wrapper_of
 from permitry.actions.shell.scripted import SCRIPTED
+from permitry.actions.shell.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 
 __all__ = ["ASSIGNED", "MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
@@ -133,7 +134,7 @@ def _applet(words: Words) -> Iterator[Inner]:
 
 def xargs(words: Words) -> Iterator[Inner]:
     """Yield what `xargs` runs: as written, and with its replace strings and added arguments as unknown words."""
-    for inner in _after_options(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0prtox")):
+    for inner in _after_options(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0iloprtx")):
         replace_strings = _replace_strings(words[1 : len(words) - len(inner.words)])
         yield inner
         yield run((*(marked(word, replace_strings) for word in inner.words), Word("{}", is_open=True)))
@@ -189,7 +190,7 @@ def shell_text(words: Words) -> Iterator[Inner]:
     yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[at + 1 : start])
     for text, parameters in [(words[start], words[start + 1 :])] if start < len(words) else []:
         yield read(text.text)
-        if "$" in text.text:
+        if "$" in text.text and _may_run_parameter(text.text):
             yield attrs.evolve(run(parameters), is_guess=True)
             yield attrs.evolve(run(parameters[1:]), is_guess=True)
 
@@ -202,6 +203,15 @@ def _text_after(words: Words, at: int) -> int:
         if option in ("-", "--") or not (at < len(words) and words[at].text[:1] in ("-", "+")):
             return at
     return at
+
+
+def _may_run_parameter(text: str) -> bool:
+    """Return whether a text may run one of its parameters as a program: the strict reader refuses such a text."""
+    try:
+        read_strictly(text)
+    except UnreadableError:
+        return True
+    return False
 
 
 def _eval(words: Words) -> Iterator[Inner]:
@@ -230,7 +240,7 @@ def _alias(words: Words) -> Iterator[Inner]:
 
 def _evaluated(words: Words) -> Iterator[Inner]:
     """Yield words with a command substitution that bash may evaluate again, such as the index in `read 'a[$(…)]'`."""
-    texts = (word.text for word in words[1:] if any(sign in word.text for sign in _SUBSTITUTIONS))
+    texts = (word.text for word in words[1:] if not word.is_open and any(sign in word.text for sign in _SUBSTITUTIONS))
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
     if any(word.text.partition("=")[0] in _RUNNING_VARIABLES for word in _assigned(words)):
         # What is read into such a variable is run, or evaluated, and is not among the words.

@@ -23,9 +23,11 @@ from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
 from permitry.actions.shell.inputs import reads_commands
 from permitry.actions.shell.languages import LANGUAGES
+from permitry.actions.shell.opened import anything_of, why_may_run_more
 from permitry.actions.shell.runners import program_of, words_elsewhere
 from permitry.actions.shell.running import ELSEWHERE
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.shell.variables import is_special, kept_by_shell, sets_of
 from permitry.actions.shell.words import has_wildcard
 from permitry.actions.touched import touched
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
@@ -45,7 +47,10 @@ _LARGEST_KEPT = 5_000
 _MOST_KEPT = 64
 _NOWHERE = "/dev/null"
 _MOST_WORDS = 4_096
+_NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "until", "while"])
+_NOT_AT_ONCE = _NOT_IN_ORDER | {"$(…)", "case", "if"}
 _EXPANSION = re.compile(r"[$`(]")
+_PLAIN_PATH = re.compile(r"[\w./@%+=:,-]+")
 _SOCKETS = ("/dev/tcp/", "/dev/udp/")
 
 
@@ -72,8 +77,9 @@ class ShellReading:
 def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> ShellReading:
     """Return the actions of shell text run in `folder`; `has_moved`: this is not the current folder of the session."""
     try:
+        has_home = folder.home is not None and _PLAIN_PATH.fullmatch(folder.home) is not None
         is_short = len(text) <= _LONGEST_KEPT
-        commands, found = (kept(text, has_moved) if is_short else None) or _read(text, has_moved)
+        commands, found = (kept(text, has_moved, has_home) if is_short else None) or _read(text, has_moved, has_home)
     except UnreadableError as error:
         reading = _read_with_nested(text)
         unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
@@ -84,14 +90,14 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
 
 # What a text says depends on the text alone. It is read again when a call is recorded, and agents repeat commands.
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def kept(text: str, has_moved: bool) -> _Read | None:  # noqa: FBT001 -- a key
+def kept(text: str, has_moved: bool, has_home: bool) -> _Read | None:  # noqa: FBT001 -- a key
     """Return the same as `_read`; None for what may be too large to keep, as the commands of a loop are."""
-    commands, found = _read(text, has_moved)
+    commands, found = _read(text, has_moved, has_home)
     return (commands, found) if len(found) * len(text) <= _LARGEST_KEPT else None
 
 
-def _read(text: str, has_moved: bool) -> _Read:  # noqa: FBT001 -- as above
-    commands = read_strictly(text)
+def _read(text: str, has_moved: bool, has_home: bool) -> _Read:  # noqa: FBT001 -- as above
+    commands = read_strictly(text, has_home=has_home)
     return commands, _classified(commands, has_moved=has_moved)
 
 
@@ -128,6 +134,7 @@ class _Script:
     guessed: list[Action] = attrs.field(factory=list)
     doubts: list[str] = attrs.field(factory=list)
     needs_all: bool = False
+    sets: tuple[str, ...] = ()
 
     @functools.cached_property
     def with_nested(self) -> "LooseReading":
@@ -136,9 +143,10 @@ class _Script:
 
     def reading(self) -> ShellReading:
         """Return what the commands do."""
+        self.sets = tuple(dict.fromkeys(each for command in self.commands for each in kept_by_shell(command)))
         found = self.found
         walk = Walk(self.folder)
-        history = History(start=self.folder.earlier, is_ordered=all(each.command.follows != "|" for each in found))
+        history = History(start=self.folder.earlier, is_ordered=all(map(_is_in_order, found)))
         start_together = _start_together(found)
         for each in found:
             folder = walk.before(each.command).after(history.next())
@@ -176,6 +184,9 @@ class _Script:
         actions: list[Action] = [self.run(command, one.doubt, folder)]
         actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
         self.certain += actions
+        if (reason := why_may_run_more(command)) is not None:
+            self.unknown(command, reason)
+        self.besides(_maybe_connected(command))
         if one.doubt is not None:
             self.inner(command, folder)
         self.doubts += filter(None, map(_why_not_reading, actions))
@@ -185,7 +196,9 @@ class _Script:
         if program_of(command.words) in LANGUAGES and (command.follows == "|" or command.redirections):
             self.needs_all = True
         command = attrs.evolve(command, words=with_script(command.words, self.document(command)))
-        reading = _read_words_with_nested(command.words)
+        words = () if command.only_assigns else command.words
+        assignments = [pair for pair in command.assignments if pair[0] not in command.unknown or is_special(pair[0])]
+        reading = _read_words_with_nested(words, assignments)
         if any(reads_commands(each.words) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         found = tuple(_inner(command, reading, folder))
@@ -197,7 +210,9 @@ class _Script:
         self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
 
     def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
-        return _run(command, doubt, folder, text=self.document(command), is_wrapper=is_wrapper)
+        run = _run(command, doubt, folder, text=self.document(command), is_wrapper=is_wrapper)
+        sets = (*self.sets, *sets_of(command))
+        return attrs.evolve(run, sets=sets) if sets else run
 
     def document(self, command: Command) -> str | None:
         """Return the here-document that `apply_patch`, an interpreter or `sed -f -` reads; None for other commands."""
@@ -314,13 +329,21 @@ def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) 
     )
     guessed = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
     touches = tuple(touched(named, folder))
-    return Operands(touches, connects, named.is_listed, (*guessed, *guessed_connects))
+    found = Operands(touches, connects, named.is_listed, (*guessed, *guessed_connects))
+    return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, found, folder)))
 
 
 def _start_together(found: Sequence[Classified | Refused]) -> bool:
     """Return whether all are one pipeline in which every command opens its files at once, not after its input."""
-    are_piped = all(each.command.follows in ("", "|") and "for" not in each.command.within for each in found)
+    are_piped = all(
+        each.command.follows in ("", "|") and _NOT_AT_ONCE.isdisjoint(each.command.within) for each in found
+    )
     return are_piped and len(found) > 1 and all(map(_opens_at_once, found[1:]))
+
+
+def _is_in_order(one: Classified | Refused) -> bool:
+    """Return whether a command runs once, after those before it and before those after it."""
+    return one.command.follows != "|" and _NOT_IN_ORDER.isdisjoint(one.command.within)
 
 
 def _opens_at_once(one: Classified | Refused) -> bool:
@@ -365,12 +388,20 @@ def _redirected(redirection: Redirection, words: tuple[Word, ...], folder: Folde
         return
     connect = _socket(target)
     if connect is not None:
-        yield connect
+        yield Connect(target, is_certain=False) if _may_be_socket(target) else connect
         return
     access = Access.READ if redirection.operator == "<" else Access.WRITE
     origin = f"{redirection.operator} {target}"
-    touch = folder.place_of(Word(target, is_home=redirection.is_home), access, origin=origin)
+    word = Word(target, is_home=redirection.is_home, is_open=redirection.is_open)
+    touch = folder.place_of(word, access, origin=origin)
     yield attrs.evolve(touch, words=words)
+
+
+def _maybe_connected(command: Command) -> Iterator[_Found]:
+    """Yield a connection for each redirection to an open word that may be one."""
+    for each in command.redirections:
+        if each.is_open and each.target is not None and _may_be_socket(each.target):
+            yield Connect(each.target, is_certain=False), True
 
 
 def _socket(target: str) -> Connect | None:
@@ -419,10 +450,10 @@ def _unknown_of(text: str, reading: "LooseReading") -> str:
     return what_is_unknown(text, reading)
 
 
-def _read_words_with_nested(words: Sequence[Word]) -> "LooseReading":
+def _read_words_with_nested(words: Sequence[Word], assignments: Sequence[tuple[str, str]] = ()) -> "LooseReading":
     from permitry.actions.shell.recursive import read_words_recursively  # noqa: PLC0415 -- see above
 
-    return read_words_recursively(words)
+    return read_words_recursively(words, assignments)
 
 
 # What may happen -----------------------------------------------------------------------------------------------------

@@ -61,10 +61,10 @@ def read_recursively(text: str) -> LooseReading:
     return _Reading(is_complete=reading.is_complete, is_plain=reading.is_plain).run(reading.commands)
 
 
-def read_words_recursively(words: Sequence[Word]) -> LooseReading:
+def read_words_recursively(words: Sequence[Word], assignments: Sequence[tuple[str, str]] = ()) -> LooseReading:
     """Return the same for the words of one command; offsets are those in the words joined by blanks."""
     end = len(" ".join(word.text for word in words))
-    return _Reading().run((LooseCommand(tuple(words), end=end),))
+    return _Reading().run((LooseCommand(tuple(words), assignments=tuple(assignments), end=end),))
 
 
 @attrs.define
@@ -208,7 +208,8 @@ def _printed(command: LooseCommand) -> Iterator[str]:
 def _assigned(command: LooseCommand) -> Iterator[Inner]:
     """Yield the texts that other programs run because of the variables that a command sets."""
     exported = command.words[1:] if program_of(command.words) in _EXPORTERS else ()
-    pairs = (word.text.partition("=")[::2] for word in exported[:MOST_WORDS])
+    pairs = [word.text.partition("=")[::2] for word in exported[:MOST_WORDS]]
+    unknown = {word.text.partition("=")[0] for word in exported[:MOST_WORDS] if word.is_open}
     for name, value in (*command.assignments, *pairs):
         if name.endswith(_COMMAND_VARIABLES) or name in _TEXT_VARIABLES:
             yield Inner(name, text=value.lstrip("|"))
@@ -216,6 +217,6 @@ def _assigned(command: LooseCommand) -> Iterator[Inner]:
             yield Inner(name, text=value.removeprefix("!") if value.startswith("!") else f"git {value}")
         elif value and name in _LOADING and _LOADING[name].search(value):
             yield attrs.evolve(ANY_COMMAND, by=name)
-        elif len(value.split()) > 1 and (command.words or not name.islower()):
+        elif len(value.split()) > 1 and name not in unknown and (command.words or not name.islower()):
             # Some program may run the value of any variable; those in lower case are mostly local to the shell.
             yield Inner(f"{name}?", text=value, is_guess=True)

@@ -12,25 +12,27 @@ from permitry.core.action import Word
 
 __all__ = ["Redirection", "RedirectionReader"]
 
-_EXPANDS = frozenset("$`\\")
 _OPERATORS = ("&>>", "&>", "<<<", "<<-", "<>", "<&", "<(", ">(", ">|", "<<", ">&", ">>", "<", ">")
 _FILE_OPERATORS = {"<": "<", ">": ">", ">>": ">>", ">|": ">", "&>": ">", "&>>": ">>"}
 
 # Each pattern matches in only one way, so that backtracking takes linear time.
 _REDIRECTED = re.compile(r"[0-9]*[<>]|&>")
 _DIGITS = re.compile(r"[0-9]*")
+_PLAIN_IN_DOCUMENT = re.compile(r"[^\\$`]+")
 
 
 @attrs.frozen
 class Redirection:
     """One redirection: `operator` is `<`, `>` or `>>`; `target` a file, or None for another descriptor or text.
 
-    `is_home`: the leading tilde of the target is unquoted, and becomes the home folder.
+    `is_home`: the leading tilde of the target is unquoted, and becomes the home folder. `is_open`: an expansion is in
+    the target, or in the text.
     """
 
     operator: str
     target: str | None
     is_home: bool = False
+    is_open: bool = False
 
 
 @attrs.define
@@ -57,15 +59,30 @@ class RedirectionReader(WordReader):
 
     def body(self, document: _HereDocument) -> None:
         """Consume the text of a here-document, and the line that ends it."""
+        begin = self.at
         while self.at < len(self.text):
             end = self.text.find("\n", self.at)
             line = self.text[self.at :] if end < 0 else self.text[self.at : end]
-            self.at = len(self.text) if end < 0 else end + 1
+            start, self.at = self.at, len(self.text) if end < 0 else end + 1
             if (line.lstrip("\t") if document.is_indented else line) == document.delimiter:
+                if not document.is_quoted:
+                    self.expanded(begin, start)
                 return
-            if not document.is_quoted and not _EXPANDS.isdisjoint(line):
-                raise self.refuse("an expansion in a here-document", document.offset)
         raise self.refuse("a here-document without its end", document.offset)
+
+    def expanded(self, begin: int, end: int) -> None:
+        """Read the expansions in the text of a here-document."""
+        text, after = self.text, self.at
+        self.text, self.at = text[:end], begin
+        while self.at < end:
+            char = self.peek()
+            if char == "\\":
+                self.escaped()
+            elif char == "`" or (char == "$" and not self.at_dollar()):
+                self.variable(is_quoted=True)
+            else:
+                self.at = max(self.scan(_PLAIN_IN_DOCUMENT), self.at + 1)
+        self.text, self.at = text, after
 
     def at_redirection(self) -> bool:
         """Return whether a redirection begins here."""
@@ -80,16 +97,19 @@ class RedirectionReader(WordReader):
         operator = next(each for each in _OPERATORS if self.text.startswith(each, self.at))
         self.at += len(operator)
         if operator in _FILE_OPERATORS:
+            self.blanks()
+            if self.at_process():
+                self.process()
+                return Redirection(_FILE_OPERATORS[operator], None)
             target = self.target(begin)
-            return Redirection(_FILE_OPERATORS[operator], target.text, target.is_home)
+            return Redirection(_FILE_OPERATORS[operator], target.text, target.is_home, target.is_open)
         match operator:
             case ">&":
                 return self.duplicated(begin)
             case "<<" | "<<-":
                 return self.here_document(begin, is_indented=operator == "<<-")
             case "<<<":
-                self.operand(begin)
-                return Redirection("<", None)
+                return Redirection("<", None, is_open=self.operand(begin).is_open)
             case _:
                 raise self.refuse(f"`{operator}`, which is not read here", begin)
 
@@ -121,7 +141,10 @@ class RedirectionReader(WordReader):
         delimiter = self.target(begin).text
         raw = self.text[start : self.at]
         # A delimiter is not expanded, and with `<<-` tabs before it do not count.
-        if not delimiter or "\n" in delimiter or "$" in raw or delimiter.startswith("\t"):
+        if not delimiter or "\n" in delimiter or not {"$", "`"}.isdisjoint(raw) or delimiter.startswith("\t"):
             raise self.refuse("a here-document with an unusual end", begin)
-        self.documents.append(_HereDocument(delimiter, raw != delimiter, is_indented, begin))
-        return Redirection("<", None)
+        is_quoted = raw != delimiter
+        self.documents.append(_HereDocument(delimiter, is_quoted, is_indented, begin))
+        # The text begins behind the next newline: any expansion from here on may be in it.
+        may_expand = not {"$", "`"}.isdisjoint(self.text[self.at :])
+        return Redirection("<", None, is_open=may_expand and not is_quoted)

@@ -92,10 +92,10 @@ class ArgvPattern(WrittenPattern):
     def holds(self, words: Sequence[Word]) -> bool:
         """Return whether the words certainly match; the program must be spelled exactly as in the pattern.
 
-        A glob or a tilde, which the shell may expand, matches only a wildcard for any number of arguments. An open word
-        never matches.
+        A glob, a tilde or an open word, which the shell may expand, matches only a wildcard for any number of
+        arguments; as the program, an open word matches nothing.
         """
-        if not words or any(word.is_open for word in words):
+        if not words or words[0].is_open:
             return False
         states = {0}
         for word in words:
@@ -143,7 +143,7 @@ class ArgvPattern(WrittenPattern):
         return not (first.is_any or first.may_name(word))
 
     def _after(self, word: Word, states: Iterable[int]) -> Iterator[int]:
-        is_sure = not (word.is_glob or word.is_home)
+        is_sure = not (word.is_glob or word.is_home or word.is_open)
         for at in self._closure(states):
             token = self._tokens[at] if at < len(self._tokens) else None
             if token is None:

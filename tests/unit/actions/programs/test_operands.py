@@ -496,7 +496,11 @@ def test_what_does_more_than_read_says_so_or_is_not_listed() -> None:
     for line, command in stored("commands_dangerous.txt"):
         found = touches_of(command.words)
         does = found.hosts or {each.access for each in found.paths} - {Access.READ}
-        assert does or not found.is_listed or why_not_reading(attrs.evolve(command, redirections=())) is None, line
+        assert (
+            does
+            or not found.is_listed
+            or why_not_reading(attrs.evolve(command, redirections=(), assignments=())) is None
+        ), line
 
 
 def test_a_program_that_is_not_sure_is_not_known() -> None:

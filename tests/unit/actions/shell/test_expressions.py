@@ -40,7 +40,7 @@ def test_find_runs_what_follows_up_to_its_end(text: str, found: list[object]) ->
 
 def test_a_pattern_may_become_an_option_of_find() -> None:
     """A file can have such a name; that it does is a guess."""
-    (inner,) = find((Word("find"), Word("-ex*", is_glob=True), Word("rm")))
+    (inner,) = find((Word("find"), Word("-ex*", is_glob=True), Word("rm"), Word(";")))
     assert (inner.is_guess, [word.text for word in inner.words]) == (True, ["rm"])
 
 

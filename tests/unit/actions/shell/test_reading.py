@@ -199,7 +199,7 @@ def test_what_only_reads_runs_nothing_besides_itself() -> None:
     assert _runs(_read("echo rm x").certain) == ["echo rm x"]
 
 
-@pytest.mark.parametrize("text", ["LD_PRELOAD=x ls", "env A=1 ls", "echo 'rm x' | sh", "sh <<E\nrm x\nE"])
+@pytest.mark.parametrize("text", ["BASH_ENV=x ls", "env -u A ls", "echo 'rm x' | sh", "sh <<E\nrm x\nE"])
 def test_a_wrapper_that_is_refused_is_unknown(text: str) -> None:
     """What runs is not certain, and what it may be is possible."""
     reading = _read(text)
@@ -211,10 +211,10 @@ def test_a_wrapper_that_is_refused_is_unknown(text: str) -> None:
 
 def test_a_refused_command_tells_its_own_place() -> None:
     """The rest is as certain as ever."""
-    reading = _read("ls; A=1 pwd; rm x")
+    reading = _read("ls; env -u A pwd; rm x")
     one, two, three = reading.certain
     assert (phrase(one), phrase(three)) == ("ls", "rm x")
-    assert two == Unknown("A=1 pwd", "sets `A`", 4)
+    assert two == Unknown("env -u A pwd", "`env -u` changes the environment", 4)
 
 
 def test_what_runs_too_deep_is_unknown() -> None:
@@ -266,10 +266,8 @@ def test_a_patch_is_seen_where_only_the_lenient_reader_goes() -> None:
 @pytest.mark.parametrize(
     ("text", "offset", "possible"),
     [
-        ("echo $(rm x)", 5, "rm x"),
-        ("ls; rm $x", 7, "rm $x"),
-        ("if ls; then rm x; fi", 0, "rm x"),
-        ("ls &\nrm x", 3, "rm x"),
+        ("echo ${!x}; rm x", 5, "rm x"),
+        ("((i++)); rm $x", 0, "rm $x"),
         ("f() { rm x; }; f", 1, "rm x"),
     ],
 )
@@ -282,7 +280,7 @@ def test_what_the_strict_reader_refuses_is_one_unknown(text: str, offset: int, p
     assert possible in _runs(reading.possible)
 
 
-@pytest.mark.parametrize(("text", "access"), [("echo $x >a", Access.WRITE), ("sort $x <a", Access.READ)])
+@pytest.mark.parametrize(("text", "access"), [("echo ${!x} >a", Access.WRITE), ("sort ${!x} <a", Access.READ)])
 def test_a_redirection_beside_what_is_refused_is_possible(text: str, access: Access) -> None:
     """But for the void; where its file is, is not certain."""
     touches = [action for action in _read(f"{text} 2>/dev/null").possible if isinstance(action, Touch)]
@@ -292,7 +290,7 @@ def test_a_redirection_beside_what_is_refused_is_possible(text: str, access: Acc
 @pytest.mark.parametrize("step", ["cd ~", "pushd ~"])
 def test_a_step_anywhere_in_the_text_may_come_first(step: str) -> None:
     """Of a text that is read leniently only the order is known, and a loop may run backwards."""
-    for text in (f"{step}; cat $x .ssh/id", f"while cat .ssh/id; do {step}; done"):
+    for text in (f"{step}; cat ${{!x}} .ssh/id", f"while cat .ssh/id; do {step}; done"):
         runs = [action for action in _read(text).possible if isinstance(action, Run) and action.argv[0] == "cat"]
         names = {name for run in runs for touch in run.operands.touches for name in touch.place.names}
         assert {f"{WORK}/.ssh/id", f"{HOME}/.ssh/id"} <= names

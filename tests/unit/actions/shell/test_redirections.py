@@ -16,6 +16,8 @@ from permitry.actions.shell.words import UnreadableError
         (">~/f", Redirection(">", "~/f", is_home=True)),
         ("2>&1", Redirection(">", None)),
         ("<<<'a b'", Redirection("<", None)),
+        (">$A", Redirection(">", "$A", is_open=True)),
+        ("<<<$A", Redirection("<", None, is_open=True)),
     ],
 )
 def test_a_redirection_has_a_file_or_none(text: str, redirection: Redirection) -> None:
@@ -27,10 +29,10 @@ def test_a_redirection_has_a_file_or_none(text: str, redirection: Redirection) -
 
 
 @pytest.mark.parametrize(
-    "text", [">", "> #", ">*", ">$A", "12>f", "<>f", "<&3", ">&3", ">&1x", "<(id)", ">(id)", "<<", "<<''", "<<$A"]
+    "text", [">", "> #", ">*", "12>f", "<>f", "<&3", ">&3", ">&1x", "<(id)", ">(id)", "<<", "<<''", "<<$A"]
 )
 def test_any_other_redirection_is_refused(text: str) -> None:
-    """Of another descriptor, to a pattern or an expansion, or without a target."""
+    """Of another descriptor, to a pattern, or without a target."""
     with pytest.raises(UnreadableError):
         RedirectionReader(text).redirection()
 
@@ -48,7 +50,7 @@ def test_a_here_document_is_stepped_over(text: str, rest: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<<E\n$(id)\nE\n", "<<E\n`id`\nE\n", "<<E\na\\\nE\n", "<<E\na\n", "<<E\n\tE\n", "<<E\n"]
+    "text", ["<<E\n${!a}\nE\n", "<<E\n`id\nE\n", "<<E\na\\\nE\n", "<<E\na\n", "<<E\n\tE\n", "<<E\n"]
 )
 def test_a_here_document_that_expands_or_does_not_end_is_refused(text: str) -> None:
     """It could hold, or be, something else."""

@@ -528,7 +528,8 @@ def test_an_exception_lifts_action_by_action(*, certain: tuple[Action, ...], res
         ((LS,), False),
         ((LS, LS), False),
         ((LS, RM), True),
-        ((Run((Word("ls"), Word("$x", is_open=True))),), True),
+        ((Run((Word("ls"), Word("$x", is_open=True))),), False),
+        ((Run((Word("$x", is_open=True), Word("ls"))),), True),
         ((LS, UNREADABLE), Unsure("`$x` is not known before it runs", "run `*`")),
     ],
 )
