@@ -1,6 +1,7 @@
 """Law 3 over whole calls: where a word is not known, only what it can become makes a restriction ask, and says so."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -258,3 +259,41 @@ def test_the_most_likely_rule_is_named(text: str, rules: set[str | None]) -> Non
     """Of those that could apply: what a program is called counts more than a path that no one knows."""
     base = policy_of("permitry:base")
     assert decide(base, text).rule_id in rules
+
+
+# Variables -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "verdict"),
+    [
+        ("ls *", "A=b ls x", ALLOW), ("ls *", "PATH=. ls x", CONFIRM), ("ls *", "PATH=.; ls x", CONFIRM),
+        ("*", "export LD_PRELOAD=x; ls", CONFIRM), ("*", "bash -c 'PATH=.; ls'", CONFIRM),
+        ("*", "env PATH=. ls", CONFIRM),
+        ("PYTHONPATH=src pytest *", "PYTHONPATH=src pytest a", ALLOW),
+        ("PYTHONPATH=* pytest *", "PYTHONPATH=a pytest", ALLOW),
+        ("PYTHONPATH=src pytest *", "PYTHONPATH=. pytest a", CONFIRM),
+        ("PYTHONPATH=src pytest *", "pytest a", CONFIRM),
+        ("PYTHONPATH=src pytest *", "PATH=. PYTHONPATH=src pytest", CONFIRM),
+        ("* pytest", "PYTHONPATH=src pytest", CONFIRM),
+        ("echo *", "echo $x $(echo y)", ALLOW), ("echo *", "echo $(rm y)", CONFIRM), ("cp a *", "cp $x b", CONFIRM),
+        ("cp a *", "cp a $x", ALLOW), ("find *", "find $x", CONFIRM), ("echo *", "echo a > $x", CONFIRM),
+        ("rm *", "find . -exec rm {} +", CONFIRM), ("*", "$x ls", CONFIRM), ("*", "x=$(ls) ls", ALLOW),
+    ],
+)  # fmt: skip
+def test_a_permission_covers_what_is_certain(tmp_path: Path, pattern: str, text: str, verdict: Verdict) -> None:
+    """Its star covers open words, its literal words do not; a variable that changes what runs must be named."""
+    file = tmp_path / "rules.toml"
+    rule = f'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\nwhen.command = "{pattern}"\n'
+    file.write_text(rule, encoding="utf-8")
+    assert decide(policy_of(file), text).verdict is verdict
+
+
+@pytest.mark.parametrize("text", ["HOME=/etc; touch ~/a", "export HOME=/etc; touch ~/a",
+        "HOME=/etc bash -c 'touch ~/a'",
+                                  "env HOME=/etc sh -c 'touch ~/a'", "CDPATH=/; cd etc && touch a",
+        "read HOME; touch ~/a",
+                                  "HOME=/etc cd && touch a", "touch $HOMES/a"])  # fmt: skip
+def test_a_path_that_a_variable_moves_is_not_certain(paths: AuthorizationPolicy, text: str) -> None:
+    """The home folder, and where `cd` leads."""
+    assert decide(paths, text).verdict is not ALLOW

@@ -288,6 +288,8 @@ class ActionFacts:
             if isinstance(action, Run):
                 yield action.words
                 yield action.bare
+                if action.sets:
+                    yield (*map(Word, action.sets), *action.words)
             elif isinstance(action, Touch):
                 yield action.words
 

@@ -11,6 +11,7 @@ import attrs
 from permitry.actions.programs.arguments import is_spread, read_options
 from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.actions.shell.variables import leads_elsewhere
 from permitry.core.action import Word
 
 __all__ = ["check_assignments", "unwrap"]
@@ -98,6 +99,9 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     name, arguments = command.words[0].text, command.words[1:]
     if len(arguments) != 2 or arguments[0].text not in _SHELL_OPTIONS or any(map(is_spread, arguments)):  # noqa: PLR2004 -- `-c` and the text
         raise RefusedError(f"`{name}` with something else than `-c` and one text")
+    variable = next((name for name, _ in command.assignments if leads_elsewhere(name)), None)
+    if variable is not None:
+        raise RefusedError(f"`{name}` with another `{variable}`")
     try:
         first, *others = read_strictly(arguments[1].text)
     except UnreadableError as error:

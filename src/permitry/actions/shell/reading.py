@@ -143,8 +143,8 @@ class _Script:
 
     def reading(self) -> ShellReading:
         """Return what the commands do."""
-        self.sets = tuple(dict.fromkeys(each for command in self.commands for each in kept_by_shell(command)))
         found = self.found
+        self.sets = tuple(dict.fromkeys(each for one in found for each in kept_by_shell(one.command)))
         walk = Walk(self.folder)
         history = History(start=self.folder.earlier, is_ordered=all(map(_is_in_order, found)))
         start_together = _start_together(found)

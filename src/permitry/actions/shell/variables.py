@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from permitry.actions.shell.command import Command
 
-__all__ = ["changes_commands", "declared", "is_special", "kept_by_shell", "runs_text", "sets_of"]
+__all__ = ["changes_commands", "declared", "is_special", "kept_by_shell", "leads_elsewhere", "runs_text", "sets_of"]
 
 _RUNS_TEXT = frozenset(["BASHOPTS", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS"])
+_LEADS = frozenset(["CDPATH", "HOME", "OLDPWD", "PWD"])
 _DECLARE = frozenset(["declare", "export", "local", "readonly", "typeset"])
 
 _CHANGES = {
@@ -88,7 +89,7 @@ _NODE_MODE = "NODE_ENV"
 # Assigning to one of these has an effect of its own, such as evaluating the value, or another value is read back.
 _SPECIAL = re.compile(
     r"BASH.*|COMP_.*|COPROC|DIRSTACK|EPOCH\w*|EUID|FUNCNAME|GROUPS|HISTCMD|IFS|LINENO|MAPFILE|OPTARG|OPTERR|OPTIND"
-    r"|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|READLINE_.*|REPLY|SECONDS|SHELLOPTS|SRANDOM|UID|_|histchars|auto_resume"
+    r"|COLUMNS|LINES|OLDPWD|PWD|SHLVL|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|READLINE_.*|REPLY|SECONDS|SHELLOPTS|SRANDOM|UID|_|histchars|auto_resume"
 )
 
 
@@ -112,6 +113,11 @@ def runs_text(name: str, value: str) -> bool:
     """
     is_path = name != "ENV" or not {"$", "`", "/"}.isdisjoint(value)
     return (name in _RUNS_TEXT and is_path) or name.startswith("BASH_FUNC_")
+
+
+def leads_elsewhere(name: str) -> bool:
+    """Return whether `~` or `cd` leads to another folder once the shell has a variable of this name."""
+    return name in _LEADS
 
 
 def declared(command: "Command") -> Iterator[tuple[str, str]]:

@@ -47,6 +47,13 @@ class Token:
         return any(pattern.text.startswith("-") for pattern in self.alternatives)
 
     @property
+    def are_assignments(self) -> bool:
+        """Whether each alternative names the variable that it assigns."""
+        return bool(self.alternatives) and all(
+            pattern.text.partition("=")[0].isidentifier() and "=" in pattern.text for pattern in self.alternatives
+        )
+
+    @property
     def patterns(self) -> tuple[str, ...]:
         """The alternatives as text; literal `*` and `?` look like wildcards in it."""
         return tuple(pattern.text.translate(_WRITTEN) for pattern in self.alternatives)

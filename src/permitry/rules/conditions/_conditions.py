@@ -299,7 +299,7 @@ class Conditions:
         return not self.accesses or self.names_programs or touch.instead <= self.accesses
 
     def _fits_run(self, run: Run, actions: Actions) -> bool:
-        if run.sets or not any(pattern.holds(run.words) for pattern in self.commands):
+        if not any(pattern.holds(run.words, run.sets) for pattern in self.commands):
             return False
         # Conditions on paths and hosts can hold only if all paths and hosts that the program uses
         # are known.

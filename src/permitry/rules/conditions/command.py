@@ -89,12 +89,17 @@ class ArgvPattern(WrittenPattern):
         """How many of its words are not a lone wildcard."""
         return sum(not (token.is_any or token.is_one) for token in self._tokens)
 
-    def holds(self, words: Sequence[Word]) -> bool:
+    def holds(self, words: Sequence[Word], sets: Sequence[str] = ()) -> bool:
         """Return whether the words certainly match; the program must be spelled exactly as in the pattern.
 
         A glob, a tilde or an open word, which the shell may expand, matches only a wildcard for any number of
-        arguments; as the program, an open word matches nothing.
+        arguments; as the program, an open word matches nothing. `sets` are assignments before the program that change
+        what it runs: the pattern must name each of them, in this order, as `PYTHONPATH=src pytest *` does.
         """
+        if sets:
+            named = self._tokens[: len(sets)]
+            are_named = len(named) == len(sets) and all(token.are_assignments for token in named)
+            return are_named and self.holds((*map(Word, sets), *words))
         if not words or words[0].is_open:
             return False
         states = {0}
