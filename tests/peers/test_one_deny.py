@@ -15,7 +15,8 @@ from permitry.core.policy import AuthorizationPolicy
 ONE_LINERS = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "nl2bash.txt"
 EVERYDAY = Path(__file__).resolve().parents[1] / "golden" / "ordinary_commands.jsonl"
 
-# Each runs `git push` in bash, or does so for some value of a variable, some output, or some name of a file.
+# Each runs `git push` in bash, or does so for some value of a variable, some output, or some name of a file; or the
+# text may change the variable that it has set.
 DISGUISED = r"""
 env FOO=1 git push
 FOO=1 git push
@@ -159,6 +160,113 @@ select x in push; do git $x; done
 set -- push; git "$@"
 set -- push; git $1
 shopt -s expand_aliases; alias ls='git push'; ls
+x='a b'; git ${x% b}
+git ${x/a/push}
+x=PUSH; git ${x,,}
+git "${x:-push}"
+x=$'push'; git $x
+git$IFS push
+git${IFS}push
+/usr/bin/git $x
+ls & git push
+case x in x) x=push;; esac; git $x
+x=status; x=push; git $x
+x=status; read x; git $x
+x=status; read -r y x <<< 'a push'; git $x
+x=status; mapfile x <<< push; git $x
+x=status; printf -v x push; git $x
+x=status; eval x=push; git $x
+x=status; . ./f; git $x
+x=status; unset x; git $x
+x=status; for x in push; do :; done; git $x
+x=status; : ${x:=push}; git $x
+x=status; : $((x=1)); git $x
+x=status; f() { x=push; }; f; git $x
+x=status; trap 'x=push' DEBUG; git $x
+x=status; declare x=push; git $x
+x=status; export x=push; git $x
+x=status; getopts push x; git $x
+x=status; while read x; do :; done <<< push; git $x
+x=status; ls ${y:-$(x=push)}; git $x
+x=status; { x=push; }; git $x
+x=status; if x=push; then git $x; fi
+x=status; x=push git $x
+x=status; true && x=push; git $x
+x=status; IFS=t; git $x
+x=status; coproc x=push; git $x
+x=status; command read x <<< push; git $x
+x=status; builtin read x <<< push; git $x
+x=status; "read" x <<< push; git $x
+x=status; re\ad x <<< push; git $x
+x=status; {read,x} <<< push; git $x
+x=status; read {x,y} <<< push; git $x
+x=status; let x=1; git $x
+x=status; select x in push; do git $x; break; done
+x=status; wait -p x; git $x
+x=status; time read x <<< push; git $x
+x=status; ! read x <<< push; git $x
+x=status; (( x = 1 )); git $x
+x=status; [[ a =~ (a) ]]; git $BASH_REMATCH
+set push; git $1
+git $_
+echo push; git $_
+x=push; git "$x"; x=b
+y=x; x=push; git ${!y}
+declare -n x=y; y=push; git $x
+cd /tmp; git $OLDPWD
+PWD=push; cd /; git $PWD
+for i in a push; do git $i; done
+for i in {push,pull}; do git $i; done
+for i in $(seq 3) push; do git $i; done
+for i in "$@"; do git "$i"; done
+xargs -a f git
+find . -name '*' -exec git {} \;
+find . -exec sh -c 'git $1' _ push \;
+find . -exec sh -c '$0 push' git \;
+parallel git ::: push
+env git $x
+env "$x" push
+nice git $x
+bash -c "git pu$x"
+bash -c 'git $x'
+bash -c 'x=push; git $x'
+ssh localhost git push
+cat f | while read a; do git $a; done
+git stash && git $(cat f)
+[ -f x ] && git `cat f`
+cat <(bash -c "$x")
+diff <(git $x) a
+$(cat f)
+$(<f)
+`cat f`
+ls $(bash f$(git push))
+exec 3< <(git push)
+while IFS= read -r l; do $l; done < f
+while IFS= read -r l; do eval "$l"; done < f
+while IFS= read -r l; do bash -c "$l"; done < f
+echo "$(git push)" > f
+cat <<< `git push`
+git commit -m "$(git push)"
+git commit --amend && git ${y-push}
+make -f <(echo 'a:; git push')
+sed -f <(echo e) f
+printf '%s' a | git $x
+test $(git push)
+A=$(git push) ls
+echo ${x:+$(git push)}
+echo ${x#$(git push)}
+echo "${x%`git push`}"
+echo $'\''; git push #'
+echo $"$(git push)"
+echo $[$(git push)]
+ls | tee >(bash)
+ls | tee >(git $x)
+if true; then alias ls='git push'; fi; ls
+x=(a push); git ${x[1]}
+x[0]=push; git $x
+git ${x[0]}
+hash -p /usr/bin/git ls; ls push
+enable -f x git; git $x
 """
 
 
