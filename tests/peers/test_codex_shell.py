@@ -26,6 +26,22 @@ READ: dict[str, Argv] = {
     # A redirection is a write of its own, which a permission must cover besides the command.
     "codex-202": [["ls"]],
     "codex-223": [["echo", "hello"]],
+    # An expansion is a word of unknown text, the commands of a substitution run as well, and a variable is set.
+    "codex-197": [["echo", "hi ${USER}"]],
+    "codex-198": [["echo", "$HOME"]],
+    "codex-203": [["echo", "hi"], ["echo", "bye"]],
+    "codex-204": [["pwd"], ["echo", "$(pwd)"]],
+    "codex-205": [["pwd"], ["echo", "`pwd`"]],
+    "codex-206": [["echo", "$HOME"]],
+    "codex-207": [["echo", "hi $USER"]],
+    "codex-208": [["ls"]],
+    "codex-216": [["rg", "-g$VAR", "pattern"]],
+    "codex-217": [["rg", "-g${VAR}", "pattern"]],
+    "codex-218": [["pwd"], ["rg", "-g$(pwd)", "pattern"]],
+    "codex-219": [["echo", "*.py"], ["rg", "-g$(echo '*.py')", "pattern"]],
+    "codex-226": [["rm", "-rf", "/"], ["python3"]],
+    "codex-227": [["echo", "$((1<<2))"]],
+    "codex-228": [["python3", "$((1<<2))"]],
     # Nothing is cut off at the first command: each is judged.
     "codex-222": [["python3"], ["echo", "done"]],
     "codex-225": [["echo", "hello"], ["cat", "/tmp/out.txt"]],  # noqa: S108 -- text of a command; nothing is opened
