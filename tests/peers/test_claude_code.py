@@ -25,12 +25,16 @@ from tests.peers.translate_claude_code import MODES, TOOLS, call_of, rules_of
 from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
 
+LOOSER = {
+    "claude-069": "`FOO` is not a variable that changes what `npm test` runs, which is permitted",
+    "claude-147": "a file is read, by a link that leads out of the workspace",
+    "claude-200": "the command and its substitution only read, and neither can push",
+}
 STRICTER = {
     "claude-065": "`builtin` runs no program, and is not taken off",
     "claude-066": "`noglob` is known to another shell only, and is not taken off",
     "claude-150": "a host with a dot at its end is another name to some clients",
     "claude-156": "a star at the end of a host cannot be said, so the permission is left out",
-    "claude-199": "what a substitution puts into a command is not known, and may be restricted",
 }
 """Calls Claude Code lets run and we do not."""
 
@@ -109,10 +113,12 @@ def _linked(folder: Path, links: Mapping[str, str]) -> str:
 
 
 def test_no_verdict_is_looser_but_of_what_only_reads(published: Callable[[str], Any], figures: Figures) -> None:
-    """A file is read for which Claude Code asks: a link leads out of the workspace."""
-    assert figures.looser == {"claude-147"}
-    cases = [c for c in published("claude_code.json")["cases"] if c["id"] in figures.looser]
-    assert [case["tool_call"]["tool"] for case in cases] == ["Read"]
+    """The rows are listed, each with the reason."""
+    assert figures.looser == set(LOOSER)
+    cases = {case["id"]: case for case in published("claude_code.json")["cases"]}
+    assert cases["claude-147"]["tool_call"]["tool"] == "Read"
+    assert cases["claude-200"]["tool_call"]["input"]["command"] == "echo $(date)"
+    assert cases["claude-069"]["tool_call"]["input"]["command"] == "FOO=bar npm test"
 
 
 def test_every_stricter_verdict_is_listed(figures: Figures) -> None:
@@ -123,4 +129,4 @@ def test_every_stricter_verdict_is_listed(figures: Figures) -> None:
 def test_the_figures_are_those_of_the_docs(figures: Figures) -> None:
     """The page says what differs, and why."""
     check_page("Claude Code", figures)
-    assert figures.same >= 188
+    assert figures.same >= 187

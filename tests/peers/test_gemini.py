@@ -32,17 +32,15 @@ STRICTER = {
     ),
     "gemini-066": "a permission for the text of a list of values cannot be said, so it is left out",
     "gemini-156": "the call asks for files outside of the sandbox, in a form that Gemini CLI skips",
-    "gemini-182": "a command in the background goes on when the call is over; `&` is not read",
-    **dict.fromkeys(
-        ("gemini-184", "gemini-205", "gemini-212"),
-        "what a substitution puts into the command is not known, so no pattern covers it",
-    ),
 }
 """Calls Gemini CLI lets run and we do not."""
 
-READING = {"gemini-175", "gemini-177", "gemini-178", "gemini-179"}
+CHAINS = {"gemini-175", "gemini-177", "gemini-178", "gemini-179", "gemini-181"}
 """Chains Gemini CLI asks about and we do not: one command is permitted, and the others only read.
 Gemini CLI runs each of those unasked when it comes alone."""
+
+READING = {*CHAINS, "gemini-183"}
+"""The same, and a substitution whose command only reads."""
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +84,8 @@ def test_no_verdict_is_looser_but_of_what_only_reads(figures: Figures) -> None:
 
 def test_chains_that_run_only_read(gemini: dict[str, Any], tmp_path: Path) -> None:
     """With a command that writes in the place of the last, they are asked about."""
-    reading = [case for case in gemini["cases"] if case["id"] in READING]
-    assert len(reading) == len(READING)
+    reading = [case for case in gemini["cases"] if case["id"] in CHAINS]
+    assert len(reading) == len(CHAINS)
     for case in reading:
         command = case["tool_call"]["args"]["command"]
         assert why_not_reading_all(read_strictly(command)) is None
@@ -105,4 +103,4 @@ def test_every_stricter_verdict_is_listed(figures: Figures) -> None:
 def test_the_figures_are_those_of_the_docs(figures: Figures) -> None:
     """The page says what differs, and why."""
     check_page("Gemini CLI", figures)
-    assert figures.same >= 267
+    assert figures.same >= 269

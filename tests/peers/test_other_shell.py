@@ -46,6 +46,7 @@ STRICTER = {
 """Calls a peer lets run and we do not, with the reason why ours is the safer answer."""
 
 PRECISE = {
+    "roo-013": "the command of the substitution is permitted as well",
     "openhands-017": "bash runs three commands on three lines, and none of them deletes anything",
 }
 """Calls a peer asks about and we do not, as nothing that is restricted runs."""
@@ -152,8 +153,9 @@ def test_roo_code_decides_alike(published: Published, decide: Decide, stricter: 
         runs = case["expected"] in (False, "auto_approve")
         rules = [_on_commands("allow", "*" if program == "*" else f"{program} *") for program in programs]
         theirs = Verdict.ALLOW if runs else Verdict.CONFIRM
-        answers[case["id"]] = (theirs, decide(rules, command, has_built_in=False)[0])
-    assert len(answers) == 19
+        if case["id"] not in PRECISE:
+            answers[case["id"]] = (theirs, decide(rules, command, has_built_in=False)[0])
+    assert len(answers) == 18
     assert stricter(answers) == _listed("roo")
 
 
