@@ -17,4 +17,12 @@ def test_a_tree_decomposes_to_what_it_was_built_from(
     """A random tree in random quoting and spacing is read back: words, redirections, connectors, constructs."""
     text, expected = shell_tree(chance)
     assume(len(expected) <= 200)
-    assert [attrs.evolve(each, start=0, end=0) for each in read_strictly(text)] == expected, text
+    assert [_without_place(each) for each in read_strictly(text)] == expected, text
+
+
+def _without_place(command: Command) -> Command:
+    """Return a command without its place; whether the text of a here-document may have expansions is left out."""
+    redirections = tuple(
+        attrs.evolve(each, is_open=False) if each.target is None else each for each in command.redirections
+    )
+    return attrs.evolve(command, start=0, end=0, redirections=redirections)
