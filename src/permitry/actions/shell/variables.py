@@ -32,7 +32,7 @@ _CHANGES = {
     "CDPATH": "where `cd` leads",
     "HOME": "where programs look for the files that configure them",
     "XDG_*": "where programs look for the files that configure them",
-    "GLOBIGNORE": "which files a pattern stands for",
+    "GLOBIGNORE": "which files a pattern becomes",
     "HISTFILE": "a file that the shell writes",
     "GIT_*": "programs and repositories that `git` uses",
     "SSH_ASKPASS*": "a program that `ssh` runs",
