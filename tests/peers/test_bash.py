@@ -10,6 +10,7 @@ latter none may be refused, and where nothing depends on how a program ends, bas
 """
 
 import collections
+import itertools
 import json
 import os
 import random
@@ -226,13 +227,13 @@ def passed(word: Word) -> str:
 
 
 def fuzz(bash: Bash, shell_tree: ShellTree, count: int) -> collections.Counter[str]:
-    """Compare `count` mutated commands and return how many were read and refused; a miss fails."""
+    """Compare our own commands and `count` mutated ones, and return how many were read and refused; a miss fails."""
     chance = random.Random(SEED + count)  # noqa: S311 -- a seed for tests
     seeds = samples()
     seeds += [shell_tree(chance)[0] for _ in range(len(seeds) // 2)]
     seen: collections.Counter[str] = collections.Counter()
-    for _ in range(count):
-        text = mutated(chance, seeds)
+    # Our own come first as they are: they have every construct.
+    for text in itertools.chain(OWN, (mutated(chance, seeds) for _ in range(count))):
         try:
             commands = read_strictly(text)
         except UnreadableError:
