@@ -75,6 +75,7 @@ PIECES = (
     "IFS=a; ", "${x/v/w}", "${x:0:1}", "${!x}", "${x@P}", "${x:=a}", "$[1]", "for f in *; do ",
     "for f in $x; do ", "read x; ",
     "declare -i x; ", "x+=a; ", "[[ a ]] ", "v=$x; ", "$v", "readonly x; ", "&& x=c; ", "|| x=d; ", "| x=e; ",
+    "[[ #b ]] ", " read -ax;", " eval x=b; ", " shopt -s extglob; ",
 )  # fmt: skip
 CONSTRUCTS = ("!", "(…)", "{…}", "for", "$(…)", "<(…)", ">(…)", "&", "if", "while", "until", "case")
 SETUP = """

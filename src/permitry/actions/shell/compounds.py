@@ -337,7 +337,8 @@ class CompoundReader(RedirectionReader):
             operator = next((each for each in _OF_CONDITIONS if self.text.startswith(each, self.at)), "")
             if operator:
                 self.at += len(operator)
-            elif self.ends_word() or self.at_process():
+            elif self.ends_word() or self.at_process() or self.peek() == "#":
+                # Whether a comment begins here depends on the version and the options of the shell.
                 raise self.refuse("a `[[` without its end", begin)
             else:
                 words.append(self.word())

@@ -39,7 +39,9 @@ _RESERVED = frozenset([
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
     "select", "then", "time", "until", "while", "{", "}",
 ])  # fmt: skip
-_CHANGES_READING = frozenset(["alias", "emulate", "set", "setopt", "shopt", "unsetopt"])
+_CHANGES_READING = frozenset(["alias", "emulate", "enable", "eval", "set", "setopt", "shopt", "unalias", "unsetopt"])
+_SETS = re.compile("-[a-z]*[su]")
+_REPEATED = frozenset(["for", "until", "while"])
 _KNOWN_OF_SET = re.compile(r"[-+][efuvx]*o?|errexit|noglob|nounset|pipefail|xtrace")
 # With these, a variable may get another value, or its value may become several words.
 _CHANGES_VARIABLES = frozenset([
@@ -48,6 +50,7 @@ _CHANGES_VARIABLES = frozenset([
 ])  # fmt: skip
 _NAMES = frozenset(["export", "read", "unset"])
 """Those of them whose words are the names of what they change."""
+_NO_NAME_ATTACHED = re.compile("-[erspfv]*[adinptuN]?")
 _CHANGES_BY_OPTION = frozenset(["[", "printf", "test"])
 _MOVES = frozenset(["cd", "popd", "pushd"])
 _DECLARES = frozenset(["declare", "export", "local", "readonly", "typeset"])
@@ -55,6 +58,8 @@ _PLAIN_DECLARATION = re.compile(r"-[gprx]+|-[fF]+")
 _EVALUATED = frozenset(["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"])
 """Variables that are numbers: bash evaluates what is assigned to them."""
 _EVALUATE = _CHANGES_VARIABLES | _CHANGES_BY_OPTION
+_SUBSCRIPT = re.compile(r"(?:-[A-Za-z]+)?[A-Za-z_][A-Za-z0-9_]*\[(?![0-9@*]+\](?!\[))")
+"""A name, perhaps attached to an option, whose subscript bash evaluates."""
 _HOME = "HOME"
 _SEPARATING = str.maketrans("\t\n", "  ")
 
@@ -98,7 +103,7 @@ def _known(assigned: Sequence[Assigned], commands: Sequence[Command]) -> frozens
         by_option = program in _CHANGES_BY_OPTION and any(
             word.is_open or "-v" in word.text or "%n" in word.text for word in words[:1]
         )
-        if program in _NAMES and not any(word.is_open or word.is_glob for word in words):
+        if program in _NAMES and all(map(_is_name_or_option, words)):
             names.update(word.text.partition("=")[0] for word in words)
         elif by_option or program in _CHANGES_VARIABLES:
             return frozenset()
@@ -110,6 +115,12 @@ def _known(assigned: Sequence[Assigned], commands: Sequence[Command]) -> frozens
     return frozenset(name for name in plain if name == _HOME or not is_special(name))
 
 
+def _is_name_or_option(word: Word) -> bool:
+    """Return whether a word is not an option with a value attached, which may be a name: `read -aNAME`."""
+    is_known = not word.text.startswith("-") or _NO_NAME_ATTACHED.fullmatch(word.text) is not None
+    return is_known and not (word.is_open or word.is_glob)
+
+
 def _changes_reading(command: Command) -> bool:
     """Return whether a command may change how bash parses or expands the text after it."""
     argv = command.argv
@@ -117,16 +128,33 @@ def _changes_reading(command: Command) -> bool:
         return not _CHANGES_READING.isdisjoint(argv) or any(word.is_open for word in command.words[1:2])
     if argv[0] == "set":
         return not all(_KNOWN_OF_SET.fullmatch(text) for text in argv[1:])
-    return argv[0] in _CHANGES_READING
+    if argv[0] == "hash":
+        return any(word.is_open or word.text.startswith("-") for word in command.words[1:])
+    if argv[0] in ("alias", "shopt"):
+        return any(word.is_open or "=" in word.text or _SETS.match(word.text) for word in command.words[1:])
+    return argv[0] in _CHANGES_READING and not (argv[0] == "eval" and _is_plain_eval(command))
 
 
-def _evaluates(command: Command, *, has_variables: bool) -> bool:
+def _is_plain_eval(command: Command) -> bool:
+    """Return whether a text for `eval` is known, and leaves how bash reads the text after it as it is."""
+    if any(word.is_open or word.is_glob for word in command.words):
+        return False
+    try:
+        inner = read_strictly(" ".join(command.argv[2 if command.argv[1:2] == ("--",) else 1 :]))
+    except UnreadableError:
+        return False
+    return not any(map(_changes_reading, inner))
+
+
+def _evaluates(command: Command) -> bool:
     """Return whether a command takes a word for arithmetic, so that a substitution in the value of a variable runs."""
     program, words = command.argv[0], command.words[1:]
     if program == "printf" and words[:1] == (Word("-v"),) and any(is_special(word.text) for word in words[1:2]):
         return True
-    has_subscript = program in _EVALUATE and any("[" in word.text for word in words)
-    return has_variables and (program == "let" or has_subscript)
+    takes_names = program in _CHANGES_VARIABLES or any(word.text.startswith(("-v", "-R")) for word in words)
+    takes_names = takes_names or (program == "printf" and any("%n" in word.text for word in words[:1]))
+    has_subscript = program in _EVALUATE and any(_SUBSCRIPT.match(word.text) for word in words)
+    return program == "let" or (takes_names and has_subscript)
 
 
 class _Reader(CompoundReader):
@@ -139,11 +167,12 @@ class _Reader(CompoundReader):
         self.list_of_commands()
         if self.documents:
             raise self.refuse("a here-document without its end")
-        for command in self.found[:-1]:
-            if _changes_reading(command):
+        for at, command in enumerate(self.found, start=1):
+            is_last = at == len(self.found) and _REPEATED.isdisjoint(command.within)
+            if not is_last and _changes_reading(command):
                 raise self.refuse(f"`{command.argv[0]}`, behind which text may mean something else", command.start)
         for command in self.found:
-            if _evaluates(command, has_variables=bool(self.assigned)):
+            if _evaluates(command):
                 raise self.refuse(f"`{command.argv[0]}`, which evaluates the value of a variable", command.start)
         return tuple(self.found)
 

@@ -33,7 +33,7 @@ _CHANGES = {
     "HOME": "where programs look for the files that configure them",
     "XDG_*": "where programs look for the files that configure them",
     "GLOBIGNORE": "which files a pattern becomes",
-    "HISTFILE": "a file that the shell writes",
+    "HIST*": "files and lists that the shell writes",
     "GIT_*": "programs and repositories that `git` uses",
     "SSH_ASKPASS*": "a program that `ssh` runs",
     "PYTHON*": "modules, and code that runs at the start",

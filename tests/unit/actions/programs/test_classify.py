@@ -901,16 +901,11 @@ unzip -d out a.zip
 unzip -lo a.zip
 printf -v x y
 printf -vx y
-printf -v 'a[$(x)]' y
 printf '%n' PATH
 printf 'x%nfoo' PATH
 printf '%5%%n' PATH
 printf *
 test -v x
-test -v 'a[$(x)]'
-[ -v 'a[$(x)]' ]
-[ ! -v 'a[$(x)]' ]
-[ a -o -v 'a[$(x)]' ]
 test -R x
 test 'a[$(x)]' -eq 1
 [ * ]
@@ -1158,7 +1153,6 @@ unset x
 alias ls=rm
 trap ls EXIT
 read x
-let x=1
 shopt -s x
 enable -n echo
 hash -p x ls

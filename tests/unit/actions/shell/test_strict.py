@@ -392,7 +392,23 @@ def test_a_variable_that_may_change_is_open(body: str) -> None:
         assert all(command.words[-1].is_open for command in commands if command.argv[0] == "ls"), text
 
 
-@pytest.mark.parametrize("body", ["$f", '"$f" x', "let f=1", "f='a[$(b)]'; let f", "unset 'a[f]'"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "$f",
+        '"$f" x',
+        "let f=1",
+        "f='a[$(b)]'; let f",
+        "unset 'a[f]'",
+        "let x=1",
+        "printf -v 'a[$(x)]' y",
+        "printf 'a%n' 'a[f]'",
+        "test -v 'a[$(x)]'",
+        "[ ! -v 'a[x]' ]",
+        "read -a 'a[f]'",
+        "read '-aa[f]'",
+    ],
+)
 def test_a_variable_names_no_program_and_is_not_evaluated(body: str) -> None:
     """Its value could be any command, in a subscript as well."""
     with pytest.raises(UnreadableError):
