@@ -10,35 +10,12 @@ import re
 
 from permitry.actions.shell.lenient import LooseCommand, LooseReading
 from permitry.actions.shell.runners import program_of
+from permitry.actions.shell.running import RUN_NOTHING
 
 __all__ = ["ANYTHING", "PATHS", "WORDS", "what_is_unknown"]
 
 ANYTHING, PATHS, WORDS = "", "path", "words"
 
-# With any operands, they run nothing but themselves. None is a shell builtin that evaluates its operands.
-_RUN_NOTHING = frozenset(
-    {
-        "basename",
-        "bunzip2",
-        "bzip2",
-        "cat",
-        "chgrp",
-        "chmod",
-        "chown",
-        "cksum",
-        "cmp",
-        "comm",
-        "cp",
-        "cut",
-        "date",
-        "df",
-    }
-    | {"diff", "dirname", "du", "echo", "false", "file", "fold", "grep", "gunzip", "gzip", "head", "id"}
-    | {"join", "jq", "ln", "ls", "md5sum", "mkdir", "mkfifo", "mktemp", "mv", "nl", "paste", "ps"}
-    | {"readlink", "realpath", "rev", "rm", "rmdir", "seq", "sha1sum", "sha256sum", "sha512sum", "shred", "stat"}
-    | {"strings", "tac", "tail", "tee", "touch", "tr", "tree", "true", "truncate", "uniq", "unlink", "wc", "whoami"}
-    | {"xxd", "xz", "zcat"}
-)
 # After these, a path may lead elsewhere.
 _MAKE_LINKS = frozenset({"cp", "ln", "mv"})
 _OF_A_USER = re.compile(r"~[\w+-]")
@@ -67,4 +44,4 @@ def _is_accounted(command: LooseCommand) -> bool:
     words = command.words
     if command.assignments or not words or words[0].is_open or words[0].is_glob:
         return False
-    return program_of(words) in _RUN_NOTHING and words[0].text == program_of(words)
+    return program_of(words) in RUN_NOTHING and words[0].text == program_of(words)
