@@ -66,8 +66,7 @@ name=${x:-y}; echo $name
 git log "$x"
 case $x in a) ls;; b) rm y;; esac
 cat <<E > f␤$x␤E
-foo "$x" a
-python x.py $x
+foo "a $x"
 find "$a" "$b" -type f
 PATH=$x ls
 export X=$x; ls
@@ -135,6 +134,9 @@ trap "$x" EXIT
 exec $x
 alias g=git; g $x
 foo $x
+foo "$x" a
+python x.py "$x"
+ls $x | xargs tar cf a
 find $dir -name x
 find "$a" git push \;
 find . -exec $x \;

@@ -21,6 +21,7 @@ __all__ = [
     "program_of",
     "read",
     "run",
+    "with_names",
 ]
 
 Words = Sequence[Word]
@@ -59,10 +60,15 @@ def find(words: Words) -> Iterator[Inner]:
     """Yield what `find` runs for the files it finds."""
     for at, word in enumerate(words):
         if word.text in _EXECUTING:
-            yield run(_until_end(words[at + 1 :]))
+            yield run(with_names(_until_end(words[at + 1 :])))
         elif may_execute(word) and any(each.text in (";", "+") for each in words[at + 1 :]):
             # The word may become an option such as `-exec`: a pattern if a file has that name.
             yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)
+
+
+def with_names(words: Words) -> Words:
+    """Return words in which each name of a file is one word, and no option: it begins where `find` began."""
+    return [attrs.evolve(word, is_single=True) if word.is_open and word.text == "{}" else word for word in words]
 
 
 def may_execute(word: Word) -> bool:

@@ -4,16 +4,24 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from permitry.actions.programs.candidates import reads_code
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
 from permitry.actions.shell.nested import ASSIGNED, dash_c, only_checks, ssh, xargs
 from permitry.actions.shell.running import ELSEWHERE, SHELLS, WRAPPERS, Wrapper
 from permitry.core.action import Word
 
-__all__ = ["reads_commands", "reads_shell"]
+__all__ = ["reads_commands", "reads_shell", "takes_commands"]
 
 Words = Sequence[Word]
 
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
+_NOT_FROM_INPUT = re.compile(r"-[A-Za-z0-9]*[ceEmpr].*|--(?:eval|print|command|execute|version|help)(?:=.*)?|-[hV]")
+_EDITORS = frozenset({"ex", "gdb", "lldb"})
+"""Programs that take commands from their input besides the files that they are given."""
+_CODE_FROM_INPUT = _EDITORS | frozenset(
+    {"R", "dc", "elixir", "elvish", "es", "expect", "ghci", "gnuplot", "groovysh", "guile", "ipython", "irb", "jshell"}
+    | {"julia", "m4", "octave", "osascript", "posh", "racket", "rc", "scala", "tclsh", "wish", "xonsh"}
+)
 _STREAMS = frozenset({"stdin", "0"})
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
@@ -23,6 +31,25 @@ def reads_commands(words: Words) -> bool:
     name = program_of(words)
     reads = _FED.get(name)
     return reads(words) if reads is not None else name in SHELLS and _shell_reads(words)
+
+
+def takes_commands(words: Words, within: Sequence[str] = (), *, is_piped: bool = False) -> bool:
+    """Return whether a command that is run `within` others takes commands, or code, that are not in its words."""
+    # `rsync` adds the host to the words of `ssh`, and a command of its own.
+    is_carrier = "rsync" in within and program_of(words) == "ssh"
+    return not is_carrier and (reads_commands(words) or (is_piped and _reads_code(words)))
+
+
+def _reads_code(words: Words) -> bool:
+    """Return whether an interpreter of another language, such as `python`, takes its program from its input."""
+    if not (reads_code(words) or program_of(words) in _CODE_FROM_INPUT) or any(
+        _NOT_FROM_INPUT.fullmatch(word.text) for word in words[1:]
+    ):
+        return False
+    operands = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
+    if program_of(words) in ("bun", "deno") and [word.text for word in operands[:1]] == ["run"]:
+        operands = operands[1:]
+    return not operands or _is_stream(operands[0]) or program_of(words) in _EDITORS
 
 
 def _shell_reads(words: Words) -> bool:
@@ -87,6 +114,10 @@ def _xargs_reads(words: Words) -> bool:
     )
 
 
+def _crontab_reads(words: Words) -> bool:
+    return not any(word.text in ("-l", "-r") for word in words[1:]) and _any_stream(words)
+
+
 def _any_stream(words: Words) -> bool:
     return len(words) == 1 or any(_is_stream(word) for word in words[1:])
 
@@ -115,7 +146,7 @@ _FED: Mapping[str, Callable[[Words], bool]] = {
     **dict.fromkeys((".", "source"), _source_reads),
     **dict.fromkeys(("doas", "sudo"), _sudo_reads),
     **dict.fromkeys(("gmake", "make"), _make_reads),
-    "crontab": _any_stream,
+    "crontab": _crontab_reads,
     "ssh": _ssh_reads,
     "xargs": _xargs_reads,
 }

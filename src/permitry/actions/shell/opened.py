@@ -1,38 +1,61 @@
 """Whether the open words of a command, whose text is not known, may make its program run another command.
 
-A program that is known to run no other runs itself, whatever its words are; one that is not known may take several
-words for a command, but not a word in quotes. For one that runs others, a word in quotes after an option is taken for
-the value of that option, and one that begins with literal text for no option.
+A program of which no option and no operand runs anything runs itself, whatever its words are. For any other, an open
+word may be an option that runs a command, unless it comes after `--`, is the value of an option that is known to take
+one, or is one word that begins with literal text. What a program runs of its words is looked at in the same way.
 """
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import attrs
 
 from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
+from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue
 from permitry.actions.programs.sed import SED, with_script
-from permitry.actions.shell.command import Command
-from permitry.actions.shell.expressions import program_of
+from permitry.actions.shell.expressions import program_of, with_names
+from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
-from permitry.actions.shell.nested import READERS, xargs
-from permitry.actions.shell.runners import runs_others, unfolded
-from permitry.actions.shell.running import FIRST_OPERAND, SHELLS, SUBCOMMANDS, wrapper_of
+from permitry.actions.shell.nested import xargs
+from permitry.actions.shell.open_options import may_be_options, may_start, options_of
+from permitry.actions.shell.runners import unfolded
+from permitry.actions.shell.running import (
+    RUN_NOTHING,
+    SHELLS,
+    SUBCOMMANDS,
+    Inner,
+    Wrapper,
+    wrapper_of,
+)
+from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.actions.shell.variables import declared, runs_text
+from permitry.actions.shell.words import PROCESS
 from permitry.core.action import Access, Connect, Operands, Touch, Word
 
 __all__ = ["anything_of", "may_run_open", "why_may_run_more"]
 
 Words = Sequence[Word]
 
-_FIRST = frozenset("$`-+@!:|")
+DEEPEST = 8
+"""How many programs that run another one are looked into."""
+
 _EVALUATE = frozenset(
     {".", "alias", "bind", "builtin", "compgen", "complete", "coproc", "enable", "eval", "fc", "getopts", "hash"}
     | {"let", "mapfile", "readarray", "set", "shopt", "source", "trap"}
 )
 """Builtins whose words are code, or names that bash evaluates."""
+
+_RUN_NOTHING = RUN_NOTHING | frozenset(
+    {"[[", "base32", "base64", "break", "cd", "continue", "curl", "dd", "dig", "exit", "fg"}
+    | {"host", "hostname", "jobs", "kill", "killall", "link", "locate", "lsof", "mknod"}
+    | {"nslookup", "pgrep", "ping", "pkill", "popd", "pushd", "pv", "return", "shift", "shuf", "stty"}
+    | {"sync", "tput", "top", "ulimit", "umask", "unzip", "w", "whois"}
+)
+"""Programs and builtins of which no option and no operand runs anything."""
 
 _AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 _TOUCH_NOTHING = frozenset(
@@ -40,11 +63,14 @@ _TOUCH_NOTHING = frozenset(
 )
 """Programs that take no word for a path whose contents they read, or for an address."""
 
-_RUN_NOTHING = frozenset({"[[", "break", "cd", "continue", "exit", "fg", "jobs", "return", "shift", "ulimit", "umask"})
-"""Builtins that are not in the catalogue, and run nothing."""
-
-_RUNNERS = frozenset({"ed", "gmake", "less", "make", "man", "more", "ninja", "socat", "tcl", "tclsh", "wish"})
-"""Programs that run a command given in a word, or in an option, in their own way."""
+_MAKE = frozenset({"gmake", "make"})
+_OPTIONS_OF_MAKE = Options(
+    plain=frozenset({"-k", "-n", "-q", "-s"}), valued=frozenset({"-C"}), attached=frozenset({"-j"})
+)
+_OPTIONS_OF_SSH = Options(
+    plain=frozenset(f"-{letter}" for letter in "46AaCfGgkKMNnqsTtVvXxYy"),
+    valued=frozenset(f"-{letter}" for letter in "BbcDeiLlmpQRw"),
+)
 
 _RUN_NOTHING_OF_GIT = frozenset(
     {"add", "annotate", "apply", "blame", "branch", "cat-file", "check-ignore", "checkout", "cherry", "cherry-pick"}
@@ -56,51 +82,84 @@ _RUN_NOTHING_OF_GIT = frozenset(
 )
 """Sub-commands of git that run no command which their words name."""
 
+_SCRIPT_BEFORE_FILES = _AWK | SED | {"git", "sort"}
+"""Programs for which a file is code only after an option."""
+_CODE = re.compile(r"-[A-Za-z0-9]*[ceEprx]|eval|--(?:eval|print|command|execute|exec)")
+"""Options after which there is code in the language of many programs."""
+_TESTS_OF_FIND = frozenset("-(),!")
 _VALUED_OF_READ = re.compile("-[ers]*[dintpNu]")
 _VALUED_OF_GIT = frozenset({"-C", "--git-dir", "--work-tree", "--namespace"})
+_LOCAL_OR_HOST = re.compile(r"[^$`:]*[/@]")
 
 
-def may_run_open(words: Words) -> bool:
-    """Return whether an open word among these may be a command that the program runs, or an option that names one."""
-    if not any(word.is_open for word in words[1:]):
-        return False
+def may_run_open(words: Words, depth: int = DEEPEST, *, has_names: bool = False) -> bool:
+    """Return whether an open word among these may be a command that the program runs, or an option that names one.
+
+    `has_names`: the input of `xargs` is names of files, which are taken for no options.
+    """
     name = program_of(words)
-    if name in _EVALUATE or name in SHELLS:
+    if not (name == "xargs" or any(word.is_open for word in words[1:])):
+        return False
+    if name in _RUN_NOTHING or (name in catalogue() and catalogue()[name].any_option):
+        return False
+    is_code = name in _EVALUATE or name in SHELLS or name in LANGUAGES
+    own = _SPECIAL.get(name, _by_kind)
+    if is_code or depth == 0 or own(words):
         return True
-    return _SPECIAL.get(name, _by_kind)(words)
+    inners = (
+        attrs.evolve(each, words=tuple(with_names(each.words))) if has_names else each for each in unfolded(words)
+    )
+    return any(_reads_open(words, inner, depth) for inner in inners)
+
+
+def _reads_open(words: Words, inner: Inner, depth: int) -> bool:
+    """Return whether an open word is in a text that a program reads as a command, or may run of one."""
+    if inner.text is None:
+        # What looks like an option names no program.
+        return not inner.words[0].text.startswith("-") and may_run_open(inner.words, depth - 1)
+    text = inner.text
+    return any(word.is_open and (word.text in text or text in word.text) for word in words[1:])
+
+
+def _unread(words: Words, depth: int = DEEPEST) -> str | None:
+    """Return a text that a program runs in a shell, and that may run more than it shows; None if there is none."""
+    for inner in unfolded(words) if depth and program_of(words) not in _RUN_NOTHING else ():
+        if inner.is_guess:
+            continue
+        if inner.text is None:
+            found = _unread(inner.words, depth - 1)
+        else:
+            found = inner.text if _may_run_more(inner.text, program_of(words), depth - 1) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _may_run_more(text: str, by: str, depth: int) -> bool:
+    try:
+        commands = read_strictly(text)
+    except UnreadableError:
+        return True
+    return any(
+        _why(command, depth) is not None or takes_commands(command.words, (by,), is_piped=command.follows == "|")
+        for command in commands
+    )
 
 
 def _by_kind(words: Words) -> bool:
     """Return the same for a program that has no rule of its own."""
     name = program_of(words)
-    if name in LANGUAGES or reads_code(words) or name in SED or name in _AWK:
+    if name in _AWK:
         return _before_operand(words)
-    if wrapper_of(name) is not None or name == "xargs":
-        return _before_command(words)
-    sub_command = next((word.text for word in words[1:] if not word.text.startswith("-") and not word.is_open), "")
-    if (name, sub_command) in SUBCOMMANDS:
-        return _before_command(words)
-    if any(each[0] == name for each in SUBCOMMANDS) and name not in READERS and sub_command:
-        return any(map(_may_start, itertools.takewhile(lambda word: word.text != sub_command, words)))
-    if name in _RUNNERS or runs_others(words):
-        return any(map(_may_start, _after_options(words)))
-    is_known = name in catalogue() or name in _RUN_NOTHING
-    return not is_known and any(word.is_open and not word.is_single for word in words)
-
-
-def _may_start(word: Word) -> bool:
-    """Return whether an open word may begin an option, or another word that does."""
-    return word.is_open and not (word.is_single and word.text[:1] not in _FIRST)
-
-
-def _after_options(words: Words) -> Iterable[Word]:
-    """Return the words but the program, those after `--`, and those in quotes after an option."""
-    before = list(itertools.takewhile(lambda word: word.text != "--" or word.is_open, words))
-    has_values = program_of(words) not in FIRST_OPERAND
-    for last, word in itertools.pairwise(before):
-        is_value = has_values and word.is_single and last.text.startswith("-") and not last.is_open
-        if not is_value:
-            yield word
+    if any(_CODE.fullmatch(last.text) and word.is_open for last, word in itertools.pairwise(words[1:])):
+        return True
+    wrapper = Wrapper(0, "IEdLnPsaJRSx", "0iloprtx") if name == "xargs" else wrapper_of(name)
+    if wrapper is not None:
+        return _before_command(words, options_of(wrapper))
+    at = next((at for at, word in enumerate(words) if (name, word.text) in SUBCOMMANDS and not word.is_open), 0)
+    if at and not any(map(may_start, words[1:at])):
+        return _before_command(words[at:], options_of(SUBCOMMANDS[name, words[at].text]))
+    return any(may_be_options(words, catalogue()[name].known if name in catalogue() else None))
 
 
 def _before_operand(words: Words) -> bool:
@@ -113,7 +172,7 @@ def _before_operand(words: Words) -> bool:
     return False
 
 
-def _before_command(words: Words) -> bool:
+def _before_command(words: Words, options: Options) -> bool:
     """Return the same for a wrapper: what comes after its own options is a command that is looked at by itself."""
     if program_of(words) == "xargs":
         # Each command is there twice, the second time with an open word at its end.
@@ -121,25 +180,58 @@ def _before_command(words: Words) -> bool:
     else:
         lengths = [len(each.words) for each in unfolded(words)]
     own = words[: len(words) - max(lengths, default=0)]
-    return any(map(_may_start, _after_options(own)))
+    return any(may_be_options(own, options))
 
 
 def _of_find(words: Words) -> bool:
-    """Return whether a word of `find` may be `-exec` and a command; one in quotes makes a command of what follows."""
-    return any(not word.is_single for word in _after_options(words) if _may_start(word))
+    """Return whether a word of `find` may be `-exec`, with a command and its end after it."""
+    if any(not word.is_single for word in words[1:] if may_start(word)):
+        return True
+    ends = [at for at, word in enumerate(words) if word.text in (";", "+") or may_start(word)]
+    # The word after `-exec` is the program: one that looks like a test of `find` is none.
+    return any(
+        may_start(word) and (after.is_open or after.text[:1] not in _TESTS_OF_FIND) and max(ends) > at + 1
+        for at, (word, after) in enumerate(itertools.pairwise(words))
+    )
 
 
 def _of_git(words: Words) -> bool:
     at = 1
     while at < len(words) and words[at].text.startswith("-") and not words[at].is_open:
         is_valued = words[at].text in _VALUED_OF_GIT
-        if is_valued and any(_may_start(word) and not word.is_single for word in words[at + 1 : at + 2]):
+        if is_valued and any(may_start(word) and not word.is_single for word in words[at + 1 : at + 2]):
             return True
         at += 1 + is_valued
     command = words[at] if at < len(words) else Word("")
     if command.is_open:
         return not command.is_single or at + 1 < len(words)
-    return command.text not in _RUN_NOTHING_OF_GIT and any(map(_may_start, _after_options(words[at:])))
+    if command.text in _RUN_NOTHING_OF_GIT:
+        return False
+    known = catalogue()["git"].commands.get(command.text, Entry()).known
+    # An address such as `ext::git push` is a command.
+    return any(may_be_options((words[0], *words[at + 1 :]), known)) or not all(
+        _LOCAL_OR_HOST.match(word.text) for word in words[at + 1 :] if word.is_open and command.text != "grep"
+    )
+
+
+def _of_make(words: Words) -> bool:
+    """Return whether an open word is more than a value of an option: a variable in an argument is code."""
+    return any(
+        may_be_options(
+            [attrs.evolve(word, is_single=False) if "=" in word.text else word for word in words], _OPTIONS_OF_MAKE
+        )
+    )
+
+
+def _of_ssh(words: Words) -> bool:
+    return any(may_be_options(words, _OPTIONS_OF_SSH))
+
+
+def _of_tar(words: Words) -> bool:
+    try:
+        return any(may_be_options((words[0], *unbundled(words[1:])), catalogue()["tar"].known))
+    except RefusedError:
+        return any(map(may_start, words))
 
 
 def _of_test(words: Words) -> bool:
@@ -164,7 +256,7 @@ def _of_declaration(words: Words) -> bool:
 
 
 def _of_names(words: Words) -> bool:
-    return any(word.is_open for word in words)
+    return any(map(may_start, words)) or any("[" in word.text for word in words if word.is_open)
 
 
 def _of_read(words: Words) -> bool:
@@ -178,6 +270,9 @@ def _of_read(words: Words) -> bool:
 _SPECIAL: Mapping[str, Callable[[Words], bool]] = {
     "find": _of_find,
     "git": _of_git,
+    "ssh": _of_ssh,
+    "tar": _of_tar,
+    **dict.fromkeys(_MAKE, _of_make),
     "printf": _of_printf,
     "read": _of_read,
     **dict.fromkeys(("[", "test"), _of_test),
@@ -189,8 +284,16 @@ _SPECIAL: Mapping[str, Callable[[Words], bool]] = {
 # The whole command ---------------------------------------------------------------------------------------------------
 
 
-def why_may_run_more(command: Command) -> str | None:
-    """Return why a command may run another that its words do not show, or patch other files; None if it does not."""
+def why_may_run_more(command: Command, *, has_names: bool = False) -> str | None:
+    """Return why a command may run another that its words do not show, or patch other files; None if it does not.
+
+    `has_names`: its input is names of files. As for a pattern, none of them is taken for an option.
+    """
+    has_other_input = command.redirections or any(word.text.startswith(("-a", "--a")) for word in command.words)
+    return _why(command, DEEPEST, has_names=has_names and not has_other_input)
+
+
+def _why(command: Command, depth: int, *, has_names: bool = False) -> str | None:
     pairs = (*command.assignments, *declared(command))
     variable = next((name for name, value in pairs if runs_text(name, value)), None)
     if variable is not None:
@@ -200,10 +303,24 @@ def why_may_run_more(command: Command) -> str | None:
         return f"`{command.words[0].text}` runs a text with an expansion"
     if open_text and hidden_patch(command.words, "") is not None:
         return f"`{command.words[0].text}` applies a text with an expansion"
-    if not command.only_assigns and may_run_open(command.words):
-        word = next(word for word in command.words if word.is_open)
+    if not command.only_assigns and may_run_open(command.words, has_names=has_names):
+        word = next((word for word in command.words if word.is_open), Word("{}"))
         return f"`{word.text}` is not known before it runs, and `{command.words[0].text}` may run it"
-    return None
+    if not command.only_assigns and _loads_output(command.words):
+        return f"`{command.words[0].text}` may run what another command prints"
+    text = None if command.only_assigns else _unread(command.words, depth)
+    return None if text is None else f"`{command.words[0].text}` runs a text that is not read with certainty"
+
+
+def _loads_output(words: Words) -> bool:
+    """Return whether the output of a command that is named as a file may be code for a program."""
+    name = program_of(words)
+    if name in _RUN_NOTHING or (name in catalogue() and catalogue()[name].any_option):
+        return False
+    is_data = name in _SCRIPT_BEFORE_FILES
+    return any(
+        word.text == PROCESS and not (is_data and last.text[:1] != "-") for last, word in itertools.pairwise(words)
+    )
 
 
 def anything_of(words: tuple[Word, ...], found: Operands, folder: Folder) -> Iterator[Touch | Connect]:

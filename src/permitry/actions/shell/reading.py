@@ -21,8 +21,9 @@ from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
-from permitry.actions.shell.inputs import reads_commands
+from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
+from permitry.actions.shell.names import prints_names
 from permitry.actions.shell.opened import anything_of, why_may_run_more
 from permitry.actions.shell.runners import program_of, words_elsewhere
 from permitry.actions.shell.running import ELSEWHERE
@@ -134,6 +135,7 @@ class _Script:
     guessed: list[Action] = attrs.field(factory=list)
     doubts: list[str] = attrs.field(factory=list)
     needs_all: bool = False
+    names_within: tuple[str, ...] | None = None
     sets: tuple[str, ...] = ()
 
     @functools.cached_property
@@ -184,7 +186,9 @@ class _Script:
         actions: list[Action] = [self.run(command, one.doubt, folder)]
         actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
         self.certain += actions
-        if (reason := why_may_run_more(command)) is not None:
+        has_names = command.follows == "|" and self.names_within == command.within
+        self.names_within = command.within if prints_names(command, has_names=has_names) else None
+        if (reason := why_may_run_more(command, has_names=has_names)) is not None:
             self.unknown(command, reason)
         self.besides(_maybe_connected(command))
         if one.doubt is not None:
@@ -199,7 +203,8 @@ class _Script:
         words = () if command.only_assigns else command.words
         assignments = [pair for pair in command.assignments if pair[0] not in command.unknown or is_special(pair[0])]
         reading = _read_words_with_nested(words, assignments)
-        if any(reads_commands(each.words) for each in reading.commands):
+        is_piped = command.follows == "|"
+        if any(takes_commands(each.words, each.within, is_piped=is_piped) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         found = tuple(_inner(command, reading, folder))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.

@@ -100,7 +100,7 @@ class RedirectionReader(WordReader):
             self.blanks()
             if self.at_process():
                 self.process()
-                return Redirection(_FILE_OPERATORS[operator], None)
+                return Redirection(_FILE_OPERATORS[operator], None, is_open=operator == "<")
             target = self.target(begin)
             return Redirection(_FILE_OPERATORS[operator], target.text, target.is_home, target.is_open)
         match operator:

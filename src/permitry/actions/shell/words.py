@@ -17,8 +17,10 @@ import attrs
 from permitry.core.action import Word
 from permitry.errors import PermitryError
 
-__all__ = ["BLANK", "ENDS_WORD", "UnreadableError", "WordReader", "has_wildcard"]
+__all__ = ["BLANK", "ENDS_WORD", "PROCESS", "UnreadableError", "WordReader", "has_wildcard"]
 
+PROCESS = "/dev/fd/63"
+"""What bash passes for a process substitution, but for the number."""
 BLANK = frozenset(" \t")
 ENDS_WORD = frozenset(" \t\n;&|<>()")
 
@@ -395,7 +397,7 @@ class WordReader:
         self.commands_inside(construct, ")")
         if not self.ends_word() or self.at_process() or self.peek() == "(":
             raise self.refuse("text behind a process substitution")
-        return Word("/dev/fd/63")
+        return Word(PROCESS)
 
     def braced(self, *, is_quoted: bool) -> None:
         """Consume `${…}`: a name, perhaps with a subscript, an operator, and text with other expansions."""

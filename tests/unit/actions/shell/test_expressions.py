@@ -17,6 +17,7 @@ from permitry.actions.shell.expressions import (
 from permitry.core.action import Word
 
 OPEN = Word("{}", is_open=True)
+NAME = Word("{}", is_open=True, is_single=True)
 
 
 def _words(text: str) -> tuple[Word, ...]:
@@ -26,8 +27,8 @@ def _words(text: str) -> tuple[Word, ...]:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("find . -exec rm {} ;", [run((Word("rm"), OPEN))]),
-        ("find . -execdir rm {} + -ok ls ;", [run((Word("rm"), OPEN)), run((Word("ls"),))]),
+        ("find . -exec rm {} ;", [run((Word("rm"), NAME))]),
+        ("find . -execdir rm {} + -ok ls ;", [run((Word("rm"), NAME)), run((Word("ls"),))]),
         ("find . -exec rm + x", [run(_words("rm + x"))]),
         ("find . -exec", [run(())]),
         ("find . -name x", []),

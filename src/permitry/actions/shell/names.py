@@ -1,0 +1,44 @@
+"""Commands that print names of files, which `xargs` then passes on.
+
+As for a pattern such as `*`, such a name is taken for no option. Only what prints nothing else counts.
+"""
+
+import re
+
+from permitry.actions.shell.command import Command
+from permitry.actions.shell.expressions import has_letter, program_of
+
+__all__ = ["prints_names"]
+
+_GREP = frozenset({"egrep", "fgrep", "grep", "rg"})
+_FILTERS = frozenset({"head", "sort", "tac", "tail", "uniq"})
+_OTHER_OUTPUT = ("-exec", "-files0", "-fls", "-fprint", "-ls", "-ok", "-printf")
+_LONG = re.compile(
+    r"--(?:cached|diff-filter=\w+|exclude(?:-dir)?=.*|files|files-with-matches|hidden|include=.*|name-only|others)?"
+)
+_LISTING = frozenset({"--files", "--files-with-matches", "--name-only"})
+_OF_FILTERS = re.compile(r"-[nruVR0-9]+|\+?[0-9]+")
+_OF_GREP = re.compile(r"-[vEFiPwx]+")
+
+
+def prints_names(command: Command, *, has_names: bool) -> bool:
+    """Return whether a command prints names of files, or some lines of its input if that is such names."""
+    words = command.words
+    name, texts = program_of(words), [word.text for word in words[1:]]
+    if any(word.is_open for word in words) or command.redirections:
+        return False
+    if name == "find":
+        return not any(text.startswith(_OTHER_OUTPUT) for text in texts)
+    if any(text.startswith("--") and not _LONG.fullmatch(text) for text in texts):
+        return False
+    lists = not _LISTING.isdisjoint(texts) or any(has_letter(word, "l") for word in words[1:])
+    if name == "git":
+        return texts[:1] == ["ls-files"] or (texts[:1] in (["diff"], ["grep"]) and lists)
+    return name == "ls" or (name in _GREP and lists) or (has_names and _is_filter(name, texts))
+
+
+def _is_filter(name: str, texts: list[str]) -> bool:
+    """Return whether a program prints lines of its input as they are, and not those of a file."""
+    if name in _GREP:
+        return sum(not _OF_GREP.fullmatch(text) for text in texts) == 1
+    return name in _FILTERS and all(map(_OF_FILTERS.fullmatch, texts))

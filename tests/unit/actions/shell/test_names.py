@@ -1,0 +1,40 @@
+"""Which commands print names of files, and nothing else."""
+
+import pytest
+
+from permitry.actions.shell.names import prints_names
+from permitry.actions.shell.strict import read_strictly
+
+
+def _prints(text: str) -> bool:
+    found = False
+    for command in read_strictly(text):
+        found = prints_names(command, has_names=found and command.follows == "|")
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find . -name '*.py' -print0", "ls *.c", "ls -1", "git ls-files", "git ls-files --others", "git grep -l x",
+        "git diff --name-only", "grep -rl x .", "rg --files", "rg -l x", "ls | sort -u | head -n 3",
+        "ls | grep -v x | tail -2", "find . | grep -E 'a|b'",
+    ],
+)  # fmt: skip
+def test_a_command_prints_names(text: str) -> None:
+    """Or lines of the names that it reads."""
+    assert _prints(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo a", "cat f", "find . -printf x", "find . -exec echo x ';'", 'find "$x"', "ls > f",
+        "git ls-files --format=x",
+        "git log --name-only", "git diff", "grep x f", "grep -l --label=x a -", "rg x", "ls | sort f", "ls | grep x f",
+        "ls | grep -f f", "ls | grep -o x", "ls | tail -c 5", "ls | awk p", "echo | sort", "ls; echo x",
+    ],
+)  # fmt: skip
+def test_other_text_is_not_names(text: str) -> None:
+    """What a text or a file says may be an option."""
+    assert not _prints(text)
