@@ -23,6 +23,7 @@ from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
+from permitry.actions.shell.made import run_of_made
 from permitry.actions.shell.names import prints_names
 from permitry.actions.shell.opened import anything_of, why_may_run_more
 from permitry.actions.shell.runners import program_of, words_elsewhere
@@ -161,6 +162,11 @@ class _Script:
         if self.needs_all:
             self.besides(_possible(self.with_nested, self.folder))
         self.looked_through({each.command.words for each in found})
+        run = run_of_made((*self.certain, *self.possible, *self.guessed))
+        if run is not None:
+            reason = f"`{run.words[0].text}` may be a file that the text itself makes"
+            self.certain.append(Unknown(self.text, reason))
+            self.doubts.append(reason)
         doubt = next(iter(self.doubts), None)
         # All commands of a pipeline have ended before the next command of the call begins.
         changes = _anything if start_together and doubt is not None else history.next()

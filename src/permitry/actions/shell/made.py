@@ -1,0 +1,70 @@
+"""Programs that a text itself makes, copies or renames before it may run them: their names say nothing of what they do.
+
+Any file counts that a command of the text may write, wherever in the text that is: `cp git x; ./x push`.
+"""
+
+import posixpath
+from collections.abc import Iterable
+
+import attrs
+
+from permitry.actions.shell.expressions import program_of
+from permitry.core.action import Access, Action, Run, Touch
+
+__all__ = ["run_of_made"]
+
+_MAKERS = frozenset(
+    {"chmod", "cp", "dd", "gcp", "gln", "install", "link", "ln", "mv", "rename", "rsync", "scp", "sort", "tee"}
+)
+_SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/")
+"""Folders in which a file is only made under a name that is known."""
+_READ_FILES = frozenset({".", "source"})
+
+
+@attrs.define
+class _Made:
+    """The names that were made, and the paths with a folder; `is_any`: some name is not known."""
+
+    names: set[str] = attrs.field(factory=set)
+    paths: set[str] = attrs.field(factory=set)
+    is_any: bool = False
+
+    def add(self, text: str, *, is_open: bool) -> None:
+        path = text.partition("=")[2] or text
+        self.is_any = self.is_any or is_open
+        name = posixpath.basename(path)
+        if not is_open:
+            self.names.add(name)
+            self.paths.update([name] if "/" in path else [])
+
+    def has(self, program: str, *, in_path: bool) -> bool:
+        """Return whether a program may be one of these; without a folder it must be in one of the folders of PATH."""
+        name = posixpath.basename(program)
+        if "/" in program:
+            return name in self.names or (self.is_any and not program.startswith(_SYSTEM))
+        return name in (self.names if in_path else self.paths)
+
+
+def run_of_made(actions: Iterable[Action]) -> Run | None:
+    """Return a command that may run a file which another one of these makes; None if there is none."""
+    made, runs = _Made(), []
+    for action in actions:
+        if isinstance(action, Touch) and action.access is Access.WRITE:
+            made.add(action.place.text, is_open=action.place.is_open)
+        elif isinstance(action, Run):
+            runs.append(action)
+            program = program_of(action.words)
+            for word in action.words[1:] if program in _MAKERS else ():
+                # `chmod` makes no other name: a pattern is one for files that are there.
+                if not (program == "chmod" and (word.is_open or word.is_glob)):
+                    made.add(word.text, is_open=word.is_open or word.is_glob)
+    return next((run for run in runs if _is_made(run, made)), None)
+
+
+def _is_made(run: Run, made: _Made) -> bool:
+    program, *operands = run.words
+    in_path = any(each.startswith("PATH=") for each in run.sets)
+    files = [word for word in operands if word.text != "--"] if program.text in _READ_FILES else []
+    return made.has(program.text, in_path=in_path) or any(
+        made.has(f"./{word.text}", in_path=True) for word in files[:1]
+    )

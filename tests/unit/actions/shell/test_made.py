@@ -1,0 +1,43 @@
+"""Programs that a text makes itself, by the names of the files that it may write."""
+
+import pytest
+
+from permitry.actions.folders import Folder
+from permitry.actions.shell.made import run_of_made
+from permitry.actions.shell.reading import read_command
+from permitry.core.action import Unknown
+
+
+def _asked(text: str) -> bool:
+    reading = read_command(text, Folder(("/w",), None))
+    return any(isinstance(each, Unknown) and "itself makes" in each.reason for each in reading.certain)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cp a x; ./x push", "ln -s a d/x; d/x", "cat a > x; chmod +x x; ./x", "dd if=a of=x; ./x", "tee x < a; ./x",
+        'cp a "$y"; ./x', "cp a* d; ./x", "chmod +x x; ./x", "cp a d/x; x", "cp a x; PATH=. x", "cat a > x; . ./x",
+        "cat a > x; source -- x", "./x; cp a x", "cp a x; find . -exec ./x ';'", "sudo cp a x; ./x",
+    ],
+)  # fmt: skip
+def test_a_program_that_the_text_makes_is_not_known(text: str) -> None:
+    """Wherever in the text it is made, and however it is run."""
+    assert _asked(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cp a b; ./x", "cp a x; x", 'cp a "$y"; /usr/bin/ls', 'cp a "$y"; ls', "chmod +x *.sh; ./x", "cat x > a; ./x",
+        "./x; ls", "cp a b; . ./x", "cat a > x.py; python x.py",
+    ],
+)  # fmt: skip
+def test_another_program_is_what_it_is_called(text: str) -> None:
+    """A needless question is a defect as well."""
+    assert not _asked(text)
+
+
+def test_no_command_makes_nothing() -> None:
+    """As for a call without a shell."""
+    assert run_of_made(()) is None
