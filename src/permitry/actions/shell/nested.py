@@ -26,6 +26,7 @@ from permitry.actions.shell.git import git_runs
 from permitry.actions.shell.running import ANY_COMMAND, SHELLS, SUBCOMMANDS, Inner, Wrapper, wrapper_of
 from permitry.actions.shell.scripted import SCRIPTED
 from permitry.actions.shell.strict import UnreadableError, read_strictly
+from permitry.actions.shell.variables import is_special
 from permitry.core.action import Word
 
 __all__ = ["ASSIGNED", "MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
@@ -43,6 +44,8 @@ _CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
 _REPLACING = re.compile(r"-[0prtox]*[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
+_NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
+"""In zsh, `=git` is the file that `git` runs."""
 _RUNNING_VARIABLES = frozenset(
     [
         "BASH_ENV", "EPOCHSECONDS", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "HISTCMD", "LINENO", "OPTIND",
@@ -51,6 +54,11 @@ _RUNNING_VARIABLES = frozenset(
 )  # fmt: skip
 """Variables whose value a shell or git runs as a command, or evaluates as arithmetic, which may run one."""
 _ASSIGNING = frozenset(["declare", "export", "getopts", "local", "mapfile", "read", "readarray", "readonly", "typeset"])
+_READING = frozenset(["getopts", "mapfile", "printf", "read", "readarray"])
+_COMPLETE = frozenset(["compgen", "complete"])
+"""Builtins that expand their words once more."""
+_HARMLESS = frozenset(["COLUMNS", "COPROC", "LINES", "MAPFILE", "OPTARG", "OPTERR", "REPLY", "_"])
+"""Variables with a meaning for the shell that runs and evaluates none of their value."""
 _EVALUATE = frozenset(
     {
         "getopts",
@@ -190,6 +198,8 @@ def shell_text(words: Words) -> Iterator[Inner]:
     yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[at + 1 : start])
     for text, parameters in [(words[start], words[start + 1 :])] if start < len(words) else []:
         yield read(text.text)
+        if program_of(words) == "zsh" and _NAMES_A_FILE.search(text.text):
+            yield ANY_COMMAND
         if "$" in text.text and _may_run_parameter(text.text):
             yield attrs.evolve(run(parameters), is_guess=True)
             yield attrs.evolve(run(parameters[1:]), is_guess=True)
@@ -242,9 +252,18 @@ def _evaluated(words: Words) -> Iterator[Inner]:
     """Yield words with a command substitution that bash may evaluate again, such as the index in `read 'a[$(…)]'`."""
     texts = (word.text for word in words[1:] if not word.is_open and any(sign in word.text for sign in _SUBSTITUTIONS))
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
-    if any(word.text.partition("=")[0] in _RUNNING_VARIABLES for word in _assigned(words)):
+    is_read = program_of(words) in _READING
+    names = [word.text.partition("=")[0] for word in _assigned(words)]
+    completes = program_of(words) in _COMPLETE and any("$" in word.text for word in words)
+    if completes or any(name in _RUNNING_VARIABLES or (is_read and _may_change(name)) for name in names):
         # What is read into such a variable is run, or evaluated, and is not among the words.
         yield attrs.evolve(ANY_COMMAND, by=words[0].text)
+
+
+def _may_change(name: str) -> bool:
+    """Return whether a word of `read` and the like may name a variable that changes what the shell or others run."""
+    attached = name[2:] if name.startswith("-") and not name.startswith("--") else ""
+    return any(is_special(each) and each not in _HARMLESS for each in (name, attached) if each)
 
 
 def _assigned(words: Words) -> Iterator[Word]:
