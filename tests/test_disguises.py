@@ -1,5 +1,7 @@
 """A blocked command in disguise: each text runs it, or may, and so never runs unasked where all others do."""
 
+from pathlib import Path
+
 import pytest
 
 from permitry.config.load import load_policy
@@ -8,6 +10,8 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 
+# Each line runs `git push` in bash, or does for some value of a variable, some input or some file; `␤` is a newline.
+_LISTED = Path(__file__).with_name("disguises.txt").read_text(encoding="utf-8").splitlines()
 _RULES = """
 schema = 1
 [[rule]]
@@ -62,6 +66,12 @@ def test_a_disguise_does_not_help(policy: AuthorizationPolicy, command: str) -> 
     assert _verdict(policy, command) is not Verdict.ALLOW
 
 
+@pytest.mark.parametrize("line", _LISTED)
+def test_a_listed_disguise_does_not_help(policy: AuthorizationPolicy, line: str) -> None:
+    """The same, for what the constructs that the strict reader knows let one write."""
+    assert _verdict(policy, line.replace("␤", "\n")) is not Verdict.ALLOW
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -69,6 +79,13 @@ def test_a_disguise_does_not_help(policy: AuthorizationPolicy, command: str) -> 
         "history -s 'make test'", "fc -l", "read -r name <<< 'a b'", "mapfile -t lines",
         "git -c remote.x.url='ext::ls' fetch x", "git commit -m 'docs: ext::git push is stopped'", "unset BASH_ENV",
         "printf %s SECONDS",
+        'git grep -e "$x"', "git log | xargs git show", 'ssh -p "$p" h ls', 'rsync -e "ssh -p 22" a h:b',
+        "ls | xargs sed -i s/a/b/", "find . -print0 | xargs -0 tar cf a.tar", "git ls-files | sort | xargs wc -l",
+        "alias", "alias | grep ls", "shopt | grep login", "crontab -l", "echo '{}' | python -m json.tool",
+        "cat > a.py <<'E'\nprint(1)\nE\npython a.py", "cp a b; /bin/ls", "chmod +x *.sh; ./a", 'mv "$x" b; ls',
+        'for f in *; do cp "$f" /tmp; done', 'find "$d" -name "$n" -exec rm {} \\;', "read -p 'Go on [y/n]? ' answer",
+        "if [[ $x == a ]]; then ls # b\nfi", 'while read -r x; do echo "$x"; done < f', "set -e; ls",
+        "eval 'x=1'; ls", "source f; ls", "wait $!", "sort -k 2 -t , f", 'kill "$pid"', 'make -j"$(nproc)"',
         "alias ll='ls -l'", ". ./venv/bin/activate", "git fetch origin",
     ],
 )  # fmt: skip
