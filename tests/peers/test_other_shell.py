@@ -22,6 +22,7 @@ Decide: TypeAlias = Callable[..., tuple[Verdict, str | None]]
 Stricter: TypeAlias = Callable[[Mapping[str, tuple[Verdict, Verdict]]], set[str]]
 
 STRICTER = {
+    "openhands-005": "code that comes through a pipe is not known; OpenHands lists it as something it should see",
     "opencode-116": "a restriction is a floor; a narrower permission does not lift it",
     **dict.fromkeys(
         ("openhands-002", "openhands-003"),
