@@ -11,6 +11,7 @@ from permitry.core.action import Word
 
 __all__ = [
     "CLUSTER",
+    "NAMES_FROM",
     "after_dashes",
     "fd",
     "find",
@@ -28,6 +29,7 @@ Words = Sequence[Word]
 
 CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
 _SHORTEST_PREFIX = 5
+NAMES_FROM = "-files0-from"
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -60,7 +62,8 @@ def find(words: Words) -> Iterator[Inner]:
     """Yield what `find` runs for the files it finds."""
     for at, word in enumerate(words):
         if word.text in _EXECUTING:
-            yield run(with_names(_until_end(words[at + 1 :])))
+            inner = _until_end(words[at + 1 :])
+            yield run(inner if any(each.text == NAMES_FROM for each in words) else with_names(inner))
         elif may_execute(word) and any(each.text in (";", "+") for each in words[at + 1 :]):
             # The word may become an option such as `-exec`: a pattern if a file has that name.
             yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)

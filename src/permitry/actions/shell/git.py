@@ -40,6 +40,8 @@ def git_runs(words: Words) -> Iterator[Inner]:
         yield Inner("", tuple(rest[2:]))
     if texts[:1] == ("submodule",) and "foreach" in texts:
         yield from _foreach(rest[texts.index("foreach") + 1 :])
+    if texts[:1] == ("remote-ext",):
+        yield Inner("", text=joined(rest[2:]))
     if texts[:1] == ("for-each-repo",):
         yield Inner("", (words[0], *_behind_options(rest[1:], {"--config"})))
     for at, text in enumerate(texts):

@@ -17,7 +17,7 @@ from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue
 from permitry.actions.programs.sed import SED, with_script
-from permitry.actions.shell.expressions import program_of, with_names
+from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.nested import xargs
@@ -84,6 +84,8 @@ _RUN_NOTHING_OF_GIT = frozenset(
 
 _SCRIPT_BEFORE_FILES = _AWK | SED | {"git", "sort"}
 """Programs for which a file is code only after an option."""
+_PASSES_ON = frozenset({"bun", "cargo", "deno", "dotnet", "npm", "npx", "pnpm", "poetry", "swift", "uv", "yarn"})
+"""Programs that pass what comes after `--` to another one."""
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEprx]|eval|--(?:eval|print|command|execute|exec)")
 """Options after which there is code in the language of many programs."""
 _TESTS_OF_FIND = frozenset("-(),!")
@@ -98,7 +100,7 @@ def may_run_open(words: Words, depth: int = DEEPEST, *, has_names: bool = False)
     `has_names`: the input of `xargs` is names of files, which are taken for no options.
     """
     name = program_of(words)
-    if not (name == "xargs" or any(word.is_open for word in words[1:])):
+    if not (name == "xargs" or any(word.is_open or word.text == NAMES_FROM for word in words[1:])):
         return False
     if name in _RUN_NOTHING or (name in catalogue() and catalogue()[name].any_option):
         return False
@@ -151,7 +153,8 @@ def _by_kind(words: Words) -> bool:
     name = program_of(words)
     if name in _AWK:
         return _before_operand(words)
-    if any(_CODE.fullmatch(last.text) and word.is_open for last, word in itertools.pairwise(words[1:])):
+    is_code = any(_CODE.fullmatch(last.text) and word.is_open for last, word in itertools.pairwise(words[1:]))
+    if is_code or any(word.text == "timeit" for word in words):
         return True
     wrapper = Wrapper(0, "IEdLnPsaJRSx", "0iloprtx") if name == "xargs" else wrapper_of(name)
     if wrapper is not None:
@@ -159,7 +162,8 @@ def _by_kind(words: Words) -> bool:
     at = next((at for at, word in enumerate(words) if (name, word.text) in SUBCOMMANDS and not word.is_open), 0)
     if at and not any(map(may_start, words[1:at])):
         return _before_command(words[at:], options_of(SUBCOMMANDS[name, words[at].text]))
-    return any(may_be_options(words, catalogue()[name].known if name in catalogue() else None))
+    is_known = name in catalogue() and name not in _PASSES_ON
+    return any(may_be_options(words, catalogue()[name].known if is_known else None))
 
 
 def _before_operand(words: Words) -> bool:
@@ -215,12 +219,13 @@ def _of_git(words: Words) -> bool:
 
 
 def _of_make(words: Words) -> bool:
-    """Return whether an open word is more than a value of an option: a variable in an argument is code."""
-    return any(
-        may_be_options(
-            [attrs.evolve(word, is_single=False) if "=" in word.text else word for word in words], _OPTIONS_OF_MAKE
-        )
-    )
+    """Return whether an open word is more than the value of an option: it may set a variable, whose value is code."""
+    marked = [
+        attrs.evolve(word, text=f"${word.text}") if word.text[:1] != "-" else word
+        for word in words[1:]
+        if word.text != "--"
+    ]
+    return any(may_be_options((words[0], *marked), _OPTIONS_OF_MAKE))
 
 
 def _of_ssh(words: Words) -> bool:
