@@ -51,7 +51,7 @@ _EVALUATE = frozenset(
 
 _RUN_NOTHING = RUN_NOTHING | frozenset(
     {"[[", "base32", "base64", "break", "cd", "continue", "curl", "dd", "dig", "exit", "fg"}
-    | {"host", "hostname", "jobs", "kill", "killall", "link", "locate", "lsof", "mknod"}
+    | {"host", "hostname", "kill", "killall", "link", "locate", "lsof", "mknod"}
     | {"nslookup", "pgrep", "ping", "pkill", "popd", "pushd", "pv", "return", "shift", "shuf", "stty"}
     | {"sync", "tput", "top", "ulimit", "umask", "unzip", "w", "whois"}
 )
@@ -91,6 +91,9 @@ _CODE = re.compile(r"-[A-Za-z0-9]*[ceEprx]|eval|--(?:eval|print|command|execute|
 _TESTS_OF_FIND = frozenset("-(),!")
 _VALUED_OF_READ = re.compile("-[ers]*[dintpNu]")
 _VALUED_OF_GIT = frozenset({"-C", "--git-dir", "--work-tree", "--namespace"})
+_HAVE_SUBCOMMANDS = frozenset(name for name, _ in SUBCOMMANDS)
+_HALF_A_NAME = re.compile(r"[^-$`{}/ ]+[$`{]")
+"""What may become a sub-command: literal text that goes on with an expansion."""
 _LOCAL_OR_HOST = re.compile(r"[^$`:]*[/@]")
 
 
@@ -163,7 +166,10 @@ def _by_kind(words: Words) -> bool:
     if at and not any(map(may_start, words[1:at])):
         return _before_command(words[at:], options_of(SUBCOMMANDS[name, words[at].text]))
     is_known = name in catalogue() and name not in _PASSES_ON
-    return any(may_be_options(words, catalogue()[name].known if is_known else None))
+    if any(may_be_options(words, catalogue()[name].known if is_known else None)):
+        return True
+    has_subcommands = not is_known or catalogue()[name].commands or name in _HAVE_SUBCOMMANDS
+    return bool(has_subcommands) and any(word.is_open and _HALF_A_NAME.match(word.text) for word in words[1:])
 
 
 def _before_operand(words: Words) -> bool:
@@ -233,6 +239,9 @@ def _of_ssh(words: Words) -> bool:
 
 
 def _of_tar(words: Words) -> bool:
+    if words[1].is_open:
+        # The first word may be a bundle of options without a hyphen.
+        return True
     try:
         return any(may_be_options((words[0], *unbundled(words[1:])), catalogue()["tar"].known))
     except RefusedError:
@@ -260,8 +269,8 @@ def _of_declaration(words: Words) -> bool:
     return not all(name.isidentifier() and name.isascii() for name in named)
 
 
-def _of_names(words: Words) -> bool:
-    return any(map(may_start, words)) or any("[" in word.text for word in words if word.is_open)
+def _has_open(words: Words) -> bool:
+    return any(may_start(word) or (word.is_open and not word.text.startswith("$")) for word in words)
 
 
 def _of_read(words: Words) -> bool:
@@ -282,7 +291,7 @@ _SPECIAL: Mapping[str, Callable[[Words], bool]] = {
     "read": _of_read,
     **dict.fromkeys(("[", "test"), _of_test),
     **dict.fromkeys(("declare", "export", "local", "readonly", "typeset"), _of_declaration),
-    **dict.fromkeys(("unset", "wait"), _of_names),
+    **dict.fromkeys(("socat", "unset", "wait"), _has_open),
 }
 
 

@@ -64,10 +64,14 @@ class RedirectionReader(WordReader):
             end = self.text.find("\n", self.at)
             line = self.text[self.at :] if end < 0 else self.text[self.at : end]
             start, self.at = self.at, len(self.text) if end < 0 else end + 1
-            if (line.lstrip("\t") if document.is_indented else line) == document.delimiter:
+            line = line.lstrip("\t") if document.is_indented else line
+            if line == document.delimiter:
                 if not document.is_quoted:
                     self.expanded(begin, start)
                 return
+            if line.startswith(document.delimiter):
+                # In a substitution, bash may end the text here and read on behind the delimiter.
+                raise self.refuse("a line that begins as the end of its here-document", start)
         raise self.refuse("a here-document without its end", document.offset)
 
     def expanded(self, begin: int, end: int) -> None:

@@ -58,8 +58,8 @@ _PLAIN_DECLARATION = re.compile(r"-[gprx]+|-[fF]+")
 _EVALUATED = frozenset(["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"])
 """Variables that are numbers: bash evaluates what is assigned to them."""
 _EVALUATE = _CHANGES_VARIABLES | _CHANGES_BY_OPTION
-_SUBSCRIPT = re.compile(r"(?:-[A-Za-z]+)?[A-Za-z_][A-Za-z0-9_]*\[(?![0-9@*]+\](?!\[))")
-"""A name, perhaps attached to an option, whose subscript bash evaluates."""
+_SUBSCRIPT = re.compile(r"(?:-[A-Za-z]+)?[A-Za-z_][A-Za-z0-9_]*\[")
+"""A name, perhaps attached to an option, with a subscript: bash evaluates it, and the first element is the variable."""
 _HOME = "HOME"
 _SEPARATING = str.maketrans("\t\n", "  ")
 
