@@ -217,12 +217,19 @@ class _Tolerant:
 
     def _maybe_matched(self, word: Word, at: int) -> Iterable[int]:
         """Return the same for a word that the shell may make into several, or into none."""
+        if word.is_open and word.is_single and at > 0:
+            return self._matched_by_any(at)
         if word.is_open:
             return range(at, len(self.tokens) + 1)
         end = at
         while end < len(self.tokens) and self._may_match(end, word):
             end += 1
         return range(at, end + 1)
+
+    def _matched_by_any(self, at: int) -> Iterable[int]:
+        """Return the same for one word that may be any text."""
+        # What is written before its expansion is not looked at: `find -exec` and `xargs -I` may replace that as well.
+        return () if at == len(self.tokens) else (at if self.tokens[at].is_any else at + 1,)
 
     def _matched_by_wildcard(self, at: int) -> Iterable[int]:
         """Return the indices of tokens after a word with unknown text, which only a wildcard matches."""

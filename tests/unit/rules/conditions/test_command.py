@@ -3,6 +3,7 @@
 import pickle
 import shlex
 
+import attrs
 import pytest
 
 from permitry.core.action import Word
@@ -339,3 +340,21 @@ def test_a_list_of_the_pattern_is_known() -> None:
     assert ArgvPattern("git push @b", (("b", ("main",)),)).holds(words("git push main"))
     with pytest.raises(RuleError, match="unknown list `@b`; define"):
         ArgvPattern("git push @b")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "is_single", "may_hold"),
+    [
+        ("git push *", "git …", True, True),
+        ("git push *", "git commit -m …", True, False),
+        ("git ** a ** b **", "git commit -m …", True, False),
+        ("git ** a ** b **", "git commit -m …", False, True),
+        ("git ** a ** b **", "git … b", True, True),
+        ("git push", "git push …", True, False),
+        ("git push", "git push …", False, True),
+    ],
+)
+def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single: bool, may_hold: bool) -> None:
+    """Of unknown text: it may be any word of the pattern, but one alone."""
+    found = [attrs.evolve(word, is_single=word.is_open and is_single) for word in words(command)]
+    assert ArgvPattern(pattern).may_hold(found) is may_hold
