@@ -188,7 +188,7 @@ def test_the_law_is_not_empty() -> None:
     ]
     everything = set(range(9))
     assert found == [{3}, set(), set(), {3}, everything, everything]
-    unread = _question(ToolCall("bash", {"command": "p3 a; echo $X"}), AuthContext()).facts
+    unread = _question(ToolCall("bash", {"command": "p3 a; echo ${X@P}"}), AuthContext()).facts
     assert unread.of_actions.is_unread
     assert finder.find(unread, is_of_known=True) == {3}
     assert all(rule.is_sure_by_needs for rule in rules)
