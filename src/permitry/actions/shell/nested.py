@@ -26,7 +26,7 @@ from permitry.actions.shell.git import git_runs
 from permitry.actions.shell.running import ANY_COMMAND, SHELLS, SUBCOMMANDS, Inner, Wrapper, wrapper_of
 from permitry.actions.shell.scripted import SCRIPTED
 from permitry.actions.shell.strict import UnreadableError, read_strictly
-from permitry.actions.shell.variables import is_special
+from permitry.actions.shell.variables import EVALUATED, is_special
 from permitry.core.action import Word
 
 __all__ = ["ASSIGNED", "MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
@@ -46,12 +46,7 @@ _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
 _NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
 """In zsh, `=git` is the file that `git` runs."""
-_RUNNING_VARIABLES = frozenset(
-    [
-        "BASH_ENV", "EPOCHSECONDS", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "HISTCMD", "LINENO", "OPTIND",
-        "PROMPT_COMMAND", "PS4", "RANDOM", "SECONDS", "SRANDOM",
-    ]
-)  # fmt: skip
+_RUNNING_VARIABLES = EVALUATED | {"BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"}
 """Variables whose value a shell or git runs as a command, or evaluates as arithmetic, which may run one."""
 _ASSIGNING = frozenset(["declare", "export", "getopts", "local", "mapfile", "read", "readarray", "readonly", "typeset"])
 _READING = frozenset(["getopts", "mapfile", "printf", "read", "readarray"])
@@ -196,13 +191,15 @@ def shell_text(words: Words) -> Iterator[Inner]:
         return
     start = _text_after(words, at)
     yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[at + 1 : start])
-    for text, parameters in [(words[start], words[start + 1 :])] if start < len(words) else []:
-        yield read(text.text)
-        if program_of(words) == "zsh" and _NAMES_A_FILE.search(text.text):
-            yield ANY_COMMAND
-        if "$" in text.text and _may_run_parameter(text.text):
-            yield attrs.evolve(run(parameters), is_guess=True)
-            yield attrs.evolve(run(parameters[1:]), is_guess=True)
+    if start >= len(words):
+        return
+    text, parameters = words[start].text, words[start + 1 :]
+    yield read(text)
+    if program_of(words) == "zsh" and _NAMES_A_FILE.search(text):
+        yield ANY_COMMAND
+    if "$" in text and _may_run_parameter(text):
+        yield attrs.evolve(run(parameters), is_guess=True)
+        yield attrs.evolve(run(parameters[1:]), is_guess=True)
 
 
 def _text_after(words: Words, at: int) -> int:

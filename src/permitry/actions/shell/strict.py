@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from permitry.actions.shell.command import Command
 from permitry.actions.shell.compounds import LONGEST, Assigned, CompoundReader
 from permitry.actions.shell.redirections import Redirection
-from permitry.actions.shell.variables import is_special, leads_elsewhere
+from permitry.actions.shell.variables import EVALUATED, is_special, leads_elsewhere
 from permitry.actions.shell.words import UnreadableError
 from permitry.core.action import Word
 
@@ -55,8 +55,6 @@ _CHANGES_BY_OPTION = frozenset(["[", "printf", "test"])
 _MOVES = frozenset(["cd", "popd", "pushd"])
 _DECLARES = frozenset(["declare", "export", "local", "readonly", "typeset"])
 _PLAIN_DECLARATION = re.compile(r"-[gprx]+|-[fF]+")
-_EVALUATED = frozenset(["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"])
-"""Variables that are numbers: bash evaluates what is assigned to them."""
 _EVALUATE = _CHANGES_VARIABLES | _CHANGES_BY_OPTION
 _SUBSCRIPT = re.compile(r"(?:-[A-Za-z]+)?[A-Za-z_][A-Za-z0-9_]*\[")
 """A name, perhaps attached to an option, with a subscript: bash evaluates it, and the first element is the variable."""
@@ -238,7 +236,7 @@ class _Reader(CompoundReader):
 
     def assign(self, name: str, value: Word, *, is_plain: bool) -> None:
         """Keep that a variable was assigned, and its value if it is followed."""
-        if name in _EVALUATED:
+        if name in EVALUATED:
             raise self.refuse(f"an assignment of `{name}`")
         self.assigned.append(Assigned(name, is_plain=is_plain))
         is_known = name in self.known and is_plain and not (value.is_open or value.is_home)

@@ -12,8 +12,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from permitry.actions.shell.command import Command
 
-__all__ = ["changes_commands", "declared", "is_special", "kept_by_shell", "leads_elsewhere", "runs_text", "sets_of"]
+__all__ = [
+    "EVALUATED",
+    "changes_commands",
+    "declared",
+    "is_special",
+    "kept_by_shell",
+    "leads_elsewhere",
+    "runs_text",
+    "sets_of",
+]
 
+EVALUATED = frozenset(["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"])
+"""Variables that are numbers: bash evaluates what is assigned to them, which may run a command."""
 _RUNS_TEXT = frozenset(["BASHOPTS", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS"])
 _LEADS = frozenset(["CDPATH", "HOME", "OLDPWD", "PWD"])
 _DECLARE = frozenset(["declare", "export", "local", "readonly", "typeset"])
