@@ -180,7 +180,7 @@ def test_what_may_become_a_command_asks(push: AuthorizationPolicy, text: str) ->
     """A program that is not known, and what a program may run of its words."""
     decision = decide(push, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "no-push")
-    assert decision.reason.endswith(", so `no-push` could apply: it may run `git push *`")
+    assert decision.reason.endswith("`no-push` could apply: it may run `git push *`")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_command_that_is_written_out_is_certain_among_open_words(push: Authori
         ("echo $x > f", ALLOW, None), ("echo $x $HOST", ALLOW, None),
         ("rm -rf $H", CONFIRM, "no-delete"), ('mv "$x" y', CONFIRM, "no-delete"), ("rm $(ls)", CONFIRM, "no-delete"),
         ("for f in *; do rm $f; done", CONFIRM, "no-delete"), ("find $x -delete", CONFIRM, "no-delete"),
-        ("cd $x; rm -r a", CONFIRM, None), ("while true; do cd ..; touch a; done", CONFIRM, "no-write"),
+        ("cd $x; rm -r a", CONFIRM, None), ("while true; do cd ..; touch a; done", CONFIRM, "no-delete"),
         ("tee $x", CONFIRM, "no-write"), ("echo a > $x", CONFIRM, "no-write"),
         ('echo a >> "$x/y"', CONFIRM, "no-write"),
         ("cp a $x", CONFIRM, "no-write"), ("{ echo $y; } > `f`", CONFIRM, "no-write"),
@@ -261,6 +261,25 @@ def test_the_most_likely_rule_is_named(text: str, rules: set[str | None]) -> Non
     """Of those that could apply: what a program is called counts more than a path that no one knows."""
     base = policy_of("permitry:base")
     assert decide(base, text).rule_id in rules
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("pytest $x", "`$x` is not known before it runs, and `pytest` may run it"),
+        ("jq . $x", "`$x` is not known before it runs"),
+    ],
+)
+def test_what_looks_like_nothing_names_the_most_general_rule(text: str, reason: str) -> None:
+    """As one of those that could apply, and with the word that is not known."""
+    assert f"{reason}, so rules such as `" in decide(policy_of("permitry:coding-agent"), text).reason
+
+
+def test_a_folder_that_is_not_known_is_only_gone_to() -> None:
+    """What is done there may be restricted; to change to it changes and reads nothing."""
+    base = policy_of("permitry:base")
+    assert decide(base, 'cd "$D"').verdict is ALLOW
+    assert decide(base, "cd $D && rm -rf x").verdict is CONFIRM
 
 
 # Variables -----------------------------------------------------------------------------------------------------------

@@ -68,7 +68,8 @@ class Folder:
         """
         is_tree = descent is not None
         if word.is_open and not word.text:
-            return Touch(access, Place(_UNSEEN, is_certain=False, is_tree=is_tree, is_open=True), origin or _UNSEEN)
+            name = origin or _UNSEEN
+            return Touch(access, Place(name, is_certain=False, is_tree=is_tree, is_open=True), name)
         changes = access is not Access.READ
         is_plain = is_certain and not (word.is_glob or word.is_open or (changes and _turns_back(word.text)))
         is_deleted = access is Access.DELETE

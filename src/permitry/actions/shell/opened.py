@@ -59,7 +59,7 @@ _RUN_NOTHING = RUN_NOTHING | frozenset(
 
 _AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 _TOUCH_NOTHING = frozenset(
-    {":", "[", "[[", "basename", "dirname", "echo", "exit", "false", "printf", "return", "seq", "test"}
+    {":", "[", "[[", "basename", "cd", "dirname", "echo", "exit", "false", "printf", "return", "seq", "test"}
 )
 """Programs that take no word for a path whose contents they read, or for an address."""
 
