@@ -66,7 +66,7 @@ def test_a_command_that_is_a_guess_asks(policy: AuthorizationPolicy, text: str) 
     """An expansion, a glob, a script of another language, a text that may be fed to a shell."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "no-push")
-    assert "so `no-push` could apply: it may run `git push *`" in decision.reason
+    assert "`no-push` could apply: it may run `git push *`" in decision.reason
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_path_that_is_a_guess_asks_and_blames_nobody(policy: AuthorizationPoli
     """A glob, an expansion, a part of a word, a script: the texts are those of the doubt."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "own")
-    assert "so `own` could apply: it may touch `" in decision.reason
+    assert "`own` could apply: it may touch `" in decision.reason
     assert "tampering" not in decision.reason
     assert decision.message is not None
     assert "rules" not in decision.message

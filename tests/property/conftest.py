@@ -175,7 +175,7 @@ def _judged_once(rules: Sequence[Rule], question: Question, unmatched: Verdict) 
     restricted: tuple[Verdict, str] | None = None
     if found:
         # Of those that ask, one that is sure is named before one that is not, then the first that is most alike.
-        (verdict, _, _), rule_id = max(found, key=lambda pair: (pair[0][0].strictness, *pair[0][1:]))
+        (verdict, *_), rule_id = max(found, key=lambda pair: (pair[0][0].strictness, *pair[0][1:]))
         restricted = verdict, rule_id
     if restricted is not None and restricted[0] >= unmatched:
         return *restricted, Phase.RESTRICTION, len(errors)
@@ -213,19 +213,33 @@ def _effect(rule: Rule) -> Verdict:
 
 
 def _order(rule: Rule) -> tuple[int, ...]:
-    """Return the priority, and what brings one that asks, or the more specific of two restrictions, to the front."""
+    """Return the priority, and what brings one that asks, or the more general of two restrictions, to the front."""
     if _phase(rule) is Phase.PERMISSION:
         return rule.priority(), int(_effect(rule) is Verdict.ALLOW)
-    specificity: tuple[int, int] = getattr(rule, "specificity", (0, 0)) if _phase(rule) is Phase.RESTRICTION else (0, 0)
-    return rule.priority(), -specificity[0], -specificity[1]
+    return rule.priority(), *(_specificity(rule) if _phase(rule) is Phase.RESTRICTION else ())
 
 
-def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Verdict, bool, int] | None:
-    """Return what a restriction decides, whether it is sure, and if not, its likeness; None where it does not apply."""
+def _specificity(rule: Rule) -> tuple[int, int]:
+    return getattr(rule, "specificity", (0, 0))
+
+
+def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Verdict, *tuple[int, ...]] | None:
+    """Return what a restriction decides, whether it is sure, if not its likeness, and then what brings it to the front.
+
+    None where it does not apply. The more specific one is named, unless nothing that is known looks like it.
+    """
     answer = _asked(rule, question, errors)
+    if answer is False:
+        return None
     if isinstance(answer, Unsure):
-        return Verdict.CONFIRM, False, answer.likeness
-    return None if answer is False else (cast("FixedRule", rule).effect, True, 0)
+        return (
+            Verdict.CONFIRM,
+            False,
+            answer.likeness,
+            -rule.priority(),
+            *(_specificity(rule) if answer.likeness else ()),
+        )
+    return cast("FixedRule", rule).effect, True, 0, -rule.priority(), *_specificity(rule)
 
 
 def _is_shared_out(question: Question) -> bool:

@@ -88,9 +88,10 @@ class _Asking:
             (Verdict.CONFIRM, 9),
             *((Verdict.CONFIRM, n) for n in (3, 2, 1, 0)),
         ):
-            for each in found:
-                if each is not None and each[:2] == (verdict, likeness):
-                    return verdict, each[2], Phase.RESTRICTION, each[3]
+            equals = [each for each in found if each is not None and each[:2] == (verdict, likeness)]
+            if equals:
+                _, _, _, rule_id, reason = min(equals, key=lambda each: each[2])
+                return verdict, rule_id, Phase.RESTRICTION, reason
         left = set(range(len(self.question.actions.certain)))
         for rule_id, rule in rules:
             if _phase(rule) is Phase.PERMISSION:
@@ -102,15 +103,16 @@ class _Asking:
                     return Verdict.ALLOW, rule_id, Phase.PERMISSION, _reason(rule)
         return Verdict.CONFIRM, None, Phase.DEFAULT, "no rule matched"
 
-    def _restricted(self, rule_id: str, rule: AnyRule) -> tuple[Verdict, int, str, str] | None:
+    def _restricted(self, rule_id: str, rule: AnyRule) -> tuple[Verdict, int, tuple[int, ...], str, str] | None:
         answer = self._answer(rule_id, rule)
         if answer is False:
             return None
         if isinstance(answer, Unsure):
-            grounds = f"{answer.reason}, so `{rule_id}` could apply"
+            grounds = f"{answer.reason}, so {'' if answer.likeness else 'rules such as '}`{rule_id}` could apply"
             grounds += f": it may {answer.may}" if answer.may else ""
-            return Verdict.CONFIRM, answer.likeness, rule_id, grounds
-        return cast("AuthorizationRule", rule).effect, 9, rule_id, _reason(rule)
+            place = _narrow_first(rule) if answer.likeness else (rule.priority(),)
+            return Verdict.CONFIRM, answer.likeness, place, rule_id, grounds
+        return cast("AuthorizationRule", rule).effect, 9, _narrow_first(rule), rule_id, _reason(rule)
 
     def _answer(self, rule_id: str, rule: AnyRule) -> bool | Unsure | None:
         """Return the answer of a rule, None for none."""
@@ -144,8 +146,14 @@ class _Asking:
 
 
 def _order(rule: AnyRule) -> tuple[int, int, int]:
-    """Return the priority, and what brings the more specific of two restrictions to the front."""
+    """Return the priority, and what brings the more general of two restrictions to the front."""
     kind, words = getattr(rule, "specificity", (0, 0)) if _phase(rule) is Phase.RESTRICTION else (0, 0)
+    return rule.priority(), kind, words
+
+
+def _narrow_first(rule: AnyRule) -> tuple[int, ...]:
+    """Return the priority, and what brings the more specific one of two rules to the front."""
+    kind, words = getattr(rule, "specificity", (0, 0))
     return rule.priority(), -kind, -words
 
 

@@ -217,7 +217,9 @@ class Entry:
         # The grounds are those of the doubt: the call may do nothing that the rule is about.
         if self.effect is _ALLOW:
             return None
-        reason = f"{answer.reason}, so `{self.rule_id}` could apply"
+        # What looks like nothing in particular may be what many rules are about.
+        applies = f"`{self.rule_id}`" if answer.likeness else f"rules such as `{self.rule_id}`"
+        reason = f"{answer.reason}, so {applies} could apply"
         reason = f"{reason}: it may {answer.may}" if answer.may else reason
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=_DOUBT_MESSAGE)
 

@@ -87,21 +87,23 @@ def _strictest(phases: Phases, question: Question, failures: list[RuleFailure]) 
                 matched.append((entry, answer))
     if not matched:
         return []
-    # Of equals a rule that is sure goes first, then, as max keeps the first, the lowest priority number.
+    # As max keeps the first of equals, of those that look like nothing in the call the most general one is named.
     entry, answer = matched[0] if len(matched) == 1 else max(matched, key=_weight)
     decision = entry.decided(answer)
     return [] if decision is None else [decision]
 
 
-def _weight(pair: tuple[Entry, bool | Unsure | None]) -> tuple[int, bool, int]:
-    """Return how strict a restriction is, whether it is sure, and if not, its likeness to the call.
+def _weight(pair: tuple[Entry, bool | Unsure | None]) -> tuple[int, bool, int, int, int, int]:
+    """Return how strict a restriction is, whether it is sure, if not its likeness to the call, and how narrow it is.
 
-    An unsure one only confirms, whatever its effect. One that failed counts as a sure match.
+    An unsure one only confirms, whatever its effect. One that failed counts as a sure match. Of equals a lower priority
+    number goes first, and then the narrower rule; not so for those without likeness.
     """
     entry, answer = pair
     if isinstance(answer, Unsure):
-        return Verdict.CONFIRM.strictness, False, answer.likeness
-    return entry.effect.strictness, True, 0
+        narrow = entry.specificity if answer.likeness else (0, 0)
+        return Verdict.CONFIRM.strictness, False, answer.likeness, -entry.priority, *narrow
+    return entry.effect.strictness, True, 0, -entry.priority, *entry.specificity
 
 
 def _permitted(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:

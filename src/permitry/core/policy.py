@@ -110,7 +110,7 @@ class AuthorizationPolicy:
 
     `rules` may mix rules of the protocol `AuthorizationRule` with objects that have only `priority()` and
     `should_allow_without_confirmation(tool_name, context)`; the latter are permissions. Within one priority the
-    given order is kept, but that of restrictions the most specific goes first; it can change which rule is named, never
+    given order is kept, but that of restrictions the most general goes first; it can change which rule is named, never
     the verdict. An empty policy confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK;
     `unmatched_source` says where that is written, as `file:line`.
 
@@ -148,7 +148,7 @@ class AuthorizationPolicy:
         entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
         overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
         permissions.sort(key=lambda entry: 2 * entry.priority + (entry.effect is Verdict.ALLOW))
-        restrictions.sort(key=lambda entry: (entry.priority, *(-each for each in entry.specificity)))
+        restrictions.sort(key=lambda entry: (entry.priority, *entry.specificity))
         phases = Phases(overrides, restrictions, permissions, version)
         index = Index(phases, reader=self.reader, declared=self.declared)
         for name, value in (("_version", version), ("_phases", phases), ("_index", index)):

@@ -52,7 +52,7 @@ class ConfiguredRule:
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How narrow the rule is; of several restrictions of one priority, the decision names the narrowest."""
+        """How narrow the rule is; of several restrictions that match with one priority, the narrowest is named."""
         return self.scope.specificity
 
     @property

@@ -21,6 +21,7 @@ class StubRule:
     reason: str = "why"
     message: str | None = None
     source: str | None = None
+    specificity: tuple[int, int] = (0, 0)
 
     def priority(self) -> object:
         """Return its place in the order."""

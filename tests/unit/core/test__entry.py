@@ -89,7 +89,7 @@ def test_a_rule_that_is_unsure_never_blocks_and_never_allows() -> None:
     found = restriction.decides(QUESTION, [])
     assert found is not None
     assert found.verdict is Verdict.CONFIRM
-    assert found.reason == "the text is open, so `no` could apply: it may delete files"
+    assert found.reason == "the text is open, so rules such as `no` could apply: it may delete files"
     assert permission.decides(QUESTION, []) is None
 
 

@@ -83,6 +83,16 @@ def test_of_equals_a_rule_that_is_sure_is_named() -> None:
     assert _decided(*rules, StubRule("sure", effect=CONFIRM, priority_number=120)).rule_id == "sure"
 
 
+def test_of_equals_the_narrower_rule_is_named() -> None:
+    """But the most general one of those that look like nothing in the call."""
+    for answer, named in ((Unsure("open"), "wide"), (Unsure("open", likeness=1), "narrow"), (True, "narrow")):
+        rules = [
+            StubRule(name, answer, effect=BLOCK, priority_number=150, specificity=specificity)
+            for name, specificity in (("wide", (1, 0)), ("narrow", (2, 3)))
+        ]
+        assert _decided(*rules).rule_id == named
+
+
 def test_permissions_allow_a_call_together() -> None:
     """Once not one of its actions is left."""
     first, second = (
