@@ -9,6 +9,7 @@ all of them, and a guess only makes it ask.
 import enum
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never, cast
 
@@ -287,13 +288,26 @@ class Run:
 Action: TypeAlias = Run | Touch | Connect | Delegate | Unknown
 
 _BRIEF = 60
+_NEEDS_QUOTES = re.compile(r"^$|^[~#]|[\s'\"\\$`*?|&;<>()]|\[.|\{.*[,.].*\}")
+_ACTIVE = re.compile(r"[\"$`\\!]")
+
+
+def _written(word: Word) -> str:
+    """Return a word as one may write it for a shell, in quotes where it needs them."""
+    text = word.text
+    if not _NEEDS_QUOTES.search(text) or word.is_glob or word.is_home or (word.is_open and not word.is_single):
+        return text
+    if word.is_open or ("'" in text and not _ACTIVE.search(text)):
+        return f'"{text}"'
+    escaped = text.replace("'", "'\\''")
+    return f"'{escaped}'"
 
 
 def phrase(action: Action) -> str:
     """Return an action in a few words for a human, such as `write src/a.py`."""
     match action:
         case Run():
-            text = " ".join(action.argv)
+            text = " ".join(map(_written, action.words))
         case Touch():
             text = f"{action.access.value} {action.place.text}"
         case Connect():

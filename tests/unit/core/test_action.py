@@ -156,3 +156,18 @@ def test_operands_are_read_when_someone_asks_and_once() -> None:
 def test_an_action_is_reported_in_a_few_words(action: Action, expected: str) -> None:
     """Long ones are cut."""
     assert phrase(action) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((Word("git"), Word("-m"), Word("fix it")), "git -m 'fix it'"),
+        ((Word("*.o"), Word("*.o", is_glob=True), Word("~/x", is_home=True), Word("~x")), "'*.o' *.o ~/x '~x'"),
+        ((Word("$x y", is_open=True, is_single=True), Word("$x", is_open=True), Word("$x")), '"$x y" $x \'$x\''),
+        ((Word("it's"), Word("$it's"), Word("")), "\"it's\" '$it'\\''s' ''"),
+        ((Word("["), Word("{}"), Word("{a,b}")), "[ {} '{a,b}'"),
+    ],
+)
+def test_a_command_is_shown_as_a_shell_needs_it(words: tuple[Word, ...], expected: str) -> None:
+    """In quotes are the words that a shell would read otherwise, and only they."""
+    assert phrase(Run(words)) == expected
