@@ -163,7 +163,7 @@ def test_an_action_is_reported_in_a_few_words(action: Action, expected: str) -> 
     [
         ((Word("git"), Word("-m"), Word("fix it")), "git -m 'fix it'"),
         ((Word("*.o"), Word("*.o", is_glob=True), Word("~/x", is_home=True), Word("~x")), "'*.o' *.o ~/x '~x'"),
-        ((Word("$x y", is_open=True, is_single=True), Word("$x", is_open=True), Word("$x")), '"$x y" $x \'$x\''),
+        ((Word("$x y", is_open=True, is_single=True), Word("$x", is_open=True), Word("$x")), "\"$x y\" $x '$x'"),
         ((Word("it's"), Word("$it's"), Word("")), "\"it's\" '$it'\\''s' ''"),
         ((Word("["), Word("{}"), Word("{a,b}")), "[ {} '{a,b}'"),
     ],
