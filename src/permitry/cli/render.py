@@ -12,7 +12,6 @@ from rich.text import Text
 
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.explanation import Explanation, Line, action_lines, lines_of
-from permitry.core.json_values import mutable
 from permitry.core.texts import one_line, shortened, visible
 
 __all__ = ["SummaryRow", "console_on", "diff", "explanation", "one_line", "request", "shortened", "summary", "visible"]
@@ -96,7 +95,7 @@ def request(
 def _arguments(console: Console, asked: ToolConfirmationRequest, *, in_full: bool) -> bool:
     is_whole = True
     for name, value in asked.arguments.items():
-        text = value if isinstance(value, str) else json.dumps(mutable(value))
+        text = value if isinstance(value, str) else json.dumps(value)
         shown = _indented(text) if in_full else shortened(text, _LONGEST)
         is_whole = is_whole and (in_full or len(one_line(text)) <= _LONGEST)
         console.print(Text(f"  {one_line(name)}: {shown}"), soft_wrap=True)

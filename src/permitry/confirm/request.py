@@ -1,13 +1,12 @@
 """What a human is shown when a call needs confirmation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
-from permitry.core.json_values import JsonValue
 from permitry.core.spec import ArgumentRole, ToolSpec
 
 __all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]
@@ -47,9 +46,9 @@ class ToolConfirmationRequest:
         return self.call.tool
 
     @property
-    def arguments(self) -> Mapping[str, JsonValue]:
-        """The arguments, read-only."""
-        return self.call.arguments
+    def arguments(self) -> dict[str, Any]:
+        """The arguments as plain JSON values, lists among them: a fresh copy, so that changes to it change no call."""
+        return self.call.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a human is shown as plain data, for `json.dumps`: a fresh copy.
@@ -58,7 +57,7 @@ class ToolConfirmationRequest:
         """
         call = self.call
         return {
-            "tool": call.tool, "arguments": call.to_dict(), "reason": self.reason, "call_id": call.call_id,
+            "tool": call.tool, "arguments": self.arguments, "reason": self.reason, "call_id": call.call_id,
             "digest": call.digest, "path": self.path, "preview": self.preview,
         }  # fmt: skip
 

@@ -22,6 +22,7 @@ def test_a_request_is_plain_data_for_another_program(unruled: Decision) -> None:
     """A web page or a chat takes JSON, which the frozen arguments are not."""
     call = ToolCall("write_file", {"path": "a.txt", "lines": [1, {"b": None}]}, call_id="c1")
     request = ConfirmationRequestFactory(lambda _: "+hello").create(call, unruled)
+    assert request.arguments == {"path": "a.txt", "lines": [1, {"b": None}]}
     assert json.loads(json.dumps(request.to_dict())) == {
         "tool": "write_file", "arguments": {"path": "a.txt", "lines": [1, {"b": None}]},
         "reason": "no rule allows this tool", "call_id": "c1", "digest": call.digest, "path": "a.txt",
