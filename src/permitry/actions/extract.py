@@ -221,9 +221,11 @@ class _Extraction:
         # Another client takes another scheme, or a path.
         self.possible += () if by_https is None else (connect,)
         self.possible += other_readings(text, origin)
-        if connect.host is None or by_https is not None:
-            # `file:///etc/passwd` is a path, and any other text without a host may be one.
-            (self.possible if text[:5].lower() == "file:" else self.guessed).extend(_guess(text, self.folder))
+        # `file:///etc/passwd` is a path, also with `localhost` as its host; any other text without a host may be one.
+        if text[:5].lower() == "file:":
+            self.possible += _guess(text, self.folder)
+        elif connect.host is None or by_https is not None:
+            self.guessed += _guess(text, self.folder)
         self.doubts.append(f"it connects to `{text}`")
 
     def path(self, origin: str, text: str, role: ArgumentRole) -> None:

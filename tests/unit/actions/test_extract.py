@@ -80,11 +80,13 @@ def test_an_address_is_connected_to() -> None:
     assert actions.doubt == "it connects to `https://Example.com/a`"
 
 
-@pytest.mark.parametrize("text", ["file:///etc/passwd", "/etc/passwd"])
+@pytest.mark.parametrize(
+    "text", ["file:///etc/passwd", "file://localhost/etc/passwd", "FILE://h/etc/passwd", "/etc/passwd"]
+)
 def test_an_address_without_a_host_may_be_a_path(text: str) -> None:
     """A restriction on paths sees it; without a scheme it is a guess."""
     actions = _read({"url": text}, {"url": Role.URL})
-    found = actions.possible if text.startswith("file:") else actions.guessed
+    found = actions.possible if text.lower().startswith("file:") else actions.guessed
     assert any("/etc/passwd" in each.place.names for each in found if isinstance(each, Touch))
     assert all(isinstance(action, Connect) for action in actions.certain)
 
@@ -174,7 +176,7 @@ def test_a_command_may_be_a_list_of_words(role: ArgumentRole) -> None:
 def test_a_command_may_be_a_text() -> None:
     """A shell reads it."""
     actions = _read({"command": "ls 'a b' && rm x"}, {"command": Role.COMMAND})
-    assert _told(actions) == ["ls a b", "rm x"]
+    assert _told(actions) == ["ls 'a b'", "rm x"]
     assert actions.doubt == "`rm` deletes files"
 
 
