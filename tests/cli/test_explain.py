@@ -13,7 +13,19 @@ Objects = Callable[[str], list[dict[str, Any]]]
 RULES = ("--rules", "permitry:coding-agent")
 EXPLAIN = ("explain", *RULES)
 DECIDED = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
-TRACED = ["rule", "phase", "priority", "effect", "outcome", "deciding", "source", "near_miss", "error", "lists"]
+TRACED = [
+    "rule",
+    "phase",
+    "priority",
+    "effect",
+    "outcome",
+    "deciding",
+    "source",
+    "near_miss",
+    "unless",
+    "error",
+    "lists",
+]
 BUILT_IN = {"present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"}
 
 

@@ -98,6 +98,7 @@ def _trace(rule: RuleTrace) -> dict[str, object]:
         "deciding": rule.deciding,
         "source": rule.source,
         "near_miss": rule.near_miss,
+        "unless": rule.unless,
         "error": rule.error,
         "lists": rule.lists,
     }

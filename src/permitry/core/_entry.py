@@ -187,6 +187,7 @@ class Entry:
             reason=self.reason,
             deciding=self.rule_id == deciding,
             near_miss=self._near_miss(question) if is_near else None,
+            unless=self._not_lifted(question) if outcome is RuleOutcome.MATCHED else None,
             error=failures[0].error if failures else doubt,
             lists=tuple(sorted(lists_in(self.rule))),
         )
@@ -237,6 +238,13 @@ class Entry:
         if covers_a_part:
             return RuleOutcome.COVERED
         return RuleOutcome.UNSURE if isinstance(answer, Unsure) else RuleOutcome.NOT_MATCHED
+
+    def _not_lifted(self, question: Question) -> str | None:
+        try:
+            not_lifted = getattr(self.rule, "not_lifted", None)
+            return None if not_lifted is None else not_lifted(question)
+        except Exception:  # noqa: BLE001 -- as for a near miss
+            return None
 
     def _near_miss(self, question: Question) -> str | None:
         try:

@@ -29,7 +29,8 @@ class RuleOutcome(enum.Enum):
 class RuleTrace:
     """One rule's part in an explanation; `near_miss` completes "would have matched, but …".
 
-    `lists` are the names of the lists that it uses.
+    `lists` are the names of the lists that it uses. `unless` says of a restriction that matched why its exceptions do
+    not apply; None without one.
     """
 
     rule_id: str
@@ -43,6 +44,7 @@ class RuleTrace:
     near_miss: str | None = None
     error: str | None = None
     lists: tuple[str, ...] = ()
+    unless: str | None = None
 
 
 @attrs.frozen
@@ -168,8 +170,9 @@ def _described(rule: RuleTrace) -> str:
         return f"{head}  failed, so it counts as matched: {one_line(rule.error or '')}"
     if rule.outcome is RuleOutcome.UNSURE:
         return f"{head}  may match, so it asks: {one_line(rule.error or '')}"
-    if rule.deciding:
-        return f"{head}  decided"
+    if rule.deciding or rule.unless is not None:
+        decided = "decided" if rule.deciding else "matched"
+        return f"{head}  {decided}" + (f"; `unless` does not apply: {one_line(rule.unless)}" if rule.unless else "")
     if rule.outcome is RuleOutcome.COVERED:
         return f"{head}  permits a part of the call; {one_line(rule.near_miss or 'the rest is not covered')}"
     if rule.near_miss is not None:

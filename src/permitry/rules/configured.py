@@ -117,6 +117,11 @@ class ConfiguredRule:
             return self._near_name(question)
         return ", ".join(self.scope.facts(question, over_approximate=over_approximate)) or self._budget_fact()
 
+    def not_lifted(self, question: Question) -> str | None:
+        """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
+        is_restriction = self.effect is not Verdict.ALLOW
+        return (" and ".join(self.scope.not_lifted(question)) or None) if is_restriction else None
+
     def _near_name(self, question: Question) -> str | None:
         """Return the name of a tool of this rule that differs from the called one in case and signs alone."""
         called = _letters(question.call.tool)

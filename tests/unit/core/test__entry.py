@@ -142,3 +142,14 @@ def test_a_trace_says_how_the_rule_answered(answer: object, covered: object, out
     trace = entry.trace(QUESTION, "r")
     assert (trace.outcome, trace.deciding) == (outcome, True)
     assert (trace.error is not None) is (outcome in (RuleOutcome.UNSURE, RuleOutcome.FAILED))
+
+
+def test_an_exception_of_a_rule_that_matched_is_explained() -> None:
+    """As far as the rule can say it; a failure there costs nothing."""
+
+    class _Excepting(StubRule):
+        def not_lifted(self, _: Question) -> str:
+            return "`b` (a)" if self.id == "says" else str(1 // 0)
+
+    entries = _entries(*(_Excepting(name, **BLOCKS) for name in ("says", "fails")), StubRule("no", **BLOCKS))
+    assert [entry.trace(QUESTION, None).unless for entry in entries] == ["`b` (a)", None, None]

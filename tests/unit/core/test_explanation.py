@@ -65,6 +65,18 @@ def test_an_explanation_reads_as_text() -> None:
     ]
 
 
+def test_why_an_exception_does_not_apply_is_in_words() -> None:
+    """Of the rule that decided, and of others that matched."""
+    decided = RuleTrace(
+        "r", Phase.RESTRICTION, 150, Verdict.BLOCK, RuleOutcome.MATCHED, None, "", deciding=True, unless="`b` (a)"
+    )
+    lines = str(Explanation(_decision(), (decided, attrs.evolve(decided, deciding=False)))).splitlines()
+    assert [line.partition("(code)  ")[2] for line in lines if "(code)" in line] == [
+        "decided; `unless` does not apply: `b` (a)",
+        "matched; `unless` does not apply: `b` (a)",
+    ]
+
+
 def test_how_each_rule_took_part_is_in_words() -> None:
     """A rule that may match, or permits a part, says so."""
     unsure = RuleTrace("u", Phase.RESTRICTION, 150, Verdict.BLOCK, RuleOutcome.UNSURE, None, "", error="an open word")

@@ -131,6 +131,37 @@ def test_an_exception_that_holds_is_the_near_miss() -> None:
     assert rule.near_miss(_question()) == "`unless` holds"
 
 
+@pytest.mark.parametrize(
+    ("unless", "why"),
+    [
+        (Conditions((PLAN,)), "mode = default (expected: plan)"),
+        (Conditions(commands=(ArgvPattern("ls *"),)), "`rm` (expected: run `ls *`)"),
+        (
+            (Conditions((PLAN,)), Conditions(commands=(ArgvPattern("cd *"), ArgvPattern("ls *")))),
+            "mode = default (expected: plan) and `rm` (expected: run `cd *`, ...)",
+        ),
+        (None, None),
+    ],
+)
+def test_an_exception_that_does_not_hold_is_explained(unless: Any, why: str | None) -> None:  # noqa: ANN401 -- passed on
+    """Of a restriction, with what is expected and what is there instead; the exceptions of a permission are others."""
+    scope = Scope((ToolSelector("bash"),), unless=unless)
+    rule = ConfiguredRule("rule", Verdict.BLOCK, 150, scope)
+    assert rule.matches(_doing(LS, RM)) is True
+    assert rule.not_lifted(_doing(LS, RM)) == why
+    assert attrs.evolve(rule, effect=Verdict.ALLOW, priority_number=250).not_lifted(_doing(LS, RM)) is None
+
+
+def test_an_exception_is_about_what_the_rule_is_about() -> None:
+    """What meets both is not named, and where all that is known does, something else may be done."""
+    unless = Conditions(commands=(ArgvPattern("rm a"),))
+    scope = Scope(when=Conditions(commands=(ArgvPattern("rm *"),)), unless=unless)
+    rule = ConfiguredRule("rule", Verdict.BLOCK, 150, scope)
+    removed = [Run((Word("rm"), Word(name))) for name in "ab"]
+    assert rule.not_lifted(_doing(LS, *removed)) == "`rm b` (expected: run `rm a`)"
+    assert rule.not_lifted(_doing(LS, removed[0])) == "something that is not certain (expected: run `rm a`)"
+
+
 # Budgets ----------------------------------------------------------------------------------------------------------
 
 

@@ -221,6 +221,21 @@ class Scope:
         elif question.tool is not None and question.tool.roles:
             yield from self._uncovered(question)
 
+    def not_lifted(self, question: Question) -> Iterator[str]:
+        """Yield for each alternative of `unless` why it does not lift the restriction from the call, for people."""
+        for unless in self.unless:
+            facts = list(unless.facts(question, over_approximate=False))
+            if not facts:
+                facts = [f"{self._what_is_left(unless, question)} (expected: {unless.does})"]
+            yield ", ".join(facts)
+
+    def _what_is_left(self, unless: Conditions, question: Question) -> str:
+        about = self.when if self.when.are_about_actions else None
+        for part in question.parts.every:
+            if (about is None or about.may_fit(part, question)) and not unless.fit(part, question.actions):
+                return f"`{phrase(part.subject)}`"
+        return "something that is not certain"
+
     def lacks_roles(self, question: Question) -> bool:
         """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
         if question.tool is not None and question.tool.roles is not None:
