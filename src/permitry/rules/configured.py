@@ -6,11 +6,10 @@ import attrs
 
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
-from permitry.core.lists import Lists
 from permitry.core.policy import SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.scope import Scope, Scoped
 from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["ConfiguredRule"]
@@ -21,7 +20,7 @@ _BUDGETS = (Budget, NoneType)
 
 
 @attrs.frozen
-class ConfiguredRule:
+class ConfiguredRule(Scoped):
     """A rule from a file: its scope, its effect, and its budget, if it has one.
 
     A restriction with a budget applies once that is spent; a permission, while it is not. `labels`
@@ -54,19 +53,6 @@ class ConfiguredRule:
     def specificity(self) -> tuple[int, int]:
         """How narrow the rule is; of several restrictions that match with one priority, the narrowest is named."""
         return self.scope.specificity
-
-    @property
-    def lists(self) -> frozenset[str]:
-        """The names of the lists in its conditions."""
-        return self.scope.lists
-
-    def with_lists(self, added: Lists) -> "ConfiguredRule":
-        """Return the rule with more values in the lists that it uses.
-
-        Raises: `RuleError` for a value that is not valid where its list is used.
-        """
-        scope = self.scope.with_lists(added)
-        return self if scope is self.scope else attrs.evolve(self, scope=scope)
 
     def matches(self, question: Question) -> bool | Unsure:
         """Return whether the rule applies to the call.

@@ -2,15 +2,14 @@
 
 import attrs
 
-from permitry.core.lists import Lists
 from permitry.core.rule import Question, Unsure
-from permitry.rules.conditions.scope import Scope
+from permitry.rules.conditions.scope import Scope, Scoped
 
 __all__ = ["FlowRule"]
 
 
 @attrs.frozen
-class FlowRule:
+class FlowRule(Scoped):
     """Labels the session, or counts the call for a budget, when a call that is in scope has started to run.
 
     `label` is the label that the session gets, if any. `counts`: the call counts for the budget of
@@ -22,19 +21,6 @@ class FlowRule:
     label: str | None = None
     counts: bool = False
     source: str | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
-
-    @property
-    def lists(self) -> frozenset[str]:
-        """The names of the lists in its conditions."""
-        return self.scope.lists
-
-    def with_lists(self, added: Lists) -> "FlowRule":
-        """Return the rule with more values in the lists that it uses.
-
-        Raises: `RuleError` for a value that is not valid where its list is used.
-        """
-        scope = self.scope.with_lists(added)
-        return self if scope is self.scope else attrs.evolve(self, scope=scope)
 
     def matches(self, question: Question) -> bool | Unsure:
         """Return whether the call is in scope; over-approximated, as for a restriction.

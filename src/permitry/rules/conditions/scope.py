@@ -13,7 +13,7 @@ paths and hosts.
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 import attrs
 
@@ -30,7 +30,7 @@ from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 
-__all__ = ["Condition", "Conditions", "Listed", "Scope"]
+__all__ = ["Condition", "Conditions", "Listed", "Scope", "Scoped"]
 
 _NOTHING = Conditions()
 
@@ -337,6 +337,26 @@ class Scope:
         paths = Conditions(paths=when.paths, accesses=when.accesses, names_programs=names_programs)
         kinds = (Conditions(commands=when.commands), paths, Conditions(hosts=when.hosts))
         return tuple(kind for kind in kinds if kind.are_about_actions)
+
+
+@attrs.frozen
+class Scoped:
+    """What a rule with a scope has of it: named lists that a session fills."""
+
+    scope: Scope = attrs.field(factory=Scope, kw_only=True)
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The names of the lists in its conditions."""
+        return self.scope.lists
+
+    def with_lists(self, added: Lists) -> Self:
+        """Return the rule with more values in the lists that it uses.
+
+        Raises: `RuleError` for a value that is not valid where its list is used.
+        """
+        scope = self.scope.with_lists(added)
+        return self if scope is self.scope else attrs.evolve(self, scope=scope)
 
 
 def _plain_holds(unless: Conditions, question: Question) -> bool:
