@@ -225,7 +225,11 @@ class AuthorizationRule(Protocol):
         ...
 
     def near_miss(self, question: Question) -> str | None:
-        """Return the one fact that kept the rule from matching, or None."""
+        """Return the one fact that kept the rule from matching, or None.
+
+        A restriction may also have `not_lifted(question)`, which returns why its exceptions do not apply to a call that
+        it matches, or None; both are for explanations alone.
+        """
         ...
 
 
