@@ -28,23 +28,25 @@ from permitry.rules.configured import ConfiguredRule
 __all__ = ["run"]
 
 _SIZES = (10, 1_000, 10_000)
+_CALLS = 100
 _HERE = AuthContext(workspace="/w")
 _TEXT = """\
-All rules are about the same tool, and each call meets one of them. The conditions are an argument that equals a text,
-a command such as `prog7 sub7 *`, a host, and a path such as `dir7/sub/**`. permitry reads what the command would do
-before it decides; the others are given the argument, or the words of the command, as they are: Cedar has one policy
-with a condition for each rule, all on one action; rbacx has one rule for each, on a resource with that id; then there
-are a dictionary from program and sub-command to the answer, and a loop."""
+All rules are about the same tool, and each call meets one of them. permitry is asked about each call once, as it keeps
+what it has read for a while. The conditions are an argument that equals a text, a command such as `prog7 sub7 *`, a
+host, and a path such as `dir7/sub/**`. permitry reads what the command would do before it decides; the others are given
+the argument, or the words of the command, as they are: Cedar has one policy with a condition for each rule, all on one
+action; rbacx has one rule for each, on a resource with that id; then there are a dictionary from program and
+sub-command to the answer, and a loop."""
 
 
 @attrs.frozen
 class _Kind:
-    """One kind of condition: what rule `n` says, and a call that meets it."""
+    """One kind of condition: what rule `n` says, and a call that meets it, with any word at its end."""
 
     name: str
     tool: str
     when: Callable[[int], Conditions]
-    arguments: Callable[[int], dict[str, Any]]
+    arguments: Callable[[int, str], dict[str, Any]]
 
 
 _KINDS = (
@@ -52,25 +54,25 @@ _KINDS = (
         "argument",
         "look_up",
         lambda n: Conditions((argument_condition("key", f"value{n}"),)),
-        lambda n: {"key": f"value{n}"},
+        lambda n, _: {"key": f"value{n}"},
     ),
     _Kind(
         "command",
         "bash",
         lambda n: Conditions(commands=(ArgvPattern(f"prog{n % 100} sub{n} *"),)),
-        lambda n: {"command": f"prog{n % 100} sub{n} --fast x"},
+        lambda n, end: {"command": f"prog{n % 100} sub{n} --fast {end}"},
     ),
     _Kind(
         "host",
         "fetch_url",
         lambda n: Conditions(hosts=(host_pattern(f"host{n}.example.com"),)),
-        lambda n: {"url": f"https://host{n}.example.com/page"},
+        lambda n, end: {"url": f"https://host{n}.example.com/{end}"},
     ),
     _Kind(
         "path",
         "write_file",
         lambda n: Conditions(paths=(PathPattern(f"dir{n}/sub/**"),)),
-        lambda n: {"path": f"dir{n}/sub/file", "content": "x"},
+        lambda n, end: {"path": f"dir{n}/sub/{end}", "content": "x"},
     ),
 )
 
@@ -106,20 +108,25 @@ def run(scale: Scale, tell: Tell) -> Report:
 
 
 def _subjects(kind: _Kind, size: int, wrong: list[str]) -> Iterator[tuple[str, Subject]]:
-    numbers = [number * 37 % size for number in range(min(size, 100))]
+    numbers = [number * 37 % size for number in range(_CALLS)]
     for effect, priority in ((Verdict.BLOCK, 150), (Verdict.ALLOW, 250)):
         policy = _policy(kind, size, effect, priority)
-        calls = [(ToolCall(kind.tool, kind.arguments(n)), _HERE) for n in numbers]
-        found = {policy.decide(*call).verdict for call in calls}
+        calls = functools.partial(_calls, kind, numbers)
+        found = {policy.decide(*call).verdict for call in calls(0)}
         if found != {effect}:
             wrong.append(f"one tool: {size} rules on {kind.name} say {found}, and not {effect}")
-        yield f"permitry, {effect.value}", _subject(policy.decide, calls)
+        yield f"permitry, {effect.value}", Subject(policy.decide, calls, is_repeatable=False)
     peers = ((_in_a_loop, "naive loop"), (_in_a_dictionary, "dictionary"), (_cedar, "cedarpy"), (_rbacx, "rbacx, core"))
     for make, name in peers:
         made = make(kind, size)
         if made is not None:
             ask, request = made
             yield name, _subject(ask, [request(n) for n in numbers])
+
+
+def _calls(kind: _Kind, numbers: Sequence[int], turn: int) -> Sequence[tuple[ToolCall, AuthContext]]:
+    """Return calls that were not asked about before, as what was read is kept for a while."""
+    return [(ToolCall(kind.tool, kind.arguments(n, f"x{turn}-{at}")), _HERE) for at, n in enumerate(numbers)]
 
 
 def _subject(ask: Callable[..., object], requests: Sequence[tuple[Any, ...]]) -> Subject:
@@ -139,18 +146,18 @@ def _key(kind: _Kind, arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _in_a_loop(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int], tuple[Any, ...]]]:
-    keys = [_key(kind, kind.arguments(n)) for n in range(size)]
+    keys = [_key(kind, kind.arguments(n, "x")) for n in range(size)]
 
     def ask(arguments: Mapping[str, Any]) -> bool:
         wanted = _key(kind, arguments)
         return any(key == wanted for key in keys)
 
-    return ask, lambda n: (kind.arguments(n),)
+    return ask, lambda n: (kind.arguments(n, "x"),)
 
 
 def _in_a_dictionary(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int], tuple[Any, ...]]]:
-    keys = {_key(kind, kind.arguments(n)): True for n in range(size)}
-    return lambda arguments: keys.get(_key(kind, arguments), False), lambda n: (kind.arguments(n),)
+    keys = {_key(kind, kind.arguments(n, "x")): True for n in range(size)}
+    return lambda arguments: keys.get(_key(kind, arguments), False), lambda n: (kind.arguments(n, "x"),)
 
 
 def _cedar(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int], tuple[Any, ...]]] | None:
@@ -159,7 +166,7 @@ def _cedar(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int
     except ImportError:
         return None
     action = json.dumps(kind.tool)
-    texts = (json.dumps(" ".join(_key(kind, kind.arguments(n)))) for n in range(size))
+    texts = (json.dumps(" ".join(_key(kind, kind.arguments(n, "x")))) for n in range(size))
     written = "\n".join(
         f"permit(principal, action == Action::{action}, resource) when {{ context.key == {text} }};" for text in texts
     )
@@ -167,7 +174,7 @@ def _cedar(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int
     ask = functools.partial(cedarpy.is_authorized, policies=policies, entities=entities)
 
     def request(n: int) -> tuple[dict[str, Any]]:
-        context = {"key": " ".join(_key(kind, kind.arguments(n)))}
+        context = {"key": " ".join(_key(kind, kind.arguments(n, "x")))}
         who = {"principal": 'Agent::"main"', "action": {"type": "Action", "id": kind.tool}, "resource": 'Box::"box"'}
         return ({**who, "context": context},)
 
@@ -176,7 +183,7 @@ def _cedar(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int
 
 def _rbacx(kind: _Kind, size: int) -> tuple[Callable[..., object], Callable[[int], tuple[Any, ...]]] | None:
     def about(n: int) -> dict[str, Any]:
-        return {"type": kind.tool, "id": " ".join(_key(kind, kind.arguments(n)))}
+        return {"type": kind.tool, "id": " ".join(_key(kind, kind.arguments(n, "x")))}
 
     rules = [{"id": str(n), "effect": "permit", "actions": ["call"], "resource": about(n)} for n in range(size)]
     try:
