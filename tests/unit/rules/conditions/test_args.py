@@ -6,6 +6,8 @@ import pickle
 import pytest
 
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.args import OPERATORS, ArgumentCondition, argument_condition
 
@@ -304,3 +306,17 @@ def test_what_is_expected_is_shown() -> None:
     """Next to the value, in near misses; as briefly as this."""
     assert argument_condition("n", {"ge": 1, "le": 9}).expected == "ge 1 and le 9"
     assert argument_condition("n", {"in": ["x" * 99]}).expected.endswith("(106 characters)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fact"),
+    [
+        ({"x": {"y": 1}}, "args.x.y = 1"),
+        ({}, "args.x.y = missing"),
+        ({"x": {"y": "z" * 99}}, 'args.x.y = "' + "z" * 59 + "..."),
+    ],
+)
+def test_what_the_argument_is_instead_is_shown(arguments: dict[str, object], fact: str) -> None:
+    """Canonically, and as briefly."""
+    question = Question(ToolCall("tool", arguments), AuthContext())
+    assert argument_condition("x.y", 2).fact(question) == fact

@@ -23,6 +23,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question, Unsure
+from permitry.core.spec import ToolSpec
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.args import argument_condition
@@ -173,6 +174,25 @@ def test_an_error_counts_only_where_something_fires() -> None:
     with pytest.raises(UnevaluableError):
         scope.restricts(_question(RM))
     assert isinstance(scope.restricts(_question(UNREADABLE)), Unsure)
+
+
+def test_an_error_of_a_permission_counts_only_where_it_would_cover() -> None:
+    """What covers nothing anyway needs no answer."""
+    scope = _when("command rm *", unless=_conditions(plain=(FAILS,)))
+    with pytest.raises(UnevaluableError, match="no answer"):
+        scope.covers(_question(RM))
+    failing = Scope(when=_conditions("command rm *", plain=(FAILS,)))
+    with pytest.raises(UnevaluableError, match="no answer"):
+        failing.covers(_question(RM))
+    assert failing.covers(_question(LS)) == frozenset()
+
+
+@pytest.mark.parametrize("tool", ["bash", "grep"])
+def test_another_tool_that_a_name_may_mean_is_restricted_as_well(tool: str) -> None:
+    """It is asked about only while the answer can still change."""
+    question = attrs.evolve(_question(RM, tool=tool), likely=(ToolSpec("grep"), ToolSpec("bash")))
+    assert Scope((ToolSelector(tool),)).restricts(question) is True
+    assert Scope((ToolSelector("other"),)).restricts(question) is False
 
 
 @pytest.mark.parametrize(
