@@ -28,6 +28,7 @@ CALLS = (
 )
 # Each example of these loads rule sets, so the small profile has half as many.
 slow = settings(max_examples=settings().max_examples // (1 if settings().max_examples > 100 else 2))
+CODING_AGENT = [Origin("permitry:coding-agent")]
 CONTEXTS = [AuthContext(mode=mode, workspace="/nowhere/work") for mode in ("default", "plan", "yolo")]
 
 
@@ -43,6 +44,12 @@ def cache(folder: Path) -> Iterator[RuleCache]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder))
         yield RuleCache(folder / ".cache" / "permitry", folder / ".local" / "state" / "permitry" / "cache.key")
+
+
+@pytest.fixture(scope="module")
+def coding_agent() -> RuleSet:
+    """Return the shipped sets, read from their files."""
+    return load_rules(CODING_AGENT)
 
 
 @st.composite
@@ -150,14 +157,14 @@ def test_a_file_that_changes_under_the_cache_is_read_again(
 
 @slow
 @given(data=st.data())
-def test_a_changed_byte_of_the_cache_changes_no_policy(cache: RuleCache, data: st.DataObject) -> None:
+def test_a_changed_byte_of_the_cache_changes_no_policy(
+    cache: RuleCache, coding_agent: RuleSet, data: st.DataObject
+) -> None:
     """The files are read again, and say what they said."""
-    origins = [Origin("permitry:coding-agent")]
-    loaded = load_rules(origins)
-    cache.load(origins)
+    cache.load(CODING_AGENT)
     before = set(cache.folder.iterdir())
     (path,) = (
-        each for each in before if b"permitry:coding-agent" in each.read_bytes() and _is_of(cache, each, origins)
+        each for each in before if b"permitry:coding-agent" in each.read_bytes() and _is_of(cache, each, CODING_AGENT)
     )
     content = bytearray(path.read_bytes())
     at = data.draw(st.integers(0, len(content) - 1))
@@ -165,10 +172,10 @@ def test_a_changed_byte_of_the_cache_changes_no_policy(cache: RuleCache, data: s
     assume(content[at] != byte)
     content[at] = byte
     path.write_bytes(content)
-    assert cache.kept(origins) is None
-    assert cache.load(origins) == loaded
+    assert cache.kept(CODING_AGENT) is None
+    assert cache.load(CODING_AGENT) == coding_agent
     path.write_bytes(content[:at])
-    assert cache.load(origins) == loaded
+    assert cache.load(CODING_AGENT) == coding_agent
 
 
 def _is_of(cache: RuleCache, path: Path, origins: list[Origin]) -> bool:
