@@ -1,11 +1,17 @@
-"""`AuthorizedCall`: the only thing the registry runs."""
+"""`AuthorizedCall`: the only thing the registry runs, and the table of those that have not run yet."""
 
-from typing import NoReturn, Protocol
+import functools
+import os
+import weakref
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
+from permitry.errors import ReplayError
 
-__all__ = ["AuthorizedCall", "RunObserver"]
+__all__ = ["Authorizations", "AuthorizedCall", "RunObserver"]
+
+Authorized = TypeVar("Authorized")
 
 
 class RunObserver(Protocol):
@@ -21,9 +27,9 @@ class RunObserver(Protocol):
 
 
 class AuthorizedCall:
-    """A call that may run once: created by a `ToolHandler`, redeemed by the registry it was created for.
+    """A call that may run once: created after a decision, redeemed where it was created.
 
-    It cannot be built, copied or pickled. What runs is what was authorized: the registry keeps the call itself and
+    It cannot be built, copied or pickled. What runs is what was authorized: `Authorizations` keeps the call itself and
     looks it up by this object's identity, so nothing written onto the object matters.
     """
 
@@ -40,3 +46,43 @@ class AuthorizedCall:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("an AuthorizedCall cannot be pickled")
+
+
+class Authorizations(Generic[Authorized]):
+    """What was authorized and has not run yet, by the identity of its `AuthorizedCall`. Thread-safe."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        # By identity: the token, the process that created it, and what it gives.
+        self._kept: dict[int, tuple[weakref.ref[AuthorizedCall], int, Authorized]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def create(self, authorized: Authorized) -> AuthorizedCall:
+        """Return a new object that gives `authorized` once; without it, that is dropped."""
+        token = object.__new__(AuthorizedCall)
+        key = id(token)
+        self._kept[key] = weakref.ref(token, functools.partial(_drop, self._kept, key)), os.getpid(), authorized
+        return token
+
+    def redeem(self, token: AuthorizedCall) -> Authorized:
+        """Return what was authorized, once.
+
+        Raises: `ReplayError` for any other object, for one that was redeemed before, and in a forked process.
+        """
+        # The pop is atomic: of two threads with one token, one gets the entry. The entry is removed when the token is
+        # destroyed, and so before another object can have the token's id.
+        found = self._kept.get(id(token))
+        # A fork copies the entry as well; the authorization stays with the process that got it.
+        if found is None or found[0]() is not token or found[1] != os.getpid():
+            raise ReplayError("this call was not authorized here, or has already run")
+        if self._kept.pop(id(token), None) is not found:
+            raise ReplayError("this call has already run")
+        return found[2]
+
+
+def _drop(kept: dict[int, Any], key: int, _: object) -> None:
+    """Forget an authorization whose token is gone."""
+    kept.pop(key, None)

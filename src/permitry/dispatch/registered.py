@@ -1,7 +1,5 @@
 """Records of the registry: a registered tool, an authorized call, and the state that all runs share."""
 
-import os
-import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -12,7 +10,7 @@ from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Canonical, Check
-from permitry.dispatch.authorized import AuthorizedCall, RunObserver
+from permitry.dispatch.authorized import RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, ReadWriteLocks, SingleFlight, ToolLimits
 from permitry.dispatch.scope import CallScope
@@ -148,18 +146,15 @@ def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
 class Authorization:
     """What an `AuthorizedCall` refers to: the call, the context it was authorized in, and the observer of its run.
 
-    It is dropped with the `token`: without one it cannot be redeemed. `tool` is the one whose declaration the rules
-    saw; it is the one that runs, even if another has been registered in its place. `session` is the one that the
-    context was read from. `process` is the id of the process that authorized the call.
+    `tool` is the one whose declaration the rules saw; it is the one that runs, even if another has been registered in
+    its place. `session` is the one that the context was read from.
     """
 
-    token: "weakref.ref[AuthorizedCall]"
     call: ToolCall
     context: AuthContext
     tool: RegisteredTool
     observer: RunObserver
     session: Any = attrs.field(default=None, repr=False)
-    process: int = attrs.field(factory=os.getpid)
 
 
 @attrs.define(eq=False)

@@ -1,10 +1,7 @@
 """The registry: tools by name, and `dispatch`, which takes nothing but an `AuthorizedCall`."""
 
 import contextlib
-import functools
-import os
 import threading
-import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -17,14 +14,14 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Canonical, Check, is_async, takes
-from permitry.dispatch.authorized import AuthorizedCall, RunObserver
+from permitry.dispatch.authorized import Authorizations, AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
 from permitry.dispatch.registered import BY_SCHEMA, Authorization, RegisteredTool, Shared, Started
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import Caller, CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
-from permitry.errors import RegistryError, ReplayError, ToolError, UnknownToolError, safe_str
+from permitry.errors import RegistryError, ToolError, UnknownToolError, safe_str
 
 __all__ = ["CallTimeHandler", "ContextHandler", "Handler", "ToolFilter", "ToolRegistry", "is_async"]
 
@@ -75,7 +72,7 @@ class ToolRegistry:
     # For each name that is valid for providers, the tools whose own name differs from it (`mcp:docs/search`).
     _wires: dict[str, tuple[str, ...]] = attrs.field(factory=dict, init=False, repr=False)
     # INVARIANT: an entry is here exactly while its AuthorizedCall has been created, not yet redeemed, and not dropped.
-    _outstanding: dict[int, Authorization] = attrs.field(factory=dict, init=False, repr=False)
+    _outstanding: Authorizations[Authorization] = attrs.field(factory=Authorizations, init=False, repr=False)
     _shared: Shared = attrs.field(factory=Shared, init=False, repr=False)
     _closing: list[Callable[[], None]] = attrs.field(factory=list, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False, eq=False)
@@ -334,7 +331,7 @@ class ToolRegistry:
         self.close()
 
     def _run(self, authorized: AuthorizedCall, scope: Caller | None) -> Run:
-        authorization = self._redeem(authorized)
+        authorization = self._outstanding.redeem(authorized)
         shared = self._shared
         # The host may have set these fields after the registry was created.
         shared.telemetry, shared.artifacts, shared.on_event = self.telemetry, self.artifacts, self.on_event
@@ -356,26 +353,7 @@ class ToolRegistry:
         # INVARIANT: law 5. What the rules saw is what runs: from here on the authorization holds the tool itself.
         if entry is None or entry.tool.spec is not spec:
             raise UnknownToolError(f"no tool `{call.tool}` is registered with the declaration that was decided on")
-        token = object.__new__(AuthorizedCall)
-        kept = weakref.ref(token, functools.partial(_drop, self._outstanding, id(token)))
-        self._outstanding[id(token)] = Authorization(kept, call, context, entry.tool, observer, session)
-        return token
-
-    def _redeem(self, authorized: AuthorizedCall) -> Authorization:
-        # The pop is atomic: of two threads with one token, one gets the entry. The entry is removed when the token is
-        # destroyed, and so before another object can have the token's id.
-        authorization = self._outstanding.get(id(authorized))
-        # A fork copies the entry as well; the authorization stays with the process that got it.
-        if authorization is None or authorization.token() is not authorized or authorization.process != os.getpid():
-            raise ReplayError("this call was not authorized here, or has already run")
-        if self._outstanding.pop(id(authorized), None) is not authorization:
-            raise ReplayError("this call has already run")
-        return authorization
-
-
-def _drop(outstanding: dict[int, Authorization], key: int, _: object) -> None:
-    """Forget an authorization whose token is gone."""
-    outstanding.pop(key, None)
+        return self._outstanding.create(Authorization(call, context, entry.tool, observer, session))
 
 
 def _tool(

@@ -72,7 +72,9 @@ def test_a_call_that_does_not_fit_never_reaches_a_tool(registry: ToolRegistry) -
     handler = ToolHandler(Session(yolo_mode=True), registry=registry)
     outcome = handler.begin(ToolCall("tool", {"input": "x"}, kind=PayloadKind.CUSTOM))
     assert isinstance(outcome, Ready)
-    object.__setattr__(registry._outstanding[id(outcome.authorized)], "call", ToolCall("tool"))  # noqa: SLF001 -- as if
+    outstanding: Any = registry._outstanding  # noqa: SLF001 -- as if
+    kept = outstanding._kept  # noqa: SLF001 -- as if
+    object.__setattr__(kept[id(outcome.authorized)][-1], "call", ToolCall("tool"))
     with pytest.raises(FatalToolError, match="takes calls of kind custom"):
         handler.run(outcome)
 
