@@ -23,11 +23,12 @@ RINGS = {
     "rules": 2, "actions": 2, "messages": 2, "dispatch": 2, "confirm": 2, "audit": 2, "session": 2,
     "config": 3, "outcome": 3,
     "questions": 4,
-    "handler": 5,
-    "adapters": 6, "hooks": 6, "plugins": 6, "mcp": 6, "golden": 6, "proof": 6, "replay": 6, "inbox": 6, "testing": 6,
-    "port": 6,
-    "cli": 7,
-    "__main__": 8, "__init__": 8,
+    "guard": 5,
+    "handler": 6,
+    "adapters": 7, "hooks": 7, "plugins": 7, "mcp": 7, "golden": 7, "proof": 7, "replay": 7, "inbox": 7, "testing": 7,
+    "port": 7,
+    "cli": 8,
+    "__main__": 9, "__init__": 9,
 }  # fmt: skip
 
 THIRD_PARTY = {

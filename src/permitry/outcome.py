@@ -1,25 +1,38 @@
-"""What becomes of a call once it is decided: it may run, it waits for a human, or it does not run."""
+"""What becomes of a call once it is decided: it may run, it waits for a human, or it does not run.
+
+`Ready`, `Blocked` and `Pending` are what a `ToolHandler` gives; a host that runs its tools itself gets `Permit`,
+`Refusal`, `Ask` and `Silence` from its `Guard`.
+"""
 
 import enum
+import time
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self, TypeAlias
 
 import attrs
 
+from permitry.audit.record import RunRecord
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
 from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.telemetry import Outcome
+from permitry.errors import RegistryError
 
-__all__ = ["Blocked", "Cause", "Pending", "Ready"]
+__all__ = ["Ask", "Blocked", "Cause", "Decided", "Pending", "Permit", "Ready", "Refusal", "Silence"]
 
 
 @attrs.frozen
 class Ready:
-    """A call that may run now: hand the outcome to `ToolHandler.run`."""
+    """A call that may run now: hand the outcome to `ToolHandler.run`. `is_approved` says that a human was asked."""
 
     call: ToolCall
     decision: Decision
     authorized: AuthorizedCall
+    is_approved: bool = False
 
 
 class Cause(enum.Enum):
@@ -29,9 +42,11 @@ class Cause(enum.Enum):
     DECLINED = "declined"
     UNANSWERED = "not answered"
     BAD_EDIT = "edited into no call"
+    BAD_CALL = "not a call"
     MISFIT = "arguments do not fit"
     UNAVAILABLE = "not available here"
     NOT_RECORDED = "not recorded"
+    NOT_ASKED = "no such question"
     HANDLED = "handled before"
     QUESTIONS = "too many questions"
 
@@ -54,3 +69,112 @@ class Pending:
     call: ToolCall
     decision: Decision
     request: ToolConfirmationRequest
+
+
+@attrs.frozen
+class Silence:
+    """A call that no rule is about, left to the host's own way of asking. Only where `unmatched` is `silence`."""
+
+    call: ToolCall
+    decision: Decision
+
+
+Decided: TypeAlias = Ready | Blocked | Pending | Silence
+"""What is kept of a call."""
+
+
+@attrs.define(eq=False)
+class Permit:
+    """A call that the host may run now, once: `take` before it runs, `done` afterwards.
+
+    As a context manager it does both: `with permit as arguments:` runs `done(ok=True)` at the end, unless `done` was
+    called inside, and records a crash that it lets through.
+    """
+
+    call: ToolCall
+    decision: Decision
+    _authorized: AuthorizedCall = attrs.field(repr=False)
+    _redeem: Callable[[AuthorizedCall], ToolCall] = attrs.field(repr=False)
+    _record: RunRecord = attrs.field(repr=False)
+    _since: float | None = attrs.field(default=None, init=False, repr=False)
+
+    def take(self) -> dict[str, Any]:
+        """Record the start, and return a fresh copy of the arguments that were authorized.
+
+        Raises: `ReplayError` for a call that was taken before; `AuditError` when the start cannot be recorded. In
+        either case the call must not run.
+        """
+        call = self._redeem(self._authorized)
+        self._record.started(call)
+        self._since = time.perf_counter()
+        return call.to_dict()
+
+    def done(self, *, ok: bool, text: str = "") -> None:
+        """Record how the run ended; `text` is what the model is shown. Without this, the record shows a start only.
+
+        Raises: `RegistryError` where nothing runs; `AuditError`.
+        """
+        self._end(Outcome.OK if ok else Outcome.FAILED, ToolResult(ok, text))
+
+    def __enter__(self) -> dict[str, Any]:
+        return self.take()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if self._since is None:
+            return
+        if error is None:
+            self.done(ok=True)
+        else:
+            self._end(Outcome.CRASHED, ToolResult(False, ""), "".join(traceback.format_exception(error)))
+
+    def _end(self, outcome: Outcome, result: ToolResult, error: str | None = None) -> None:
+        if self._since is None:
+            raise RegistryError("this call does not run: take it first, and end it once")
+        seconds, self._since = time.perf_counter() - self._since, None
+        self._record.finished(self.call, result, outcome=outcome.value, seconds=seconds, error=error)
+
+
+@attrs.frozen
+class Refusal:
+    """A call that does not run: show `text` to the model in place of a result.
+
+    `rule` is the id of the rule that blocks it, or None; `decision` is None for what is not a call. With
+    `ends_session` the human wants the agent to stop.
+    """
+
+    text: str
+    cause: Cause
+    rule: str | None = None
+    ends_session: bool = False
+    decision: Decision | None = attrs.field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, blocked: Blocked) -> Self:
+        """Return the refusal of a call that is blocked."""
+        result, decision = blocked.result, blocked.decision
+        return cls(result.text, blocked.cause, decision.rule_id, result.ends_session, decision)
+
+
+@attrs.frozen
+class Ask:
+    """A call that waits for a human: show the request, and answer with `Guard.answer(ask.id, response)`."""
+
+    id: str
+    request: ToolConfirmationRequest
+    decision: Decision = attrs.field(repr=False)
+
+    @property
+    def call(self) -> ToolCall:
+        """The call that is asked about."""
+        return self.request.call
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the question as plain JSON, to be stored or sent."""
+        call = self.request.call
+        return {
+            "pending_id": self.id,
+            "tool": call.tool,
+            "arguments": call.to_dict(),
+            "reason": self.request.reason,
+            "digest": call.digest,
+        }

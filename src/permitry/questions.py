@@ -30,7 +30,7 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.turn_diffs import TurnDiffs
 from permitry.dispatch.waiting import in_thread, without_suspending
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, safe_str
-from permitry.outcome import Blocked, Cause, Pending, Ready
+from permitry.outcome import Blocked, Cause, Decided, Pending, Ready
 from permitry.session import Session
 
 __all__ = ["Questions"]
@@ -64,7 +64,7 @@ class Questions(TurnDiffs):
     channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True, validator=check_channel)
     ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
-    handled: HandledCalls[Ready | Blocked | Pending] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
+    handled: HandledCalls[Decided] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -142,24 +142,24 @@ class Questions(TurnDiffs):
         Raises: `FullLedgerError`.
         """
         request = self.factory.create(call, decision, spec)
-        question = self._opened(call, decision, digest_of(spec))
+        question = self._opened(call, decision, spec)
         if not self._record("asked", call, {"pending_id": question.pending_id}):
             with contextlib.suppress(LedgerError):
                 self.ledger.claim(question.pending_id)
             return not_recorded(call, decision)
         return Pending(question.pending_id, call, decision, request)
 
-    def _opened(self, call: ToolCall, decision: Decision, tool_digest: str | None) -> PendingConfirmation:
+    def _opened(self, call: ToolCall, decision: Decision, spec: ToolSpec | None) -> PendingConfirmation:
         """Open a question; if the ledger is full, questions past their deadline are closed first."""
         try:
-            return self.ledger.open(call, decision, tool_digest)
+            return self.ledger.open(call, decision, spec)
         except FullLedgerError:
             late = self.ledger.expire()
             for question in late:
                 self._close(question, "no answer in time")
             if not late:
                 raise
-            return self.ledger.open(call, decision, tool_digest)
+            return self.ledger.open(call, decision, spec)
 
     # Answers ----------------------------------------------------------------------------------------------------
 
@@ -187,7 +187,9 @@ class Questions(TurnDiffs):
         if not self._record("answered", call, answer):
             return not_recorded(call, decision)
         if not response.is_approval:
-            result = ToolResult(False, self.notifier.rejected(call.tool, response), ends_session=response.abort)
+            result = ToolResult(
+                False, self.notifier.rejected(call.shown or call.tool, response), ends_session=response.abort
+            )
             return Blocked(call, decision, result, Cause.DECLINED)
         return self._approved(question, response)
 
@@ -223,12 +225,12 @@ class Questions(TurnDiffs):
         return blocked
 
     def _unanswered_block(self, call: ToolCall, decision: Decision, note: str = "") -> Blocked:
-        result = ToolResult(False, self.notifier.unanswered(call.tool), note=note)
+        result = ToolResult(False, self.notifier.unanswered(call.shown or call.tool), note=note)
         return Blocked(call, decision, result, Cause.UNANSWERED)
 
     # Keeping ----------------------------------------------------------------------------------------------------
 
-    def _keep(self, outcome: Ready | Blocked | Pending, *calls: ToolCall) -> None:
+    def _keep(self, outcome: Decided, *calls: ToolCall) -> None:
         for call in calls:
             self.handled.keep(call, outcome, is_open=isinstance(outcome, Pending))
 

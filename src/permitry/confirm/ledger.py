@@ -10,6 +10,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
+from permitry.core.spec import ToolSpec
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError
 
 __all__ = ["ConfirmationLedger", "PendingConfirmation"]
@@ -23,14 +24,15 @@ def _new_id() -> str:
 class PendingConfirmation:
     """A call that waits for an answer; `deadline` is on the ledger's clock.
 
-    `tool_digest` is the digest of the tool's declaration when the question was asked: the answer is about that tool.
+    `spec` is the tool's declaration when the question was asked: the answer is about that tool. None for an undeclared
+    tool.
     """
 
     pending_id: str
     call: ToolCall
     decision: Decision
     deadline: float
-    tool_digest: str | None = None
+    spec: ToolSpec | None = attrs.field(default=None, repr=False)
     process: int = attrs.field(factory=os.getpid, repr=False)
 
 
@@ -51,12 +53,12 @@ class ConfirmationLedger:
     _taken: int = attrs.field(default=0, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
-    def open(self, call: ToolCall, decision: Decision, tool_digest: str | None = None) -> PendingConfirmation:
-        """Note a question and return it with its id; `tool_digest` is None for an undeclared tool.
+    def open(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> PendingConfirmation:
+        """Note a question and return it with its id; `spec` is None for an undeclared tool.
 
         Raises: `FullLedgerError` when too many are open; `LedgerError` for an id that is in use.
         """
-        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, tool_digest)
+        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, spec)
         with self._lock:
             if question.pending_id in self._open:
                 raise LedgerError(f"the id `{question.pending_id}` is already in use")

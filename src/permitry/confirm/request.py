@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from permitry.core.call import ToolCall
-from permitry.core.decision import Decision
+from permitry.core.decision import Decision, Phase
 from permitry.core.spec import ArgumentRole, ToolSpec
 
 __all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]
@@ -85,7 +85,7 @@ class ConfirmationRequestFactory:
 
 def _reason(decision: Decision) -> str:
     if decision.rule_id is None:
-        return "no rule allows this tool"
+        return decision.reason if decision.phase is Phase.HOST else "no rule allows this tool"
     place = f", {decision.source}" if decision.source else ""
     return f"{decision.reason or 'the rule says so'} (rule `{decision.rule_id}`{place})"
 

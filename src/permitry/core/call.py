@@ -83,7 +83,8 @@ class ToolCall:
 
     `arguments` is a read-only JSON object; `to_dict()` gives a tool its own copy. `call_id` is the provider's id,
     or None. `server` names the MCP server of the tool; the name `mcp:server/tool` means the same. `repaired` says that
-    the text of the call had to be repaired before it could be read; it is not part of the digest.
+    the text of the call had to be repaired before it could be read. `shown` is the name by which the model knows the
+    tool, where that is another one; it appears in texts only. Neither is part of the digest.
 
     Raises: `CallError` for a bad name, non-JSON values, NaN, non-string keys, depth over 64, size over 1 MiB.
     """
@@ -95,6 +96,7 @@ class ToolCall:
     server: str | None = attrs.field(default=None, kw_only=True)
     origin: str | None = attrs.field(default=None, kw_only=True)
     repaired: bool = attrs.field(default=False, kw_only=True)
+    shown: str | None = attrs.field(default=None, kw_only=True)
     tool: str = attrs.field(init=False, repr=False)
     """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
 
@@ -110,6 +112,7 @@ class ToolCall:
         server: str | None = None,
         origin: str | None = None,
         repaired: bool = False,
+        shown: str | None = None,
     ) -> None:
         _check_name("name", name)
         if call_id is not None:
@@ -118,6 +121,8 @@ class ToolCall:
             _check_name("server", server)
         if origin is not None:
             _check_name("origin", origin)
+        if shown is not None:
+            _check_name("shown name", shown)
         if type(kind) is not PayloadKind or type(repaired) is not bool:
             _refuse_types(kind, repaired)
         frozen, longest = freeze_bounded(arguments)
@@ -139,6 +144,7 @@ class ToolCall:
         put(self, "server", server)
         put(self, "origin", origin)
         put(self, "repaired", repaired)
+        put(self, "shown", shown)
         put(self, "tool", tool)
 
     @classmethod
@@ -192,7 +198,7 @@ class ToolCall:
         return hash(self._identity)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = {name: getattr(self, name) for name in ("call_id", "kind", "server", "origin", "repaired")}
+        rest = {name: getattr(self, name) for name in ("call_id", "kind", "server", "origin", "repaired", "shown")}
         return functools.partial(ToolCall, self.name, self.to_dict(), **rest), ()
 
     @property

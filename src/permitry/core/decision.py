@@ -37,6 +37,8 @@ class Phase(enum.Enum):
     DEFAULT = "default"
     INPUT = "input"
     """The call never reached the rules: it is not a valid call, or no registered tool."""
+    HOST = "host"
+    """The rules would allow the call, but the host has asked about it before."""
 
 
 @attrs.frozen

@@ -355,6 +355,9 @@ class ToolRegistry:
             raise UnknownToolError(f"no tool `{call.tool}` is registered with the declaration that was decided on")
         return self._outstanding.create(Authorization(call, context, entry.tool, observer, session))
 
+    def _redeem(self, authorized: AuthorizedCall) -> Authorization:
+        return self._outstanding.redeem(authorized)
+
 
 def _tool(
     spec: ToolSpec,

@@ -26,6 +26,7 @@ _ALLOWED = Decision(Verdict.ALLOW, "forged", Phase.PERMISSION, "says the attacke
 _FORGED = object.__new__(AuthorizedCall)
 _GIVEN: Mapping[str, Any] = {
     "args": {},
+    "arguments": {},
     "authorized": _FORGED,
     "call": _WORK,
     "call_id": "c1",
@@ -109,5 +110,5 @@ def test_a_decision_to_allow_is_the_only_way(
     handler: ToolHandler, ran: Ran, minting: Callable[[object], set[str]]
 ) -> None:
     """With one, exactly the ways that decide authorize, and only `handle` and `ahandle` also run."""
-    assert minting(handler) == {"begin", "handle", "ahandle"}
+    assert minting(handler) == {"begin", "check", "inline", "ainline", "handle", "ahandle"}
     assert len(ran) == 2

@@ -1,0 +1,334 @@
+"""`Guard`: decide, ask, answer and record the calls that a host runs itself."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal, assert_never
+
+import attrs
+
+from permitry.audit.record import RunRecord, decision_fields
+from permitry.config.diagnostics import nearest
+from permitry.confirm.ledger import PendingConfirmation
+from permitry.confirm.refusal import changed_tool, misfit, too_many_questions, used_id
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.authorized import Authorizations, AuthorizedCall
+from permitry.errors import (
+    CallError,
+    FullLedgerError,
+    LateAnswerError,
+    LedgerError,
+    ReplayError,
+    ToolError,
+    UnavailableError,
+    UnknownToolError,
+    safe_str,
+)
+from permitry.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
+from permitry.questions import Questions, digest_of, not_recorded
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["Guard"]
+
+_LOG = logging.getLogger("permitry.guard")
+_NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
+
+
+@attrs.define
+class Guard(Questions):
+    """Decides, asks about and records the calls of a host that runs its tools itself. Thread-safe.
+
+    One guard serves one session: calls of a sub-agent go to a guard of `session.child(...)`. `unmatched` says what
+    becomes of calls that no rule is about: they are asked about, or with `silence` left to the host's own way. A policy
+    that blocks such calls blocks them in either case.
+
+    >>> from permitry import Session
+    >>> guard = Guard(Session(yolo_mode=True))
+    >>> with guard.check(guard.call("look", '{"path": "a"}')) as arguments:
+    ...     arguments
+    {'path': 'a'}
+    """
+
+    unmatched: Literal["confirm", "silence"] = attrs.field(
+        default="confirm", kw_only=True, validator=attrs.validators.in_(("confirm", "silence"))
+    )
+    _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
+    _runs: RunRecord | None = attrs.field(default=None, init=False, repr=False)
+    _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
+    _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
+
+    # What a host does with a call ---------------------------------------------------------------------------------
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str,
+        *,
+        call_id: str | None = None,
+        server: str | None = None,
+        shown: str | None = None,
+        kind: PayloadKind = PayloadKind.FUNCTION,
+    ) -> ToolCall | Refusal:
+        """Return the call that a model made, or why it is none: `arguments` are an object or its JSON text.
+
+        `shown` is the name by which the model knows the tool, where `name` is the one that rules use.
+        """
+        parts: dict[str, Any] = {"call_id": call_id, "server": server, "shown": shown, "kind": kind}
+        try:
+            if isinstance(arguments, str):
+                return ToolCall.from_json(name, arguments, **parts)
+            return ToolCall(name, arguments, **parts)
+        except (CallError, TypeError) as error:
+            return Refusal(f"The call was not understood: {safe_str(error)}. It did not run.", Cause.BAD_CALL)
+
+    def check(
+        self, call: ToolCall | Refusal, spec: ToolSpec | None = None, *, asked: bool = False
+    ) -> Permit | Refusal | Ask | Silence:
+        """Decide and record; the same call id with the same call gives the same outcome, without a second decision.
+
+        `spec` is the host's declaration of the tool. `asked` says that the host knows of a question about this call,
+        such as one that it stored before a restart: whatever the rules say by now, the call is asked about at least.
+        """
+        if isinstance(call, Refusal):
+            return call
+        outcome = self._decided(call, spec, is_asked=asked)
+        if isinstance(outcome, Pending):
+            return Ask(outcome.pending_id, outcome.request, outcome.decision)
+        return outcome if isinstance(outcome, Silence) else self._for_host(outcome)
+
+    def answer(self, pending_id: str, response: ToolConfirmationResponse) -> Permit | Refusal:
+        """Answer an open question, once, and return what follows; an answer that comes second or late permits nothing.
+
+        Raises: `TypeError` for anything that is not a response.
+        """
+        try:
+            return self._for_host(self.resolve(pending_id, response))
+        except LateAnswerError as error:
+            return Refusal.of(self._unanswered_block(error.pending.call, error.pending.decision))
+        except LedgerError:
+            return Refusal(_NO_QUESTION, Cause.NOT_ASKED)
+
+    def inline(self, call: ToolCall | Refusal, spec: ToolSpec | None = None) -> Permit | Refusal | Silence:
+        """Decide, and ask on the channel if need be, for hosts that can wait for the answer."""
+        outcome = call if isinstance(call, Refusal) else self._decided(call, spec)
+        if isinstance(outcome, (Refusal, Silence)):
+            return outcome
+        return self._for_host(self.ask(outcome) if isinstance(outcome, Pending) else outcome)
+
+    async def ainline(self, call: ToolCall | Refusal, spec: ToolSpec | None = None) -> Permit | Refusal | Silence:
+        """Do what `inline` does without blocking the event loop while a human thinks."""
+        outcome = call if isinstance(call, Refusal) else self._decided(call, spec)
+        if isinstance(outcome, (Refusal, Silence)):
+            return outcome
+        return self._for_host(await self.aask(outcome) if isinstance(outcome, Pending) else outcome)
+
+    def _for_host(self, outcome: Ready | Blocked) -> Permit | Refusal:
+        if isinstance(outcome, Blocked):
+            return Refusal.of(outcome)
+        return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, self._run_record())
+
+    # What a registry adds -----------------------------------------------------------------------------------------
+
+    def _resolved(self, call: ToolCall) -> ToolCall:
+        """Return the call under the tool's own name, with its arguments in the form that rules see."""
+        return call
+
+    def _declared(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
+        """Return the declaration of the tool as it is now; `spec` is the one that came with the call."""
+        del call
+        return spec
+
+    def _available(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
+        """Return the decision, or a block when there is no such tool in this context."""
+        del call, context
+        return decision
+
+    def _misfit(self, call: ToolCall) -> ToolError | None:
+        """Return why the tool cannot take the call, in words for the model; None if it can, as far as is known."""
+        del call
+        return None
+
+    def _authorized(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> AuthorizedCall:
+        """Authorize a call.
+
+        Raises: `UnknownToolError` when `spec` is not the declaration of the tool any more.
+        """
+        del spec, context
+        return self._outstanding.create(call)
+
+    def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:
+        """Return the call that was authorized, once.
+
+        Raises: `ReplayError`.
+        """
+        return self._outstanding.redeem(authorized)
+
+    # Steps --------------------------------------------------------------------------------------------------------
+
+    def _decided(self, call: ToolCall, spec: ToolSpec | None = None, *, is_asked: bool = False) -> Decided:
+        """Return what is kept of this call, or decide it."""
+        is_given = call.call_id is not None
+        if not is_given:
+            # Not a sequence number: a model could use the same id for one of its calls.
+            call = call.with_id(f"call-{self.ledger.new_id()}")
+        call = self._resolved(call)
+        with self._lock, self.session.lock:
+            outcome = self.handled.find(call)
+            if outcome is None or (is_asked and self._is_withdrawn(outcome)):
+                outcome = self._first_decided(call, spec, is_given=is_given, is_asked=is_asked)
+                self.handled.keep(call, outcome, is_open=type(outcome) is Pending)
+            return outcome
+
+    def _first_decided(self, call: ToolCall, spec: ToolSpec | None, *, is_given: bool, is_asked: bool) -> Decided:
+        key = (call.call_id, call.digest)
+        if key in self._deciding:
+            raise LedgerError(f"the call `{call.call_id}` is being decided already")
+        self._deciding.add(key)
+        try:
+            # Looked up once: what is decided on, recorded, asked about and authorized is one tool, even after a reload.
+            spec = self._declared(call, spec)
+            if self.handled.is_used(call, is_given=is_given):
+                return self._refused(call, spec, used_id(call, self.policy.version), Cause.HANDLED)
+            return self._new(call, spec, is_asked=is_asked)
+        finally:
+            self._deciding.discard(key)
+
+    def _new(self, call: ToolCall, spec: ToolSpec | None, *, is_asked: bool) -> Decided:
+        context = AuthContext.from_state(self.session)
+        if self.session.host_mode not in self._modes_seen:
+            self._modes_seen.add(self.session.host_mode)
+            _warn_of_unknown_mode(self.session.host_mode, self.policy)
+        decision = self._available(call, context, self.policy.decide(call, context, spec))
+        if decision.verdict is not Verdict.BLOCK and (found := self._misfit(call)) is not None:
+            # The error message of the tool: the model can correct the call, so no human has to be asked.
+            cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
+            return self._refused(call, spec, misfit(call, found, decision), cause)
+        if is_asked and decision.verdict is Verdict.ALLOW:
+            # INVARIANT: law 6. A rule that changed while a human was asked makes no run of a "no".
+            decision = _asked_before(decision)
+        details = decision_fields(decision)
+        details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
+        if not self._record("decided", call, details):
+            return not_recorded(call, decision)
+        match decision.verdict:
+            case Verdict.BLOCK:
+                return self._blocked(call, decision)
+            case Verdict.CONFIRM:
+                return self._unsettled(call, spec, context, decision, is_asked=is_asked)
+            case Verdict.ALLOW:
+                return self._ready(call, spec, context, decision)
+            case _:
+                assert_never(decision.verdict)
+
+    def _unsettled(
+        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision, *, is_asked: bool
+    ) -> Decided:
+        """Open a question about a call, or leave it to the host."""
+        if self._is_silent(decision) and not is_asked:
+            # The host may let it run, so that it counts like a call that may.
+            self.session.apply(call, self.policy.side_effects(call, context, spec))
+            return Silence(call, decision)
+        try:
+            return self._pending(call, spec, decision)
+        except FullLedgerError as error:
+            return self._refused(call, spec, too_many_questions(decision, str(error)), Cause.QUESTIONS)
+
+    def _is_withdrawn(self, outcome: Decided) -> bool:
+        """Return whether a call may be decided once more; a permit that no human gave is withdrawn for that."""
+        if isinstance(outcome, Ready) and not outcome.is_approved:
+            try:
+                self._redeemed(outcome.authorized)
+            except ReplayError:
+                return False
+            return True
+        return isinstance(outcome, Silence)
+
+    def _is_silent(self, decision: Decision) -> bool:
+        return self.unmatched == "silence" and decision.phase is Phase.DEFAULT
+
+    def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
+        text = (
+            decision.message
+            if cause in (Cause.MISFIT, Cause.UNAVAILABLE)
+            else self.notifier.blocked(call.shown or call.tool, decision)
+        )
+        return Blocked(call, decision, ToolResult(False, text or ""), cause)
+
+    def _ready(
+        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision, *, approved: bool = False
+    ) -> Ready | Blocked:
+        try:
+            created = self._authorized(call, spec, context)
+        except UnknownToolError:
+            # The tool was replaced between the decision and the authorization.
+            return self._refused(call, spec, changed_tool(call, decision), Cause.POLICY)
+        # Side effects apply when a call may run, not when it runs: of calls begun together, each counts for the next.
+        self.session.apply(call, self.policy.side_effects(call, context, spec))
+        return Ready(call, decision, created, approved)
+
+    def _refused(self, call: ToolCall, spec: ToolSpec | None, decision: Decision, cause: Cause) -> Blocked:
+        """Block a call that no rule blocks, and record that."""
+        digest = digest_of(self._declared(call, spec))
+        own = {"arguments": call.to_dict(), "edited": False, "tool_digest": digest}
+        if not self._record("decided", call, decision_fields(decision) | own):
+            return not_recorded(call, decision)
+        return self._blocked(call, decision, cause)
+
+    def _approved(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
+        call = question.call
+        if response.arguments is not None:
+            try:
+                call = self._resolved(attrs.evolve(call, arguments=response.arguments))
+            except Exception as error:  # noqa: BLE001 -- arguments from outside may fail in any way
+                result = ToolResult(False, f"The edited arguments cannot be used: {safe_str(error)}.")
+                return Blocked(call, question.decision, result, Cause.BAD_EDIT)
+        return self._decided_again(call, question, response)
+
+    def _decided_again(
+        self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
+    ) -> Ready | Blocked:
+        # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
+        context, spec = AuthContext.from_state(self.session), self._declared(call, question.spec)
+        now = self._available(call, context, self.policy.decide(call, context, spec))
+        if now.verdict is not Verdict.BLOCK and (found := self._misfit(call)) is not None:
+            now = misfit(call, found, now)
+        if now.verdict is not Verdict.BLOCK and digest_of(spec) != digest_of(question.spec):
+            now = changed_tool(call, now)
+        is_edited = call.digest != question.call.digest
+        decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
+        if is_edited or decision is not question.decision:
+            details = {"arguments": call.to_dict(), "edited": is_edited, "tool_digest": digest_of(spec)}
+            if not self._record("decided", call, decision_fields(decision) | details):
+                return not_recorded(call, decision)
+        if decision.verdict is Verdict.BLOCK:
+            return self._blocked(call, decision)
+        outcome = self._ready(call, spec, context, decision, approved=True)
+        is_asked_anyway = question.decision.is_question_of_rule or decision.is_question_of_rule
+        if response.is_remembered and isinstance(outcome, Ready) and not is_asked_anyway:
+            self.session.ignore(call.tool)
+        return outcome
+
+    def _run_record(self) -> RunRecord:
+        runs = self._runs
+        if runs is None or runs.recorder is not self.recorder:
+            runs = self._runs = RunRecord(self.recorder)
+        return runs
+
+
+def _asked_before(decision: Decision) -> Decision:
+    reason = "it was asked about before, and has no answer yet"
+    return attrs.evolve(
+        decision, verdict=Verdict.CONFIRM, rule_id=None, phase=Phase.HOST, reason=reason, message=None, source=None
+    )
+
+
+def _warn_of_unknown_mode(mode: str, policy: AuthorizationPolicy) -> None:
+    """Log a warning for a mode that no rule of a file names: a misspelt `plan` would be a session without plan mode."""
+    scopes = (rule.scope for rule in policy.rules if isinstance(rule, ConfiguredRule))
+    if not any(mode in scope.modes for scope in scopes):
+        _LOG.warning("no rule knows the mode `%s`; %s", mode, nearest(mode.lower(), ("plan", "yolo", "default")))

@@ -1,0 +1,402 @@
+"""A guard for a host that runs its tools itself: what it permits, refuses, asks about, and leaves alone."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import attrs
+import pytest
+
+from permitry.audit.record import MemoryRecorder
+from permitry.config.load import load_policy
+from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.ledger import ConfirmationLedger
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.decision import Phase, Verdict
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.errors import AuditError, ReplayError
+from permitry.guard import Guard
+from permitry.handler import ToolHandler
+from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.session import Session
+
+_RULES = """
+schema = 1
+[[rule]]
+id = "no-secrets"
+effect = "block"
+tools = ["*"]
+when.text = { contains = "secret" }
+message = "Secrets are off limits."
+[[rule]]
+id = "look"
+effect = "allow"
+tools = ["look"]
+[[rule]]
+id = "ask-send"
+effect = "confirm"
+tools = ["send"]
+adds_label = "sent"
+"""
+_ALLOWS_WRITE = (
+    _RULES
+    + """
+[[rule]]
+id = "write"
+effect = "allow"
+tools = ["write"]
+"""
+)
+_YES, _NO = ToolConfirmationResponse(approved=True), ToolConfirmationResponse(approved=False, instructions="not that")
+
+
+def _guard(rules: str = _RULES, **parts: Any) -> Guard:  # noqa: ANN401 -- the fields of a guard
+    return Guard(parts.pop("session", Session()), load_policy(rules), **parts)
+
+
+def _call(name: str, call_id: str | None = None, path: str = "a") -> ToolCall:
+    # With an argument: the restriction on texts applies to a call without any, as one may have been left out.
+    return ToolCall(name, {"path": path}, call_id=call_id)
+
+
+def _ask(guard: Guard, name: str = "write", call_id: str | None = "c1", path: str = "a") -> Ask:
+    ask = guard.check(_call(name, call_id, path))
+    assert isinstance(ask, Ask)
+    return ask
+
+
+# Calls ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_call_is_made_of_an_object_or_its_text() -> None:
+    """As hosts have it."""
+    guard = _guard()
+    assert guard.call("look", {"path": "a"}) == guard.call("look", '{"path": "a"}') == _call("look", path="a")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("look", "{"), ("look", "[]"), ("look", '{"a": 1, "a": 2}'), ("", {}), ("look", {"x": object()}), ("look", None)],
+)
+def test_what_is_not_a_call_is_refused(name: str, arguments: Any) -> None:  # noqa: ANN401 -- whatever a host has
+    """In words for the model, wherever it is handed on."""
+    guard = _guard(session=Session(yolo_mode=True))
+    refusal = guard.call(name, arguments)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.cause, refusal.rule, refusal.decision) == (Cause.BAD_CALL, None, None)
+    assert refusal.text.startswith("The call was not understood")
+    assert guard.check(refusal) is guard.inline(refusal) is asyncio.run(guard.ainline(refusal)) is refusal
+
+
+def test_the_name_of_the_host_is_for_words_only() -> None:
+    """Rules see the tool's own name, and the model the one it knows."""
+    guard = _guard()
+    call = guard.call("bash", {"command": "cat secret"}, shown="Bash")
+    assert isinstance(call, ToolCall)
+    assert call.digest == ToolCall("bash", {"command": "cat secret"}).digest
+    assert _text(guard.check(call)) == "The call of `Bash` was blocked. Secrets are off limits."
+    ask = guard.check(guard.call("bash", {"command": "make"}, shown="Bash"))
+    assert isinstance(ask, Ask)
+    assert "the call of `Bash`" in _text(guard.answer(ask.id, _NO))
+
+
+def _text(outcome: object) -> str:
+    assert isinstance(outcome, Refusal)
+    return outcome.text
+
+
+# Checks -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_allowed_call_is_permitted() -> None:
+    """And one that is blocked is refused, with what the rule says to the model."""
+    guard = _guard()
+    assert isinstance(guard.check(_call("look", path="a")), Permit)
+    refusal = guard.check(_call("look", path="secret/a"))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.rule, refusal.cause, refusal.ends_session) == ("no-secrets", Cause.POLICY, False)
+
+
+def test_tools_need_no_registry() -> None:
+    """What the host declares is what rules see, and none has to be declared."""
+    guard = _guard("schema = 1\n[[rule]]\nid = 'a'\neffect = 'allow'\ntools = ['@reads']\n")
+    reads = ToolSpec("peek", traits=ToolTraits(read_only=True))
+    assert isinstance(guard.check(_call("peek", "1"), reads), Permit)
+    assert isinstance(guard.check(_call("peek", "2")), Ask)
+
+
+def test_a_call_that_is_checked_twice_is_decided_once() -> None:
+    """The same id with the same call has the same question."""
+    guard = _guard()
+    assert _ask(guard).id == _ask(guard).id
+    assert _ask(guard, call_id="c2").id != _ask(guard).id
+    assert _ask(guard, path="b").id != _ask(guard).id
+    assert _ask(guard, call_id=None).id != _ask(guard, call_id=None).id
+
+
+def test_a_decision_that_cannot_be_recorded_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing runs without a record."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise AuditError("disk full")
+
+    monkeypatch.setattr(MemoryRecorder, "record", fail)
+    refusal = _guard().check(_call("look"))
+    assert isinstance(refusal, Refusal)
+    assert refusal.cause is Cause.NOT_RECORDED
+
+
+def test_one_thread_of_many_takes_the_permit() -> None:
+    """Of those that check the same call at the same time."""
+    guard, taken = _guard(), []
+
+    def run(_: int) -> None:
+        permit = guard.check(_call("look", "c1"))
+        assert isinstance(permit, Permit)
+        try:
+            taken.append(permit.take())
+        except ReplayError:
+            return
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(run, range(64)))
+    assert taken == [{"path": "a"}]
+
+
+# Answers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_yes_permits_the_call_that_was_asked_about() -> None:
+    """With its own arguments."""
+    guard = _guard()
+    permit = guard.answer(_ask(guard, path="a").id, _YES)
+    assert isinstance(permit, Permit)
+    assert permit.take() == {"path": "a"}
+
+
+def test_a_no_refuses_with_the_words_of_the_human() -> None:
+    """And ends the session where the human says so."""
+    guard = _guard()
+    refusal = guard.answer(_ask(guard).id, _NO)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.cause, refusal.ends_session) == (Cause.DECLINED, False)
+    assert "The user says: not that" in refusal.text
+    ended = guard.answer(_ask(guard, path="b").id, attrs.evolve(_NO, abort=True))
+    assert isinstance(ended, Refusal)
+    assert ended.ends_session
+
+
+def test_edited_arguments_are_decided_again() -> None:
+    """And no answer lifts a block."""
+    guard = _guard()
+    permit = guard.answer(_ask(guard, path="a").id, ToolConfirmationResponse(approved=True, arguments={"path": "b"}))
+    assert isinstance(permit, Permit)
+    assert permit.take() == {"path": "b"}
+    edited = ToolConfirmationResponse(approved=True, arguments={"path": "secret"})
+    refusal = guard.answer(_ask(guard, path="c").id, edited)
+    assert isinstance(refusal, Refusal)
+    assert refusal.rule == "no-secrets"
+
+
+@pytest.mark.parametrize("first", [_YES, _NO])
+def test_an_answer_counts_once(first: ToolConfirmationResponse) -> None:
+    """The second one permits nothing, and one without a question neither."""
+    guard = _guard()
+    ask = _ask(guard)
+    guard.answer(ask.id, first)
+    for pending_id in (ask.id, "guess"):
+        refusal = guard.answer(pending_id, _YES)
+        assert isinstance(refusal, Refusal)
+        assert refusal.cause is Cause.NOT_ASKED
+
+
+def test_a_late_answer_permits_nothing() -> None:
+    """The call counts as one that was not answered."""
+    now = [0.0]
+    guard = _guard(ledger=ConfirmationLedger(lifetime=10, clock=lambda: now[0]))
+    ask = _ask(guard)
+    now[0] = 11
+    refusal = guard.answer(ask.id, _YES)
+    assert isinstance(refusal, Refusal)
+    assert refusal.cause is Cause.UNANSWERED
+
+
+def test_questions_may_be_answered_in_another_order() -> None:
+    """Each answer is for its own call."""
+    guard = _guard()
+    one, two = _ask(guard, call_id="1", path="a"), _ask(guard, call_id="2", path="b")
+    second, first = guard.answer(two.id, _YES), guard.answer(one.id, _NO)
+    assert isinstance(second, Permit)
+    assert second.take() == {"path": "b"}
+    assert isinstance(first, Refusal)
+
+
+def test_a_rule_that_changes_while_a_human_thinks_blocks() -> None:
+    """And one that would allow by now makes no run of a "no"."""
+    guard = _guard()
+    blocked, declined = _ask(guard, call_id="1"), _ask(guard, call_id="2")
+    guard.policy = load_policy(_ALLOWS_WRITE)
+    assert isinstance(guard.answer(declined.id, _NO), Refusal)
+    assert isinstance(guard.check(_call("write", "2")), Refusal)
+    guard.policy = load_policy("schema = 1\n[[rule]]\nid = 'none'\neffect = 'block'\ntools = ['*']\n")
+    refusal = guard.answer(blocked.id, _YES)
+    assert isinstance(refusal, Refusal)
+    assert refusal.rule == "none"
+
+
+def test_a_yes_can_be_remembered_for_the_session() -> None:
+    """But not for what a rule asks about."""
+    guard, always = _guard(), ToolConfirmationResponse(approved=True, skip_future=True)
+    guard.answer(_ask(guard).id, always)
+    assert isinstance(guard.check(_call("write", "c2")), Permit)
+    guard.answer(_ask(guard, "send").id, always)
+    _ask(guard, "send", call_id="c2")
+
+
+# Asked before -----------------------------------------------------------------------------------------------------
+
+
+def test_what_the_host_has_asked_about_is_asked_about() -> None:
+    """Whatever the rules say by now; so in a process that knows nothing of the first question."""
+    guard = _guard(_ALLOWS_WRITE)
+    ask = guard.check(_call("write", "c1"), asked=True)
+    assert isinstance(ask, Ask)
+    assert ask.decision.phase is Phase.HOST
+    assert ask.request.reason == "it was asked about before, and has no answer yet"
+    assert isinstance(guard.answer(ask.id, _NO), Refusal)
+    assert isinstance(guard.check(_call("write", "c1"), asked=True), Refusal)
+
+
+def test_what_was_asked_about_before_is_not_less_than_blocked() -> None:
+    """A block stays one, and a question of a rule keeps its reason."""
+    guard = _guard()
+    assert isinstance(guard.check(_call("write", "c1", "secret"), asked=True), Refusal)
+    ask = guard.check(_call("send", "c2"), asked=True)
+    assert isinstance(ask, Ask)
+    assert ask.decision.rule_id == "ask-send"
+
+
+def test_an_open_question_stays_the_same() -> None:
+    """In the process that asked it."""
+    guard = _guard()
+    ask = _ask(guard)
+    again = guard.check(_call("write", "c1"), asked=True)
+    assert isinstance(again, Ask)
+    assert again.id == ask.id
+
+
+def test_a_permit_is_withdrawn_by_a_question() -> None:
+    """Unless it was taken, or a human gave it."""
+    guard = _guard(_ALLOWS_WRITE)
+    call = _call("write", "c1")
+    permit = guard.check(call)
+    assert isinstance(permit, Permit)
+    ask = guard.check(call, asked=True)
+    assert isinstance(ask, Ask)
+    with pytest.raises(ReplayError):
+        permit.take()
+    given = guard.answer(ask.id, _YES)
+    assert isinstance(given, Permit)
+    again = guard.check(call, asked=True)
+    assert isinstance(again, Permit)
+    assert given.take() == {"path": "a"}
+    with pytest.raises(ReplayError):
+        again.take()
+
+
+def test_what_ran_is_not_asked_about() -> None:
+    """Nor run a second time."""
+    guard = _guard()
+    permit = guard.check(_call("look", "c1"))
+    assert isinstance(permit, Permit)
+    permit.take()
+    again = guard.check(_call("look", "c1"), asked=True)
+    assert isinstance(again, Permit)
+    with pytest.raises(ReplayError):
+        again.take()
+
+
+# Silence ----------------------------------------------------------------------------------------------------------
+
+
+def test_calls_that_no_rule_is_about_are_left_to_the_host() -> None:
+    """Those that a rule is about are not."""
+    guard = _guard(unmatched="silence")
+    silence = guard.check(_call("write", "c1"))
+    assert isinstance(silence, Silence)
+    assert (silence.decision.verdict, silence.call.tool) == (Verdict.CONFIRM, "write")
+    assert guard.check(_call("write", "c1")) is guard.inline(_call("write", "c1")) is silence
+    assert isinstance(guard.check(_call("look")), Permit)
+    assert isinstance(guard.check(_call("send")), Ask)
+    assert isinstance(guard.check(_call("write", path="secret")), Refusal)
+
+
+def test_what_the_host_asked_about_is_not_left_to_it() -> None:
+    """A question that it knows of stays one."""
+    guard = _guard(unmatched="silence")
+    call = _call("write", "c1")
+    assert isinstance(guard.check(call), Silence)
+    assert isinstance(guard.check(call, asked=True), Ask)
+
+
+def test_where_unmatched_calls_are_blocked_there_is_no_silence() -> None:
+    """The policy is stricter than the host."""
+    guard = _guard(_RULES + '[policy]\nunmatched = "block"\n', unmatched="silence")
+    assert isinstance(guard.check(_call("write")), Refusal)
+
+
+def test_a_call_that_is_left_to_the_host_counts() -> None:
+    """It may have run, so that no budget is spent twice."""
+    guard = _guard(unmatched="silence")
+    guard.check(_call("write"))
+    assert guard.session.counts["write"] == 1
+
+
+def test_a_handler_is_never_silent() -> None:
+    """It has no other way of asking."""
+    handler = ToolHandler(policy=load_policy(_RULES), unmatched="silence")
+    handler.registry.register(ToolSpec("write"), lambda _: "done")
+    assert isinstance(handler.check(_call("write")), Ask)
+
+
+def test_a_handler_gives_permits_for_its_own_tools() -> None:
+    """For a host that runs some of them itself; what it does not know is refused."""
+    handler = ToolHandler(policy=load_policy(_RULES))
+    handler.registry.register(ToolSpec("look"), lambda _: "done")
+    permit = handler.check(_call("look", path="a"))
+    assert isinstance(permit, Permit)
+    assert permit.take() == {"path": "a"}
+    assert isinstance(handler.check(_call("peek")), Refusal)
+
+
+def test_an_unknown_word_for_unmatched_is_refused() -> None:
+    """At once."""
+    with pytest.raises(ValueError, match="unmatched"):
+        _guard(unmatched="allow")
+
+
+# Inline -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inline", [Guard.inline, lambda guard, call: asyncio.run(guard.ainline(call))])
+def test_a_host_that_can_wait_asks_on_the_channel(inline: Callable[[Guard, ToolCall], object]) -> None:
+    """And gets what follows from the answer."""
+    guard = _guard(channel=CallbackChannel(lambda request: _YES if request.tool == "write" else _NO))
+    assert isinstance(inline(guard, _call("write")), Permit)
+    assert isinstance(inline(guard, _call("other")), Refusal)
+    assert isinstance(inline(guard, _call("look")), Permit)
+    silent = _guard(unmatched="silence")
+    assert isinstance(inline(silent, _call("write")), Silence)
+
+
+def test_a_channel_that_fails_permits_nothing() -> None:
+    """No answer is not a yes."""
+
+    def crash(_: object) -> ToolConfirmationResponse:
+        raise OSError("no terminal")
+
+    refusal = _guard(channel=CallbackChannel(crash)).inline(_call("write"))
+    assert isinstance(refusal, Refusal)
+    assert refusal.cause is Cause.UNANSWERED

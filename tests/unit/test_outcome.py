@@ -1,0 +1,141 @@
+"""What a host gets: a permit that is used once and recorded, a refusal for the model, a question as JSON."""
+
+from collections.abc import Callable
+
+import pytest
+
+from permitry.audit.record import MemoryRecorder
+from permitry.core.call import ToolCall
+from permitry.errors import AuditError, RegistryError, ReplayError
+from permitry.guard import Guard
+from permitry.outcome import Ask, Permit
+from permitry.session import Session
+
+_CALL = ToolCall("write", {"path": "a", "lines": [1]}, call_id="c1")
+
+
+@pytest.fixture
+def guard() -> Guard:
+    """Return a guard that permits everything."""
+    return Guard(Session(yolo_mode=True))
+
+
+@pytest.fixture
+def permit(guard: Guard) -> Permit:
+    """Return the permit of a call."""
+    permit = guard.check(_CALL)
+    assert isinstance(permit, Permit)
+    return permit
+
+
+@pytest.fixture
+def recorded(guard: Guard) -> Callable[[], list[str]]:
+    """Return a function that returns the events recorded so far, an end with its outcome."""
+
+    def events() -> list[str]:
+        assert isinstance(guard.recorder, MemoryRecorder)
+        return [f"{each['event']} {each.get('outcome', '')}".strip() for each in guard.recorder.records]
+
+    return events
+
+
+def test_a_permit_is_taken_once(permit: Permit) -> None:
+    """The second one must not run."""
+    assert permit.take() == {"path": "a", "lines": [1]}
+    with pytest.raises(ReplayError, match="already run"):
+        permit.take()
+
+
+def test_what_is_taken_is_a_copy(guard: Guard, permit: Permit) -> None:
+    """What the host does with the arguments changes no call."""
+    permit.take()["lines"].append(2)
+    assert permit.call == _CALL
+    assert permit.call.to_dict() == {"path": "a", "lines": [1]}
+    assert guard.check(_CALL).call == _CALL  # type: ignore[union-attr]
+
+
+def test_a_second_permit_for_the_same_call_is_the_same_one(guard: Guard, permit: Permit) -> None:
+    """A host that checks twice runs once."""
+    permit.take()
+    second = guard.check(_CALL)
+    assert isinstance(second, Permit)
+    with pytest.raises(ReplayError):
+        second.take()
+
+
+def test_a_run_is_recorded(permit: Permit, recorded: Callable[[], list[str]]) -> None:
+    """Before it starts, and when it has ended."""
+    assert recorded() == ["decided"]
+    permit.take()
+    assert recorded() == ["decided", "started"]
+    permit.done(ok=False, text="no such file")
+    assert recorded() == ["decided", "started", "finished failed"]
+
+
+def test_a_run_that_is_not_ended_shows_its_start_only(permit: Permit, recorded: Callable[[], list[str]]) -> None:
+    """Nothing is known of its end, and the record says no more."""
+    permit.take()
+    assert recorded() == ["decided", "started"]
+
+
+def test_a_run_ends_once(permit: Permit) -> None:
+    """Neither before it is taken nor a second time."""
+    with pytest.raises(RegistryError, match="take it first"):
+        permit.done(ok=True)
+    permit.take()
+    permit.done(ok=True)
+    with pytest.raises(RegistryError, match="end it once"):
+        permit.done(ok=True)
+
+
+def test_a_start_that_cannot_be_recorded_must_not_run(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the permit is used up."""
+    permit = guard.check(_CALL)
+    assert isinstance(permit, Permit)
+
+    def fail(*_: object, **__: object) -> None:
+        raise AuditError("disk full")
+
+    monkeypatch.setattr(MemoryRecorder, "record", fail)
+    with pytest.raises(AuditError):
+        permit.take()
+    monkeypatch.undo()
+    with pytest.raises(ReplayError):
+        permit.take()
+
+
+def test_a_block_of_code_ends_its_run(permit: Permit, recorded: Callable[[], list[str]]) -> None:
+    """As one that worked."""
+    with permit as arguments:
+        assert arguments == {"path": "a", "lines": [1]}
+    assert recorded()[-1] == "finished ok"
+
+
+def test_a_block_of_code_may_say_how_it_ended(permit: Permit, recorded: Callable[[], list[str]]) -> None:
+    """Its own word counts."""
+    with permit:
+        permit.done(ok=False)
+    assert recorded()[-2:] == ["started", "finished failed"]
+
+
+def test_a_crash_is_recorded_and_passed_on(guard: Guard, permit: Permit, recorded: Callable[[], list[str]]) -> None:
+    """With its traceback."""
+    with pytest.raises(ZeroDivisionError), permit:
+        1 / 0  # noqa: B018 -- it is what crashes
+    assert recorded()[-1] == "finished crashed"
+    assert isinstance(guard.recorder, MemoryRecorder)
+    assert "ZeroDivisionError" in str(guard.recorder.records[-1]["error"])
+
+
+def test_a_question_is_plain_json() -> None:
+    """To be stored, or shown elsewhere."""
+    ask = Guard().check(_CALL)
+    assert isinstance(ask, Ask)
+    assert ask.call == _CALL
+    assert ask.as_json() == {
+        "pending_id": ask.id,
+        "tool": "write",
+        "arguments": {"path": "a", "lines": [1]},
+        "reason": "no rule allows this tool",
+        "digest": _CALL.digest,
+    }
