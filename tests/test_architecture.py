@@ -24,7 +24,7 @@ RINGS = {
     "config": 3, "outcome": 3,
     "questions": 4,
     "guard": 5,
-    "handler": 6,
+    "handler": 6, "guards": 6,
     "adapters": 7, "hooks": 7, "plugins": 7, "mcp": 7, "golden": 7, "proof": 7, "replay": 7, "inbox": 7, "testing": 7,
     "port": 7,
     "cli": 8,

@@ -44,18 +44,25 @@ if TYPE_CHECKING:
     from permitry.dispatch.scope import CallScope as CallScope
     from permitry.errors import ConfigError as ConfigError
     from permitry.errors import PermitryError as PermitryError
+    from permitry.guard import Guard as Guard
+    from permitry.guards import Guards as Guards
     from permitry.handler import Blocked as Blocked
     from permitry.handler import Pending as Pending
     from permitry.handler import Ready as Ready
     from permitry.handler import ToolHandler as ToolHandler
     from permitry.messages.text import TextCallStream as TextCallStream
     from permitry.messages.text import parse_text as parse_text
+    from permitry.outcome import Ask as Ask
+    from permitry.outcome import Permit as Permit
+    from permitry.outcome import Refusal as Refusal
+    from permitry.outcome import Silence as Silence
     from permitry.session import Session as Session
     from permitry.testing import AuthContextBuilder as AuthContextBuilder
 
 # Names are loaded on first use (PEP 562): `import permitry` itself costs next to nothing.
 _HOMES = {
     "ArgumentRole": "core.spec",
+    "Ask": "outcome",
     "AuthContext": "core.context",
     "AuthContextBuilder": "testing",
     "AuthorizationPolicy": "core.policy",
@@ -67,16 +74,21 @@ _HOMES = {
     "ConfirmationRequestFactory": "confirm.request",
     "Decision": "core.decision",
     "Explanation": "core.explanation",
+    "Guard": "guard",
+    "Guards": "guards",
     "MediaPart": "core.result",
     "PayloadKind": "core.call",
     "Pending": "handler",
     "PermitryError": "errors",
+    "Permit": "outcome",
     "Phase": "core.decision",
     "PolicyReloader": "config.reload",
     "Question": "core.rule",
     "Ready": "handler",
+    "Refusal": "outcome",
     "RuleSet": "config.ruleset",
     "Session": "session",
+    "Silence": "outcome",
     "Template": "core.template",
     "TextCallStream": "messages.text",
     "ToolCall": "core.call",

@@ -13,6 +13,7 @@
     ├── LedgerError                         an answer without a question: unknown or already used
     │   ├── LateAnswerError                 an answer past the deadline of its question
     │   └── FullLedgerError                 too many questions are open to ask one more
+    ├── ForgottenSessionError (LookupError) a session of which too much was forgotten to go on with it
     ├── AuditError                          the record cannot be written
     ├── AdapterError                        a host or framework did something an adapter cannot carry
     ├── GoldenMismatchError                 a golden case that does not hold
@@ -34,6 +35,7 @@ __all__ = [
     "CallError",
     "ConfigError",
     "FatalToolError",
+    "ForgottenSessionError",
     "FullLedgerError",
     "GoldenMismatchError",
     "LateAnswerError",
@@ -152,6 +154,10 @@ class LateAnswerError(LedgerError):
 
 class FullLedgerError(LedgerError):
     """Too many questions are open to ask one more."""
+
+
+class ForgottenSessionError(PermitryError, LookupError):
+    """A session whose guard was dropped for others; its calls are refused."""
 
 
 class AuditError(PermitryError):

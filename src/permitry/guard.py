@@ -48,7 +48,7 @@ class Guard(Questions):
     that blocks such calls blocks them in either case.
 
     >>> from permitry import Session
-    >>> guard = Guard(Session(yolo_mode=True))
+    >>> guard = Guard(session=Session(yolo_mode=True))
     >>> with guard.check(guard.call("look", '{"path": "a"}')) as arguments:
     ...     arguments
     {'path': 'a'}

@@ -5,6 +5,8 @@ from typing import cast
 
 import attrs
 
+from permitry.config.default import create_default_authorization_policy
+from permitry.confirm.notifier import ToolRejectionNotifier
 from permitry.confirm.refusal import available, checked
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -12,6 +14,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
@@ -21,6 +24,8 @@ from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError, ToolError
 from permitry.guard import Guard
 from permitry.outcome import Blocked, Cause, Pending, Ready
+from permitry.questions import check_policy
+from permitry.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
@@ -33,6 +38,10 @@ class ToolHandler(Guard):
     and a record in memory. Thread-safe.
     """
 
+    # The order of the seed documents: a session comes first.
+    session: Session = attrs.field(factory=Session)
+    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=check_policy)
+    notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
     registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
 

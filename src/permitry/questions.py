@@ -33,13 +33,13 @@ from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, safe_
 from permitry.outcome import Blocked, Cause, Decided, Pending, Ready
 from permitry.session import Session
 
-__all__ = ["Questions"]
+__all__ = ["Questions", "check_policy"]
 
 _LOG = logging.getLogger("permitry.questions")
 _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
 
 
-def _check_policy(_: object, __: object, policy: object) -> None:
+def check_policy(_: object, __: object, policy: object) -> None:
     """Raise for what is not a policy, and say how to make one of it.
 
     Raises: `TypeError`.
@@ -57,8 +57,8 @@ def _check_policy(_: object, __: object, policy: object) -> None:
 class Questions(TurnDiffs):
     """What a `ToolHandler` does without knowing any tool: ask about calls, settle answers, record both. Thread-safe."""
 
+    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=check_policy)
     session: Session = attrs.field(factory=Session)
-    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=_check_policy)
     notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
     factory: ConfirmationRequestFactory = attrs.field(factory=ConfirmationRequestFactory, kw_only=True)
     channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True, validator=check_channel)

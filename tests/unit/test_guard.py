@@ -53,7 +53,7 @@ _YES, _NO = ToolConfirmationResponse(approved=True), ToolConfirmationResponse(ap
 
 
 def _guard(rules: str = _RULES, **parts: Any) -> Guard:  # noqa: ANN401 -- the fields of a guard
-    return Guard(parts.pop("session", Session()), load_policy(rules), **parts)
+    return Guard(load_policy(rules), **parts)
 
 
 def _call(name: str, call_id: str | None = None, path: str = "a") -> ToolCall:

@@ -17,7 +17,7 @@ _CALL = ToolCall("write", {"path": "a", "lines": [1]}, call_id="c1")
 @pytest.fixture
 def guard() -> Guard:
     """Return a guard that permits everything."""
-    return Guard(Session(yolo_mode=True))
+    return Guard(session=Session(yolo_mode=True))
 
 
 @pytest.fixture
