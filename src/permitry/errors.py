@@ -17,12 +17,12 @@
     ├── AuditError                          the record cannot be written
     ├── AdapterError                        a host or framework did something an adapter cannot carry
     ├── GoldenMismatchError                 a golden case that does not hold
-    ├── CallBlockedError                    raise-style form of a BLOCK; carries the decision
+    ├── CallBlockedError                    a call that does not run, for hosts that want an exception
     └── ToolError                           a tool's failure, shown to the model
         ├── UnavailableError                what a tool needs is not there, whatever the call
         └── FatalToolError                  a tool's failure that ends the run
 
-A block is a `Decision`, not an exception: `CallBlockedError` exists only for hosts that want one raised.
+A block is a `Decision`, not an exception: `CallBlockedError` is raised only by `permitry.adapters.plain`.
 """
 
 from collections.abc import Callable, Sequence
@@ -173,11 +173,17 @@ class GoldenMismatchError(PermitryError):
 
 
 class CallBlockedError(PermitryError):
-    """A blocked call, for hosts that want an exception; `decision` holds the verdict in full."""
+    """A call that does not run, for hosts that want an exception: its text is for the model, `decision` is in full.
 
-    def __init__(self, decision: object) -> None:
+    `decision` is None for what is not a call.
+    """
+
+    def __init__(self, text: str, decision: object = None) -> None:
         self.decision = decision
-        super().__init__(decision)
+        super().__init__(text, decision)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ToolError(PermitryError):

@@ -20,7 +20,7 @@ def _sample(cls: type[Exception]) -> Exception:
     """Return an error of a class, as its users would raise it."""
     arguments: dict[type[Exception], tuple[object, ...]] = {
         ConfigError: ([PROBLEM],),
-        CallBlockedError: (BLOCKED,),
+        CallBlockedError: ("why", BLOCKED),
         LateAnswerError: ("too late", "the question"),
     }
     return cls(*arguments.get(cls, ("what went wrong",)))
@@ -136,8 +136,8 @@ def test_a_noun_agrees_with_its_number(number: int, expected: str) -> None:
 def test_a_blocked_call_carries_its_decision() -> None:
     """The verdict in full, for hosts that want an exception."""
     with pytest.raises(CallBlockedError, match="why") as caught:
-        raise CallBlockedError(BLOCKED)
-    assert caught.value.decision == BLOCKED
+        raise CallBlockedError("why", BLOCKED)
+    assert (str(caught.value), caught.value.decision) == ("why", BLOCKED)
 
 
 def test_a_late_answer_carries_its_question() -> None:

@@ -1,0 +1,280 @@
+"""Does an adapter keep what its guard says? The same cases for every host, whose model makes the calls of a case.
+
+::
+
+    @pytest.mark.parametrize("case", conformance.CASES, ids=str)
+    def test_the_host_keeps_the_rules(case):
+        conformance.check(case, MyHost())
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from permitry.capabilities import Capabilities
+from permitry.config.load import load_policy
+from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
+from permitry.guard import Guard
+from permitry.outcome import Permit, Refusal
+
+__all__ = ["CASES", "Case", "Host", "Made", "Progress", "Tools", "check"]
+
+_RULES = """
+schema = 1
+[[rule]]
+id = "secrets"
+effect = "block"
+tools = ["*"]
+when.text = { contains = "secret" }
+message = "Secrets are off limits."
+[[rule]]
+id = "look"
+effect = "allow"
+tools = ["look"]
+"""
+_ALLOWS_WRITE = f'{_RULES}[[rule]]\nid = "write"\neffect = "allow"\ntools = ["write"]\n'
+_YES = ToolConfirmationResponse(approved=True)
+_NO = ToolConfirmationResponse(approved=False, instructions="Leave the file alone.")
+
+
+@attrs.frozen
+class Made:
+    """A call as the model makes it: `look`, `write`, or a tool that does not exist, with a `path`.
+
+    `text` replaces the arguments where the model writes something else than JSON.
+    """
+
+    tool: str
+    path: str
+    call_id: str = "c1"
+    text: str | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments: the path."""
+        return {"path": self.path}
+
+    @property
+    def json(self) -> str:
+        """The arguments as the model writes them."""
+        return json.dumps(self.arguments) if self.text is None else self.text
+
+
+@attrs.define
+class Tools:
+    """The tools of a case, `look` and `write`: what they were run with, in order."""
+
+    ran: list[tuple[str, str]] = attrs.field(factory=list)
+
+    def look(self, path: str) -> str:
+        """Show a file."""
+        self.ran.append(("look", path))
+        return f"looked at {path}"
+
+    def write(self, path: str) -> str:
+        """Write a file."""
+        self.ran.append(("write", path))
+        return f"wrote {path}"
+
+
+@attrs.frozen
+class Progress:
+    """How far a host has come: what the model was shown, and what a human is asked now.
+
+    `asked` are the paths of the calls that wait for an answer; `state` is the host's own, to go on from.
+    """
+
+    shown: tuple[str, ...]
+    asked: tuple[str, ...] = ()
+    state: Any = None
+
+
+class Host(Protocol):
+    """A framework behind its adapter, with a model that makes the given calls and then ends."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the adapter says of itself."""
+        ...
+
+    def run(self, guard: Guard, tools: Tools, calls: Sequence[Made]) -> Progress:
+        """Let the model make all calls in one message, and carry on until the end, or until a human is asked."""
+        ...
+
+    def resume(
+        self, guard: Guard, tools: Tools, progress: Progress, answers: Mapping[str, ToolConfirmationResponse]
+    ) -> Progress:
+        """Go on with the answers to the questions that were asked, by path. Only for hosts that suspend."""
+        ...
+
+
+@attrs.frozen
+class Case:
+    """Calls of a model, answers of a human, and what must have run and been shown at the end.
+
+    `answers` are by path; to any other question the answer is no. `meanwhile` are the rules that come into force while
+    the human thinks; with `restarts`, the answers come to a new guard. `needs` says whether a host can be asked this
+    case at all.
+    """
+
+    name: str
+    calls: tuple[Made, ...]
+    ran: tuple[tuple[str, str], ...]
+    shown: tuple[str, ...] = ()
+    answers: Mapping[str, ToolConfirmationResponse] = attrs.field(factory=dict)
+    policy: AuthorizationPolicy = attrs.field(factory=lambda: load_policy(_RULES), repr=False)
+    meanwhile: str | None = attrs.field(default=None, repr=False)
+    restarts: bool = False
+    needs: Callable[[Capabilities], bool] = attrs.field(default=lambda _: True, repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@attrs.frozen
+class _Crashes:
+    """A restriction that cannot be evaluated, so that it counts as matched."""
+
+    id: str = "crashes"
+    effect: Verdict = Verdict.BLOCK
+    reason: str = ""
+    message: str | None = "A rule failed."
+    source: str | None = None
+
+    def priority(self) -> int:
+        """Return the default of a block."""
+        return 150
+
+    def matches(self, question: Question) -> bool:
+        """Fail."""
+        raise ZeroDivisionError(question.call.tool)
+
+    def near_miss(self, _: Question) -> str | None:
+        """Return None."""
+
+
+def _edit(path: str) -> ToolConfirmationResponse:
+    return ToolConfirmationResponse(approved=True, arguments={"path": path})
+
+
+def _asks(host: Capabilities) -> bool:
+    return host.asks != "refuse"
+
+
+def _edits(host: Capabilities) -> bool:
+    return _asks(host) and host.edits
+
+
+def _outlives(host: Capabilities) -> bool:
+    return host.asks == "suspend" and host.outlives
+
+
+_WRITE = Made("write", "a")
+_BOTH = (Made("write", "a", "c1"), Made("write", "b", "c2"))
+_MANY = tuple(Made("look", f"f{number}", f"c{number}") for number in range(6))
+
+CASES: tuple[Case, ...] = (
+    Case("an allowed call runs", (Made("look", "a"),), (("look", "a"),), ("looked at a",)),
+    Case("a blocked call is refused in words", (Made("look", "secret"),), (), ("Secrets are off limits.",)),
+    Case("a yes lets the call run", (_WRITE,), (("write", "a"),), ("wrote a",), {"a": _YES}, needs=_asks),
+    Case("a no reaches the model in words", (_WRITE,), (), ("Leave the file alone.",), {"a": _NO}, needs=_asks),
+    Case("an edited call runs as edited", (_WRITE,), (("write", "b"),), ("wrote b",), {"a": _edit("b")}, needs=_edits),
+    Case("an edit is decided again", (_WRITE,), (), ("Secrets are",), {"a": _edit("secret")}, needs=_edits),
+    Case(
+        "a rule that crashes blocks",
+        (Made("look", "a"),), (), ("A rule failed.",), policy=AuthorizationPolicy((_Crashes(),)),
+    ),
+    Case(
+        "a rule that changes makes no run of a no",
+        (_WRITE,), (), ("Leave the file alone.",), {"a": _NO}, meanwhile=_ALLOWS_WRITE, needs=_asks,
+    ),
+    Case(
+        "nor does it in another process",
+        (_WRITE,), (), ("Leave the file alone.",), {"a": _NO}, meanwhile=_ALLOWS_WRITE, restarts=True, needs=_outlives,
+    ),
+    Case(
+        "a yes counts in another process",
+        (_WRITE,), (("write", "a"),), ("wrote a",), {"a": _YES}, restarts=True, needs=_outlives,
+    ),
+    Case(
+        "two questions have an answer each",
+        _BOTH, (("write", "b"),), ("Leave the file alone.", "wrote b"), {"b": _YES, "a": _NO}, needs=_asks,
+    ),
+    Case("an unknown tool does not run", (Made("steal", "a"),), ()),
+    Case("broken JSON does not run", (Made("look", "a", text='{"path": "a"'),), ()),
+    Case("calls of one message all run", _MANY, tuple((made.tool, made.path) for made in _MANY)),
+    Case(
+        "of calls of one message each is decided",
+        (Made("look", "a", "c1"), Made("look", "secret", "c2"), Made("look", "b", "c3")),
+        (("look", "a"), ("look", "b")), ("looked at a", "Secrets are off limits.", "looked at b"),
+    ),
+)  # fmt: skip
+
+
+def check(case: Case, host: Host) -> None:
+    """Play a case on a host.
+
+    Raises: `AssertionError` that says what ran or was shown instead; `LookupError` for a case that the host's
+    capabilities leave out.
+    """
+    if not case.needs(host.capabilities):
+        raise LookupError(f"the host cannot be asked: {case}")
+    tools, guard = Tools(), Guard(case.policy, unmatched="confirm")
+    progress, guard = _played(case, host, guard, tools)
+    # Calls of one message may run in any order.
+    if sorted(tools.ran) != sorted(case.ran):
+        raise AssertionError(f"{case}: {tools.ran} ran, and {list(case.ran)} should have")
+    if host.capabilities.refuses_in_words:
+        for expected, shown in zip(case.shown, progress.shown, strict=False):
+            if expected not in shown:
+                raise AssertionError(f"{case}: the model was shown {shown!r}, and not {expected!r}")
+        if len(progress.shown) < len(case.shown):
+            raise AssertionError(f"{case}: the model was shown {len(progress.shown)} results")
+    _check_second_answers(case, guard, tools)
+
+
+def _played(case: Case, host: Host, guard: Guard, tools: Tools) -> tuple[Progress, Guard]:
+    def answer(request: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        _change(case, guard)
+        return case.answers.get(str(request.call.arguments["path"]), _NO)
+
+    if host.capabilities.asks == "inline":
+        guard.channel = CallbackChannel(answer)
+    progress = host.run(guard, tools, case.calls)
+    if progress.asked and tools.ran:
+        raise AssertionError(f"{case}: {tools.ran} ran before the answer")
+    while progress.asked:
+        if case.restarts:
+            guard = Guard(guard.policy)
+        _change(case, guard)
+        # Not in the order in which they were asked.
+        answers = {path: case.answers.get(path, _NO) for path in reversed(progress.asked)}
+        progress = host.resume(guard, tools, progress, answers)
+    return progress, guard
+
+
+def _change(case: Case, guard: Guard) -> None:
+    if case.meanwhile is not None:
+        guard.policy = load_policy(case.meanwhile)
+
+
+def _check_second_answers(case: Case, guard: Guard, tools: Tools) -> None:
+    """No answer lets a call run a second time."""
+    before = list(tools.ran)
+    for record in list(getattr(guard.recorder, "records", ())):
+        if record["event"] != "asked":
+            continue
+        match guard.answer(str(record["pending_id"]), _YES):
+            case Refusal():
+                pass
+            case Permit():
+                raise AssertionError(f"{case}: the same question was answered twice")
+    if tools.ran != before:
+        raise AssertionError(f"{case}: {tools.ran[len(before) :]} ran after the end")

@@ -1,0 +1,189 @@
+"""The decorator and the context manager, and the conformance of a loop that is made of them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from permitry.adapters.plain import CAPABILITIES, guarded, permitted
+from permitry.audit.record import MemoryRecorder
+from permitry.capabilities import Capabilities
+from permitry.config.load import load_policy
+from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.errors import CallBlockedError
+from permitry.guard import Guard
+from permitry.outcome import Ask, Permit, Refusal
+from permitry.session import Session
+from permitry.testing import conformance
+from permitry.testing.conformance import Made, Progress, Tools
+
+_READS = "schema = 1\n[[rule]]\nid = 'reads'\neffect = 'allow'\ntools = ['@reads']\n"
+
+
+class _Loop:
+    """A loop of plain Python: a dictionary of tools, and `permitted` around each of them."""
+
+    capabilities: Capabilities = CAPABILITIES
+
+    def run(self, guard: Guard, tools: Tools, calls: Sequence[Made]) -> Progress:
+        """Run the calls one after the other."""
+        known = {"look": tools.look, "write": tools.write}
+        shown = []
+        for made in calls:
+            try:
+                with permitted(guard, made.tool, made.json, call_id=made.call_id) as arguments:
+                    shown.append(known[made.tool](**arguments))
+            except CallBlockedError as error:
+                shown.append(str(error))
+        return Progress(tuple(shown))
+
+    def resume(
+        self, guard: Guard, tools: Tools, progress: Progress, answers: Mapping[str, ToolConfirmationResponse]
+    ) -> Progress:
+        """Do nothing: a loop that waits is never resumed."""
+        raise NotImplementedError
+
+
+class _Suspending(_Loop):
+    """A loop that keeps its questions in a state of plain JSON, and goes on in any process."""
+
+    capabilities = Capabilities(asks="suspend", outlives=True)
+
+    def run(self, guard: Guard, tools: Tools, calls: Sequence[Made]) -> Progress:
+        """Check all calls, and run them if none has to be asked about."""
+        return self.resume(guard, tools, Progress((), state=(tuple(calls), frozenset())), {})
+
+    def resume(
+        self, guard: Guard, tools: Tools, progress: Progress, answers: Mapping[str, ToolConfirmationResponse]
+    ) -> Progress:
+        """Check them again, knowing which were asked about."""
+        calls, asked = progress.state
+        outcomes = [
+            guard.check(guard.call(made.tool, made.json, call_id=made.call_id), asked=made.path in asked)
+            for made in calls
+        ]
+        outcomes = [
+            guard.answer(each.id, answers[made.path]) if isinstance(each, Ask) and made.path in answers else each
+            for each, made in zip(outcomes, calls, strict=True)
+        ]
+        waiting = tuple(made.path for each, made in zip(outcomes, calls, strict=True) if isinstance(each, Ask))
+        if waiting:
+            return Progress((), waiting, (calls, asked | set(waiting)))
+        shown = []
+        for each, made in zip(outcomes, calls, strict=True):
+            if isinstance(each, Refusal):
+                shown.append(each.text)
+            elif isinstance(each, Permit):
+                with each as arguments:
+                    shown.append({"look": tools.look, "write": tools.write}[made.tool](**arguments))
+        return Progress(tuple(shown))
+
+
+@pytest.mark.parametrize("host", [_Loop(), _Suspending()], ids=["waits", "suspends"])
+@pytest.mark.parametrize("case", conformance.CASES, ids=str)
+def test_a_loop_keeps_what_the_guard_says(case: conformance.Case, host: conformance.Host) -> None:
+    """In every case that it can be asked."""
+    if case.needs(host.capabilities):
+        conformance.check(case, host)
+    else:
+        with pytest.raises(LookupError):
+            conformance.check(case, host)
+
+
+# The decorator ----------------------------------------------------------------------------------------------------
+
+
+def test_a_guarded_function_runs_only_where_it_may() -> None:
+    """Rules see its name and its arguments, defaults included; the model is shown why it did not run."""
+    rules = """
+        schema = 1
+        [[rule]]
+        id = "ours"
+        effect = "allow"
+        tools = ["send_mail"]
+        when.args.to = { suffix = "@ours.example" }
+        [policy]
+        unmatched = "block"
+    """
+    sent = []
+
+    @guarded(Guard(load_policy(rules)))
+    def send_mail(to: str, subject: str = "hello") -> int:
+        """Send a mail."""
+        sent.append((to, subject))
+        return len(sent)
+
+    assert send_mail("ann@ours.example") == 1
+    with pytest.raises(CallBlockedError, match="The call of `send_mail` was blocked"):
+        send_mail(to="eve@theirs.example", subject="x")
+    assert sent == [("ann@ours.example", "hello")]
+    assert send_mail.__doc__ == "Send a mail."
+    with pytest.raises(TypeError):
+        send_mail()  # type: ignore[call-arg]
+
+
+def test_an_async_function_is_awaited() -> None:
+    """After the answer, which may take its time."""
+
+    @guarded(Guard(load_policy(_READS)), name="peek", spec=ToolSpec("peek", traits=ToolTraits(read_only=True)))
+    async def look(path: str) -> str:
+        return path
+
+    assert asyncio.run(look("a")) == "a"
+
+
+def test_an_async_function_that_may_not_run_does_not() -> None:
+    """It is refused when it is awaited."""
+
+    @guarded(Guard())
+    async def look(path: str) -> str:
+        return path
+
+    with pytest.raises(CallBlockedError, match="needs the user's confirmation"):
+        asyncio.run(look("a"))
+
+
+def test_a_function_is_run_with_what_was_permitted() -> None:
+    """Not with what the caller changes in the meantime, nor with what a human edited away."""
+    edited = ToolConfirmationResponse(approved=True, arguments={"lines": ["safe"]})
+
+    @guarded(Guard(channel=CallbackChannel(lambda _: edited)))
+    def write(lines: list[str]) -> list[str]:
+        return lines
+
+    assert write(["rm -rf /"]) == ["safe"]
+
+
+def test_a_crash_of_the_function_is_recorded_and_raised() -> None:
+    """With the run that it ended."""
+    guard = Guard(session=Session(yolo_mode=True))
+
+    @guarded(guard)
+    def crash(path: str) -> None:
+        raise OSError(path)
+
+    with pytest.raises(OSError, match="a"):
+        crash("a")
+    assert isinstance(guard.recorder, MemoryRecorder)
+    assert guard.recorder.records[-1]["outcome"] == "crashed"
+
+
+def test_what_the_guard_leaves_to_the_host_runs() -> None:
+    """With what it was called with."""
+
+    @guarded(Guard(unmatched="silence"))
+    def look(path: str) -> str:
+        return path
+
+    assert look("a") == "a"
+
+
+def test_a_function_without_names_for_its_arguments_cannot_be_guarded() -> None:
+    """Rules would not see them."""
+    with pytest.raises(TypeError, match=r"`run` cannot be guarded: its parameter `\*args: str`"):
+
+        @guarded(Guard())
+        def run(*args: str) -> None:
+            raise NotImplementedError(args)

@@ -1,0 +1,126 @@
+"""The kit finds what is wrong with an adapter: each host here breaks one promise, and fails."""
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+import pytest
+
+from permitry.capabilities import Capabilities
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.guard import Guard
+from permitry.outcome import Ask, Permit, Refusal
+from permitry.testing.conformance import CASES, Case, Made, Progress, Tools, check
+
+
+@attrs.define
+class _Host:
+    """A host that suspends; `fault` names the promise that it breaks."""
+
+    fault: str = ""
+    capabilities: Capabilities = attrs.field(factory=lambda: Capabilities(asks="suspend", outlives=True))
+
+    def run(self, guard: Guard, tools: Tools, calls: Sequence[Made]) -> Progress:
+        """Check each call, and run the tools once no question is open."""
+        return self._go_on(guard, tools, tuple(calls), {}, asked=False)
+
+    def resume(
+        self, guard: Guard, tools: Tools, progress: Progress, answers: Mapping[str, ToolConfirmationResponse]
+    ) -> Progress:
+        """Go on with the answers."""
+        return self._go_on(guard, tools, progress.state, answers, asked=self.fault != "forgets")
+
+    def _go_on(
+        self,
+        guard: Guard,
+        tools: Tools,
+        calls: Sequence[Made],
+        answers: Mapping[str, ToolConfirmationResponse],
+        *,
+        asked: bool,
+    ) -> Progress:
+        if self.fault == "runs all":
+            return Progress(tuple(_run(tools, made.tool, made.path) for made in calls))
+        shown, waiting = [], []
+        for number, made in enumerate(calls):
+            outcome = guard.check(guard.call(made.tool, made.json, call_id=made.call_id), asked=asked)
+            if isinstance(outcome, Ask):
+                path = list(answers)[number] if self.fault == "mixes answers" and answers else made.path
+                if path not in answers:
+                    waiting.append(made.path)
+                    if self.fault == "runs early":
+                        _run(tools, made.tool, made.path)
+                    continue
+                outcome = guard.answer(outcome.id, answers[path])
+            if isinstance(outcome, Permit):
+                with outcome as arguments:
+                    shown.append(
+                        _run(tools, made.tool, made.path if self.fault == "ignores edits" else arguments["path"])
+                    )
+            elif isinstance(outcome, Refusal):
+                shown.append("no" if self.fault == "hides texts" else outcome.text)
+        if self.fault == "loses results":
+            shown = []
+        return Progress(tuple(shown), tuple(waiting), calls)
+
+
+def _run(tools: Tools, tool: str, path: str) -> str:
+    known = {"look": tools.look, "write": tools.write}
+    return known[tool](path) if tool in known else "no such tool"
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_host_that_keeps_its_promises_passes(case: Case) -> None:
+    """Every case that it can be asked."""
+    check(case, _Host())
+
+
+@pytest.mark.parametrize(
+    ("fault", "cases"),
+    [
+        (
+            "runs all",
+            {"a blocked call is refused in words", "a no reaches the model in words", "an edit is decided again"},
+        ),
+        ("runs early", {"a no reaches the model in words", "a yes lets the call run"}),
+        ("forgets", {"nor does it in another process"}),
+        ("mixes answers", {"two questions have an answer each"}),
+        ("ignores edits", {"an edited call runs as edited"}),
+        ("hides texts", {"a blocked call is refused in words", "a rule that crashes blocks"}),
+        ("loses results", {"an allowed call runs"}),
+    ],
+)
+def test_a_host_that_breaks_a_promise_fails(fault: str, cases: set[str]) -> None:
+    """In the cases that are about it."""
+    failed = set()
+    for case in CASES:
+        try:
+            check(case, _Host(fault))
+        except AssertionError:
+            failed.add(str(case))
+    assert cases <= failed
+
+
+def test_an_answer_that_counts_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kit answers every question once more at the end."""
+    permit = Guard().check(ToolCall("x"))
+    assert isinstance(permit, Ask)
+    case = next(case for case in CASES if case.name == "a no reaches the model in words")
+    given = Guard.answer
+    answers: list[object] = []
+
+    def twice(guard: Guard, pending_id: str, response: ToolConfirmationResponse) -> object:
+        answers.append(pending_id)
+        outcome = given(guard, pending_id, response)
+        return Permit(ToolCall("x"), permit.decision, None, None, None) if len(answers) > 1 else outcome  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Guard, "answer", twice)
+    with pytest.raises(AssertionError, match="answered twice"):
+        check(case, _Host())
+
+
+def test_a_case_that_a_host_cannot_be_asked_is_not_passed() -> None:
+    """It fails in its own way, not as one that was passed."""
+    case = next(case for case in CASES if case.restarts)
+    with pytest.raises(LookupError, match="cannot be asked"):
+        check(case, _Host(capabilities=Capabilities(asks="inline")))
