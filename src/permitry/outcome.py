@@ -88,7 +88,7 @@ class Permit:
     """A call that the host may run now, once: `take` before it runs, `done` afterwards.
 
     As a context manager it does both: `with permit as arguments:` runs `done(ok=True)` at the end, unless `done` was
-    called inside, and records a crash that it lets through.
+    called inside, and records a crash or an interrupt that it lets through.
     """
 
     call: ToolCall
@@ -110,7 +110,7 @@ class Permit:
         return call.to_dict()
 
     def done(self, *, ok: bool, text: str = "") -> None:
-        """Record how the run ended; `text` is what the model is shown. Without this, the record shows a start only.
+        """Record how the run ended; `text` is what the model is shown. Without this, the outcome stays unknown.
 
         Raises: `RegistryError` where nothing runs; `AuditError`.
         """
@@ -122,10 +122,13 @@ class Permit:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if self._since is None:
             return
-        if error is None:
-            self.done(ok=True)
-        else:
-            self._end(Outcome.CRASHED, ToolResult(False, ""), "".join(traceback.format_exception(error)))
+        match error:
+            case None:
+                self.done(ok=True)
+            case Exception():
+                self._end(Outcome.CRASHED, ToolResult(False, ""), "".join(traceback.format_exception(error)))
+            case _:
+                self._end(Outcome.CANCELLED, ToolResult(False, ""), type(error).__name__)
 
     def _end(self, outcome: Outcome, result: ToolResult, error: str | None = None) -> None:
         if self._since is None:
@@ -169,12 +172,5 @@ class Ask:
         return self.request.call
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as plain JSON, to be stored or sent."""
-        call = self.request.call
-        return {
-            "pending_id": self.id,
-            "tool": call.tool,
-            "arguments": call.to_dict(),
-            "reason": self.request.reason,
-            "digest": call.digest,
-        }
+        """Return the question as plain JSON, to be stored or sent: `pending_id`, and what `request.to_dict()` gives."""
+        return {"pending_id": self.id, **self.request.to_dict()}

@@ -127,6 +127,13 @@ def test_a_crash_is_recorded_and_passed_on(guard: Guard, permit: Permit, recorde
     assert "ZeroDivisionError" in str(guard.recorder.records[-1]["error"])
 
 
+def test_an_interrupt_is_recorded_and_passed_on(permit: Permit, recorded: Callable[[], list[str]]) -> None:
+    """As such: the tool did not fail."""
+    with pytest.raises(KeyboardInterrupt), permit:
+        raise KeyboardInterrupt
+    assert recorded()[-1] == "finished cancelled"
+
+
 def test_a_question_is_plain_json() -> None:
     """To be stored, or shown elsewhere."""
     ask = Guard().check(_CALL)
@@ -137,5 +144,8 @@ def test_a_question_is_plain_json() -> None:
         "tool": "write",
         "arguments": {"path": "a", "lines": [1]},
         "reason": "no rule allows this tool",
+        "call_id": "c1",
         "digest": _CALL.digest,
+        "path": "a",
+        "preview": None,
     }
