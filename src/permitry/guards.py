@@ -28,7 +28,8 @@ class Guards:
     _guards: "OrderedDict[Hashable, Guard]" = attrs.field(factory=OrderedDict, init=False, repr=False)
     _dropped: Fingerprints = attrs.field(init=False, repr=False)
     _is_full: bool = attrs.field(default=False, init=False, repr=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    # `make` may look up the guard of another session, such as that of a sub-agent's parent.
+    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     @_dropped.default
     def _nothing_dropped(self) -> Fingerprints:

@@ -40,6 +40,20 @@ def test_a_session_is_made_from_its_key() -> None:
     assert seen == ["a", "a"]
 
 
+def test_the_guard_of_a_sub_agent_is_made_from_that_of_its_parent() -> None:
+    """Which is made first, if need be."""
+
+    def make(key: object) -> Guard:
+        assert isinstance(key, tuple)
+        session, agent = key
+        return Guard(session=guards[session, None].session.child(agent)) if agent else Guard()
+
+    guards = Guards(make)
+    child = guards["a", "reviewer"]
+    assert child.session.parent is guards["a", None].session
+    assert len(guards) == 2
+
+
 def test_the_session_used_longest_ago_is_dropped_and_gets_no_other_guard() -> None:
     """What it had read is forgotten, so that nothing more may run in it."""
     guards = _guards(most=2)
