@@ -1,11 +1,11 @@
 """The decorator and the context manager, and the conformance of a loop that is made of them."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from permitry.adapters.plain import CAPABILITIES, guarded, permitted
+from permitry.adapters.plain import CAPABILITIES, apermitted, guarded, permitted
 from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
 from permitry.config.load import load_policy
@@ -145,6 +145,24 @@ def test_an_async_function_that_may_not_run_does_not() -> None:
         asyncio.run(look("a"))
 
 
+def test_a_block_of_async_code_waits_for_the_answer() -> None:
+    """On the event loop, and gets what the answer permits."""
+
+    class Slow:
+        def ask(self, _: object) -> ToolConfirmationResponse:
+            raise NotImplementedError
+
+        async def aask(self, _: object) -> ToolConfirmationResponse:
+            await asyncio.sleep(0)
+            return ToolConfirmationResponse(approved=True, arguments={"path": "b"})
+
+    async def look() -> dict[str, object]:
+        async with apermitted(Guard(channel=Slow()), "look", '{"path": "a"}') as arguments:
+            return arguments
+
+    assert asyncio.run(look()) == {"path": "b"}
+
+
 def test_a_function_is_run_with_what_was_permitted() -> None:
     """Not with what the caller changes in the meantime, nor with what a human edited away."""
     edited = ToolConfirmationResponse(approved=True, arguments={"lines": ["safe"]})
@@ -187,3 +205,12 @@ def test_a_function_without_names_for_its_arguments_cannot_be_guarded() -> None:
         @guarded(Guard())
         def run(*args: str) -> None:
             raise NotImplementedError(args)
+
+
+def test_a_function_that_yields_cannot_be_guarded() -> None:
+    """It would run after its end was recorded."""
+    with pytest.raises(TypeError, match="`lines` cannot be guarded: it yields"):
+
+        @guarded(Guard())
+        def lines(path: str) -> Iterator[str]:
+            yield path

@@ -1,19 +1,20 @@
-"""For code without a framework: a decorator and a context manager that let a function run only with a permit."""
+"""For code without a framework: a decorator and context managers that let a function run only with a permit."""
 
 import contextlib
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any, ParamSpec, TypeVar, cast
 
 from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import is_async
 from permitry.errors import CallBlockedError
 from permitry.guard import Guard
 from permitry.outcome import Permit, Refusal, Silence
 
-__all__ = ["CAPABILITIES", "guarded", "permitted"]
+__all__ = ["CAPABILITIES", "apermitted", "guarded", "permitted"]
 
 CAPABILITIES = Capabilities(asks="inline", in_parallel=True)
 
@@ -35,14 +36,14 @@ def guarded(
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         tool, signature = name or function.__name__, inspect.signature(function)
-        _check_parameters(tool, signature)
+        _check(tool, function, signature)
 
         def asked(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ToolCall | Refusal:
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             return guard.call(tool, bound.arguments)
 
-        if inspect.iscoroutinefunction(function):
+        if is_async(function):
             work = cast("Callable[..., Awaitable[Any]]", function)
 
             @functools.wraps(function)
@@ -74,6 +75,15 @@ def permitted(
         yield taken
 
 
+@contextlib.asynccontextmanager
+async def apermitted(
+    guard: Guard, name: str, arguments: Mapping[str, Any] | str, *, call_id: str | None = None
+) -> AsyncIterator[dict[str, Any]]:
+    """Do what `permitted` does without blocking the event loop while a human thinks."""
+    with _taken(await guard.ainline(guard.call(name, arguments, call_id=call_id))) as taken:
+        yield taken
+
+
 @contextlib.contextmanager
 def _taken(outcome: Permit | Refusal | Silence) -> Iterator[dict[str, Any]]:
     match outcome:
@@ -86,8 +96,10 @@ def _taken(outcome: Permit | Refusal | Silence) -> Iterator[dict[str, Any]]:
                 yield arguments
 
 
-def _check_parameters(tool: str, signature: inspect.Signature) -> None:
-    """Refuse a function whose arguments have no names that rules could see."""
+def _check(tool: str, function: Callable[..., object], signature: inspect.Signature) -> None:
+    """Refuse a function that goes on after it has returned, or whose arguments have no names that rules could see."""
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"`{tool}` cannot be guarded: it yields, and its run would have no end")
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise TypeError(f"`{tool}` cannot be guarded: its parameter `{parameter}` has no name that rules could see")
