@@ -1,15 +1,15 @@
 """`Guard`: decide, ask, answer and record the calls that a host runs itself."""
 
 import logging
-from collections.abc import Mapping
-from typing import Any, Literal, assert_never
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar, assert_never
 
 import attrs
 
 from permitry.audit.record import RunRecord, decision_fields
 from permitry.config.diagnostics import nearest
 from permitry.confirm.ledger import PendingConfirmation
-from permitry.confirm.refusal import changed_tool, misfit, too_many_questions, used_id
+from permitry.confirm.refusal import asked_before, changed_tool, too_many_questions, used_id
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -19,13 +19,10 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.errors import (
-    CallError,
     FullLedgerError,
     LateAnswerError,
     LedgerError,
     ReplayError,
-    ToolError,
-    UnavailableError,
     UnknownToolError,
     safe_str,
 )
@@ -34,6 +31,8 @@ from permitry.questions import Questions, digest_of, not_recorded
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Guard"]
+
+Passed = TypeVar("Passed", bound=Refusal | Silence)
 
 _LOG = logging.getLogger("permitry.guard")
 _NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
@@ -58,7 +57,6 @@ class Guard(Questions):
         default="confirm", kw_only=True, validator=attrs.validators.in_(("confirm", "silence"))
     )
     _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
-    _runs: RunRecord | None = attrs.field(default=None, init=False, repr=False)
     _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
     _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
 
@@ -79,12 +77,16 @@ class Guard(Questions):
         `shown` is the name by which the model knows the tool, where `name` is the one that rules use.
         """
         parts: dict[str, Any] = {"call_id": call_id, "server": server, "shown": shown, "kind": kind}
-        try:
+
+        def build() -> ToolCall:
             if isinstance(arguments, str):
                 return ToolCall.from_json(name, arguments, **parts)
             return ToolCall(name, arguments, **parts)
-        except (CallError, TypeError) as error:
-            return Refusal(f"The call was not understood: {safe_str(error)}. It did not run.", Cause.BAD_CALL)
+
+        call = _built(build)
+        if isinstance(call, ToolCall):
+            return call
+        return Refusal(f"The call was not understood: {call}. It did not run.", Cause.BAD_CALL)
 
     def check(
         self, call: ToolCall | Refusal, spec: ToolSpec | None = None, *, asked: bool = False
@@ -94,12 +96,10 @@ class Guard(Questions):
         `spec` is the host's declaration of the tool. `asked` says that the host knows of a question about this call,
         such as one that it stored before a restart: whatever the rules say by now, the call is asked about at least.
         """
-        if isinstance(call, Refusal):
-            return call
-        outcome = self._decided(call, spec, is_asked=asked)
+        outcome = call if isinstance(call, Refusal) else self._decided(call, spec, is_asked=asked)
         if isinstance(outcome, Pending):
             return Ask(outcome.pending_id, outcome.request, outcome.decision)
-        return outcome if isinstance(outcome, Silence) else self._for_host(outcome)
+        return self._for_host(outcome)
 
     def answer(self, pending_id: str, response: ToolConfirmationResponse) -> Permit | Refusal:
         """Answer an open question, once, and return what follows; an answer that comes second or late permits nothing.
@@ -116,21 +116,22 @@ class Guard(Questions):
     def inline(self, call: ToolCall | Refusal, spec: ToolSpec | None = None) -> Permit | Refusal | Silence:
         """Decide, and ask on the channel if need be, for hosts that can wait for the answer."""
         outcome = call if isinstance(call, Refusal) else self._decided(call, spec)
-        if isinstance(outcome, (Refusal, Silence)):
-            return outcome
         return self._for_host(self.ask(outcome) if isinstance(outcome, Pending) else outcome)
 
     async def ainline(self, call: ToolCall | Refusal, spec: ToolSpec | None = None) -> Permit | Refusal | Silence:
         """Do what `inline` does without blocking the event loop while a human thinks."""
         outcome = call if isinstance(call, Refusal) else self._decided(call, spec)
-        if isinstance(outcome, (Refusal, Silence)):
-            return outcome
         return self._for_host(await self.aask(outcome) if isinstance(outcome, Pending) else outcome)
 
-    def _for_host(self, outcome: Ready | Blocked) -> Permit | Refusal:
-        if isinstance(outcome, Blocked):
-            return Refusal.of(outcome)
-        return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, self._run_record())
+    def _for_host(self, outcome: Ready | Blocked | Passed) -> Permit | Refusal | Passed:
+        match outcome:
+            case Ready():
+                record = RunRecord(self.recorder)
+                return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, record)
+            case Blocked():
+                return Refusal.of(outcome)
+            case _:
+                return outcome
 
     # What a registry adds -----------------------------------------------------------------------------------------
 
@@ -143,15 +144,10 @@ class Guard(Questions):
         del call
         return spec
 
-    def _available(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
-        """Return the decision, or a block when there is no such tool in this context."""
+    def _checked(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
+        """Return the decision, or a block when there is no such tool in this context, or it cannot take the call."""
         del call, context
-        return decision
-
-    def _misfit(self, call: ToolCall) -> ToolError | None:
-        """Return why the tool cannot take the call, in words for the model; None if it can, as far as is known."""
-        del call
-        return None
+        return decision, Cause.POLICY
 
     def _authorized(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> AuthorizedCall:
         """Authorize a call.
@@ -203,14 +199,13 @@ class Guard(Questions):
         if self.session.host_mode not in self._modes_seen:
             self._modes_seen.add(self.session.host_mode)
             _warn_of_unknown_mode(self.session.host_mode, self.policy)
-        decision = self._available(call, context, self.policy.decide(call, context, spec))
-        if decision.verdict is not Verdict.BLOCK and (found := self._misfit(call)) is not None:
+        decision, cause = self._checked(call, context, self.policy.decide(call, context, spec))
+        if cause is not Cause.POLICY:
             # The error message of the tool: the model can correct the call, so no human has to be asked.
-            cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
-            return self._refused(call, spec, misfit(call, found, decision), cause)
+            return self._refused(call, spec, decision, cause)
         if is_asked and decision.verdict is Verdict.ALLOW:
             # INVARIANT: law 6. A rule that changed while a human was asked makes no run of a "no".
-            decision = _asked_before(decision)
+            decision = asked_before(decision)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
         if not self._record("decided", call, details):
@@ -229,7 +224,7 @@ class Guard(Questions):
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision, *, is_asked: bool
     ) -> Decided:
         """Open a question about a call, or leave it to the host."""
-        if self._is_silent(decision) and not is_asked:
+        if self.unmatched == "silence" and decision.phase is Phase.DEFAULT and not is_asked:
             # The host may let it run, so that it counts like a call that may.
             self.session.apply(call, self.policy.side_effects(call, context, spec))
             return Silence(call, decision)
@@ -248,9 +243,6 @@ class Guard(Questions):
             return True
         return isinstance(outcome, Silence)
 
-    def _is_silent(self, decision: Decision) -> bool:
-        return self.unmatched == "silence" and decision.phase is Phase.DEFAULT
-
     def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
         text = (
             decision.message
@@ -266,37 +258,34 @@ class Guard(Questions):
             created = self._authorized(call, spec, context)
         except UnknownToolError:
             # The tool was replaced between the decision and the authorization.
-            return self._refused(call, spec, changed_tool(call, decision), Cause.POLICY)
+            return self._refused(call, self._declared(call, spec), changed_tool(call, decision), Cause.POLICY)
         # Side effects apply when a call may run, not when it runs: of calls begun together, each counts for the next.
         self.session.apply(call, self.policy.side_effects(call, context, spec))
         return Ready(call, decision, created, approved)
 
     def _refused(self, call: ToolCall, spec: ToolSpec | None, decision: Decision, cause: Cause) -> Blocked:
         """Block a call that no rule blocks, and record that."""
-        digest = digest_of(self._declared(call, spec))
-        own = {"arguments": call.to_dict(), "edited": False, "tool_digest": digest}
+        own = {"arguments": call.to_dict(), "edited": False, "tool_digest": digest_of(spec)}
         if not self._record("decided", call, decision_fields(decision) | own):
             return not_recorded(call, decision)
         return self._blocked(call, decision, cause)
 
     def _approved(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
-        call = question.call
-        if response.arguments is not None:
-            try:
-                call = self._resolved(attrs.evolve(call, arguments=response.arguments))
-            except Exception as error:  # noqa: BLE001 -- arguments from outside may fail in any way
-                result = ToolResult(False, f"The edited arguments cannot be used: {safe_str(error)}.")
-                return Blocked(call, question.decision, result, Cause.BAD_EDIT)
-        return self._decided_again(call, question, response)
+        edited = response.arguments
+        if edited is None:
+            return self._decided_again(question.call, question, response)
+        call = _built(lambda: self._resolved(attrs.evolve(question.call, arguments=edited)))
+        if isinstance(call, ToolCall):
+            return self._decided_again(call, question, response)
+        result = ToolResult(False, f"The edited arguments cannot be used: {call}.")
+        return Blocked(question.call, question.decision, result, Cause.BAD_EDIT)
 
     def _decided_again(
         self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
         context, spec = AuthContext.from_state(self.session), self._declared(call, question.spec)
-        now = self._available(call, context, self.policy.decide(call, context, spec))
-        if now.verdict is not Verdict.BLOCK and (found := self._misfit(call)) is not None:
-            now = misfit(call, found, now)
+        now, _ = self._checked(call, context, self.policy.decide(call, context, spec))
         if now.verdict is not Verdict.BLOCK and digest_of(spec) != digest_of(question.spec):
             now = changed_tool(call, now)
         is_edited = call.digest != question.call.digest
@@ -313,18 +302,13 @@ class Guard(Questions):
             self.session.ignore(call.tool)
         return outcome
 
-    def _run_record(self) -> RunRecord:
-        runs = self._runs
-        if runs is None or runs.recorder is not self.recorder:
-            runs = self._runs = RunRecord(self.recorder)
-        return runs
 
-
-def _asked_before(decision: Decision) -> Decision:
-    reason = "it was asked about before, and has no answer yet"
-    return attrs.evolve(
-        decision, verdict=Verdict.CONFIRM, rule_id=None, phase=Phase.HOST, reason=reason, message=None, source=None
-    )
+def _built(build: Callable[[], ToolCall]) -> ToolCall | str:
+    """Return a call, or why it cannot be built."""
+    try:
+        return build()
+    except Exception as error:  # noqa: BLE001 -- arguments from outside may fail in any way
+        return safe_str(error)
 
 
 def _warn_of_unknown_mode(mode: str, policy: AuthorizationPolicy) -> None:

@@ -1,13 +1,14 @@
 """`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Literal
 
 import attrs
 
+from permitry.audit.record import RunRecord
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.notifier import ToolRejectionNotifier
-from permitry.confirm.refusal import available, checked
+from permitry.confirm.refusal import available, misfit
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -21,9 +22,9 @@ from permitry.core.template import Template
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
-from permitry.errors import ReplayError, ToolError
+from permitry.errors import ReplayError, UnavailableError
 from permitry.guard import Guard
-from permitry.outcome import Blocked, Cause, Pending, Ready
+from permitry.outcome import Blocked, Cause, Pending, Ready, Silence
 from permitry.questions import check_policy
 from permitry.session import Session
 
@@ -42,6 +43,8 @@ class ToolHandler(Guard):
     session: Session = attrs.field(factory=Session)
     policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=check_policy)
     notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
+    # There is no other way of asking than that of the handler.
+    unmatched: Literal["confirm"] = attrs.field(default="confirm", init=False, on_setattr=attrs.setters.frozen)
     registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
 
@@ -69,17 +72,15 @@ class ToolHandler(Guard):
         call, context = self.registry.resolved(call), AuthContext.from_state(self.session)
         decision = self.policy.decide(call, context, self.registry.get(call.tool))
         # A registry without any tool belongs to a host that runs its tools itself; `begin` runs nothing for it.
-        return checked(self.registry, call, context, decision) if len(self.registry) else decision
+        return self._checked(call, context, decision)[0] if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
         context, call = AuthContext.from_state(self.session), self.registry.resolved(call)
         full = self.policy.explain(call, context, self.registry.get(call.tool))
-        return (
-            attrs.evolve(full, decision=checked(self.registry, call, context, full.decision))
-            if len(self.registry)
-            else full
-        )
+        if not len(self.registry):
+            return full
+        return attrs.evolve(full, decision=self._checked(call, context, full.decision)[0])
 
     def visible_tools(self) -> tuple[ToolSpec, ...]:
         """Return the tools to show to the model now: those that are enabled, and of which some call could run."""
@@ -132,7 +133,11 @@ class ToolHandler(Guard):
         A call without an id gets a new one each time, so it is always decided. A call with an id whose outcome is no
         longer kept (see `HandledCalls`) is blocked, and never decided or run again.
         """
-        return cast("Ready | Blocked | Pending", self._decided(call))  # see `_is_silent`
+        match self._decided(call):
+            case Silence():
+                raise AssertionError("a handler leaves no call to its host")  # see `unmatched`
+            case outcome:
+                return outcome
 
     def run(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Dispatch a `Ready`, or return what the model is shown about a `Blocked`.
@@ -165,22 +170,18 @@ class ToolHandler(Guard):
         del spec
         return self.registry.get(call.tool)
 
-    def _available(self, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
-        return available(self.registry, call, context, decision)
-
-    def _misfit(self, call: ToolCall) -> ToolError | None:
-        return self.registry.misfit(call)
+    def _checked(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
+        decision = available(self.registry, call, context, decision)
+        if decision.verdict is Verdict.BLOCK or (found := self.registry.misfit(call)) is None:
+            return decision, Cause.POLICY
+        cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
+        return misfit(call, found, decision), cause
 
     def _authorized(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> AuthorizedCall:
-        return self.registry._authorize(call, spec, context, self._run_record(), self.session)  # noqa: SLF001 -- the only place that authorizes
+        return self.registry._authorize(call, spec, context, RunRecord(self.recorder), self.session)  # noqa: SLF001 -- the only place that authorizes
 
     def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:
         return self.registry._redeem(authorized).call  # noqa: SLF001 -- as above
-
-    def _is_silent(self, decision: Decision) -> bool:
-        # There is no other way of asking than that of the handler.
-        del decision
-        return False
 
     def _decide_name(self, tool_name: str) -> Decision:
         """Return the decision about a tool of which no arguments are known yet."""

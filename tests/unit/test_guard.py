@@ -1,7 +1,8 @@
 """A guard for a host that runs its tools itself: what it permits, refuses, asks about, and leaves alone."""
 
 import asyncio
-from collections.abc import Callable
+from collections import UserDict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -67,6 +68,16 @@ def _ask(guard: Guard, name: str = "write", call_id: str | None = "c1", path: st
     return ask
 
 
+class _Crashing(UserDict[str, object]):
+    """Arguments of a host that cannot be read."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise OSError("the connection is gone")
+
+    def __len__(self) -> int:
+        return 1
+
+
 # Calls ------------------------------------------------------------------------------------------------------------
 
 
@@ -78,7 +89,15 @@ def test_a_call_is_made_of_an_object_or_its_text() -> None:
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("look", "{"), ("look", "[]"), ("look", '{"a": 1, "a": 2}'), ("", {}), ("look", {"x": object()}), ("look", None)],
+    [
+        ("look", "{"),
+        ("look", "[]"),
+        ("look", '{"a": 1, "a": 2}'),
+        ("", {}),
+        ("look", {"x": object()}),
+        ("look", None),
+        ("look", _Crashing()),
+    ],
 )
 def test_what_is_not_a_call_is_refused(name: str, arguments: Any) -> None:  # noqa: ANN401 -- whatever a host has
     """In words for the model, wherever it is handed on."""
@@ -355,8 +374,10 @@ def test_a_call_that_is_left_to_the_host_counts() -> None:
 
 
 def test_a_handler_is_never_silent() -> None:
-    """It has no other way of asking."""
-    handler = ToolHandler(policy=load_policy(_RULES), unmatched="silence")
+    """It has no other way of asking, whatever is set."""
+    handler: Any = ToolHandler(policy=load_policy(_RULES))
+    with pytest.raises(AttributeError):
+        handler.unmatched = "silence"
     handler.registry.register(ToolSpec("write"), lambda _: "done")
     assert isinstance(handler.check(_call("write")), Ask)
 

@@ -1,4 +1,4 @@
-"""Blocks of calls that no rule is about: they could not be run, or asked about, as they are."""
+"""Decisions that no rule makes: a call cannot be run or asked about as it is, or its host has asked about it."""
 
 import difflib
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.errors import ToolError, UnavailableError, safe_str
 
-__all__ = ["Tools", "available", "changed_tool", "checked", "misfit", "too_many_questions", "used_id"]
+__all__ = ["Tools", "asked_before", "available", "changed_tool", "misfit", "too_many_questions", "used_id"]
 
 
 class Tools(Protocol):
@@ -29,21 +29,6 @@ class Tools(Protocol):
     def specs(self, context: AuthContext, /) -> Iterable[ToolSpec]:
         """Return the declarations of the tools that are enabled in this context."""
         ...
-
-    def misfit(self, call: ToolCall, /) -> ToolError | None:
-        """Return why the tool of a call cannot take it, in words for the model; None if it can."""
-        ...
-
-
-def checked(tools: Tools, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
-    """Return the decision, or a block when there is no such tool in this context, or it cannot take this call.
-
-    A call that cannot work is an error that the model can mend, not a question for a human.
-    """
-    decision = available(tools, call, context, decision)
-    if decision.verdict is Verdict.BLOCK or (found := tools.misfit(call)) is None:
-        return decision
-    return misfit(call, found, decision)
 
 
 def available(tools: Tools, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
@@ -93,6 +78,14 @@ def used_id(call: ToolCall, version: str) -> Decision:
     reason = f"the call id `{call.call_id}` may have been used for this call before"
     message = f"The call `{call.call_id}` has already been handled; give every call an id of its own."
     return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, message, policy_version=version)
+
+
+def asked_before(decision: Decision) -> Decision:
+    """Return the question about a call that the rules would allow by now."""
+    reason = "it was asked about before, and has no answer yet"
+    return attrs.evolve(
+        decision, verdict=Verdict.CONFIRM, rule_id=None, phase=Phase.HOST, reason=reason, message=None, source=None
+    )
 
 
 def _refused(decision: Decision, reason: str, message: str) -> Decision:
