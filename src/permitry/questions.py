@@ -97,7 +97,7 @@ class Questions(TurnDiffs):
             raise TypeError(f"an answer is a ToolConfirmationResponse, not {response!r}")
         with self._lock, self.session.lock:
             try:
-                question = self.ledger.claim(pending_id)
+                question = self._claimed(pending_id)
             except LateAnswerError as error:
                 self._close(error.pending, "the answer came too late")
                 raise
@@ -173,6 +173,18 @@ class Questions(TurnDiffs):
             return self.resolve(pending.pending_id, response)
         except LedgerError as error:
             return self._unanswered(pending, str(error))
+
+    def _claimed(self, pending_id: str) -> PendingConfirmation:
+        """Claim a question that was asked here: other sessions may share the ledger, and each answers its own.
+
+        Raises: `LedgerError`.
+        """
+        question = self.ledger.find(pending_id)
+        if question is not None:
+            kept = self.handled.find(question.call)
+            if not isinstance(kept, Pending) or kept.pending_id != pending_id:
+                raise LedgerError(f"the question `{pending_id}` was asked in another session")
+        return self.ledger.claim(pending_id)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
         call, decision = question.call, question.decision

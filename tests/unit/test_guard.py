@@ -231,6 +231,17 @@ def test_an_answer_counts_once(first: ToolConfirmationResponse) -> None:
         assert refusal.cause is Cause.NOT_ASKED
 
 
+def test_an_answer_is_for_the_session_that_asked() -> None:
+    """Not for one with other rules, which happens to share the ledger."""
+    ledger = ConfirmationLedger()
+    asked, other = _guard(ledger=ledger), _guard(session=Session(yolo_mode=True), ledger=ledger)
+    ask = _ask(asked)
+    refusal = other.answer(ask.id, _YES)
+    assert isinstance(refusal, Refusal)
+    assert refusal.cause is Cause.NOT_ASKED
+    assert isinstance(asked.answer(ask.id, _YES), Permit)
+
+
 def test_a_late_answer_permits_nothing() -> None:
     """The call counts as one that was not answered."""
     now = [0.0]
