@@ -7,22 +7,26 @@
         conformance.check(case, MyHost())
 """
 
+import contextlib
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
 
+from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
 from permitry.config.load import load_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 from permitry.guard import Guard
-from permitry.outcome import Permit, Refusal
+from permitry.outcome import Permit
 
 __all__ = ["CASES", "Case", "Host", "Made", "Progress", "Tools", "check"]
 
@@ -218,6 +222,19 @@ CASES: tuple[Case, ...] = (
 )  # fmt: skip
 
 
+@attrs.define
+class _Runs(MemoryRecorder):
+    """A record that also keeps which calls were started, as `Tools` keep which ran."""
+
+    started: list[tuple[str, str]] = attrs.field(factory=list, init=False)
+
+    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+        """Keep one event."""
+        super().record(event, call, **details)
+        if event == "started":
+            self.started.append((call.tool, str(call.arguments["path"])))
+
+
 def check(case: Case, host: Host) -> None:
     """Play a case on a host.
 
@@ -226,18 +243,32 @@ def check(case: Case, host: Host) -> None:
     """
     if not case.needs(host.capabilities):
         raise LookupError(f"the host cannot be asked: {case}")
-    tools, guard = Tools(), Guard(case.policy, unmatched="confirm")
-    progress, guard = _played(case, host, guard, tools)
+    tools, runs = Tools(), _Runs()
+    progress, guard = _played(case, host, Guard(case.policy, recorder=runs), tools)
     # Calls of one message may run in any order.
     if sorted(tools.ran) != sorted(case.ran):
         raise AssertionError(f"{case}: {tools.ran} ran, and {list(case.ran)} should have")
+    _check_record(case, runs)
     if host.capabilities.refuses_in_words:
-        for expected, shown in zip(case.shown, progress.shown, strict=False):
-            if expected not in shown:
-                raise AssertionError(f"{case}: the model was shown {shown!r}, and not {expected!r}")
-        if len(progress.shown) < len(case.shown):
-            raise AssertionError(f"{case}: the model was shown {len(progress.shown)} results")
-    _check_second_answers(case, guard, tools)
+        _check_shown(case, progress.shown)
+    _check_second_answers(case, guard, runs)
+
+
+def _check_record(case: Case, runs: _Runs) -> None:
+    """Raise unless what ran is what was permitted, and each run has its start and its end in the record."""
+    if sorted(runs.started) != sorted(case.ran):
+        raise AssertionError(f"{case}: {runs.started} is in the record, and {list(case.ran)} ran")
+    ended = sum(record["event"] == "finished" for record in runs.records)
+    if ended != len(case.ran):
+        raise AssertionError(f"{case}: of {len(case.ran)} runs the record has the end of {ended}")
+
+
+def _check_shown(case: Case, shown: Sequence[str]) -> None:
+    if len(shown) < len(case.shown):
+        raise AssertionError(f"{case}: the model was shown {len(shown)} results")
+    for expected, text in zip(case.shown, shown, strict=False):
+        if expected not in text:
+            raise AssertionError(f"{case}: the model was shown {text!r}, and not {expected!r}")
 
 
 def _played(case: Case, host: Host, guard: Guard, tools: Tools) -> tuple[Progress, Guard]:
@@ -252,11 +283,16 @@ def _played(case: Case, host: Host, guard: Guard, tools: Tools) -> tuple[Progres
         raise AssertionError(f"{case}: {tools.ran} ran before the answer")
     while progress.asked:
         if case.restarts:
-            guard = Guard(guard.policy)
+            guard = Guard(guard.policy, recorder=guard.recorder)
         _change(case, guard)
         # Not in the order in which they were asked.
         answers = {path: case.answers.get(path, _NO) for path in reversed(progress.asked)}
-        progress = host.resume(guard, tools, progress, answers)
+        resume = functools.partial(host.resume, guard, tools, progress, answers)
+        progress = resume()
+        if not answers.keys().isdisjoint(progress.asked):
+            raise AssertionError(f"{case}: asked about {progress.asked} once more")
+        if not progress.asked:
+            _answer_again(case, tools, resume)
     return progress, guard
 
 
@@ -265,16 +301,17 @@ def _change(case: Case, guard: Guard) -> None:
         guard.policy = load_policy(case.meanwhile)
 
 
-def _check_second_answers(case: Case, guard: Guard, tools: Tools) -> None:
-    """No answer lets a call run a second time."""
-    before = list(tools.ran)
-    for record in list(getattr(guard.recorder, "records", ())):
-        if record["event"] != "asked":
-            continue
-        match guard.answer(str(record["pending_id"]), _YES):
-            case Refusal():
-                pass
-            case Permit():
-                raise AssertionError(f"{case}: the same question was answered twice")
-    if tools.ran != before:
-        raise AssertionError(f"{case}: {tools.ran[len(before) :]} ran after the end")
+def _answer_again(case: Case, tools: Tools, resume: Callable[[], Progress]) -> None:
+    """Let a host that has ended go on from where it was asked: it may refuse that in any way, and runs nothing."""
+    ran = list(tools.ran)
+    with contextlib.suppress(Exception):
+        resume()
+    if tools.ran != ran:
+        raise AssertionError(f"{case}: {tools.ran[len(ran) :]} ran once more")
+
+
+def _check_second_answers(case: Case, guard: Guard, runs: _Runs) -> None:
+    """Raise if an answer that is given once more permits a run."""
+    asked = [str(record["pending_id"]) for record in runs.records if record["event"] == "asked"]
+    if any(isinstance(guard.answer(pending_id, _YES), Permit) for pending_id in asked):
+        raise AssertionError(f"{case}: the same question was answered twice")

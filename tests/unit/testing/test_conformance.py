@@ -8,6 +8,7 @@ import pytest
 from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.errors import ReplayError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit, Refusal
 from permitry.testing.conformance import CASES, Case, Made, Progress, Tools, check
@@ -46,22 +47,33 @@ class _Host:
             outcome = guard.check(guard.call(made.tool, made.json, call_id=made.call_id), asked=asked)
             if isinstance(outcome, Ask):
                 path = list(answers)[number] if self.fault == "mixes answers" and answers else made.path
-                if path not in answers:
+                if path not in answers or self.fault == "loses answers":
                     waiting.append(made.path)
                     if self.fault == "runs early":
                         _run(tools, made.tool, made.path)
                     continue
                 outcome = guard.answer(outcome.id, answers[path])
             if isinstance(outcome, Permit):
-                with outcome as arguments:
-                    shown.append(
-                        _run(tools, made.tool, made.path if self.fault == "ignores edits" else arguments["path"])
-                    )
+                shown.append(self._permitted(outcome, tools, made))
             elif isinstance(outcome, Refusal):
                 shown.append("no" if self.fault == "hides texts" else outcome.text)
         if self.fault == "loses results":
             shown = []
         return Progress(tuple(shown), tuple(waiting), calls)
+
+    def _permitted(self, permit: Permit, tools: Tools, made: Made) -> str:
+        if self.fault == "takes no permit":
+            return _run(tools, made.tool, str(permit.call.arguments["path"]))
+        try:
+            path = permit.take()["path"]
+        except ReplayError:
+            if self.fault == "runs again":
+                _run(tools, made.tool, made.path)
+            raise
+        shown = _run(tools, made.tool, made.path if self.fault == "ignores edits" else path)
+        if self.fault != "ends no run":
+            permit.done(ok=True, text=shown)
+        return shown
 
 
 def _run(tools: Tools, tool: str, path: str) -> str:
@@ -87,6 +99,10 @@ def test_a_host_that_keeps_its_promises_passes(case: Case) -> None:
         ("mixes answers", {"two questions have an answer each"}),
         ("ignores edits", {"an edited call runs as edited"}),
         ("hides texts", {"a blocked call is refused in words", "a rule that crashes blocks"}),
+        ("takes no permit", {"an allowed call runs", "a yes lets the call run"}),
+        ("ends no run", {"an allowed call runs", "a yes counts in another process"}),
+        ("runs again", {"a yes lets the call run", "a yes counts in another process"}),
+        ("loses answers", {"a yes lets the call run", "a no reaches the model in words"}),
         ("loses results", {"an allowed call runs"}),
     ],
 )
