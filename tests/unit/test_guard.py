@@ -119,6 +119,7 @@ def test_the_name_of_the_host_is_for_words_only() -> None:
     ask = guard.check(guard.call("bash", {"command": "make"}, shown="Bash"))
     assert isinstance(ask, Ask)
     assert "the call of `Bash`" in _text(guard.answer(ask.id, _NO))
+    assert "call of `Bash`" in _text(guard.inline(guard.call("bash", {"command": "make"}, shown="Bash")))
 
 
 def _text(outcome: object) -> str:
