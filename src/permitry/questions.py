@@ -175,7 +175,7 @@ class Questions(TurnDiffs):
             return self._unanswered(pending, str(error))
 
     def _claimed(self, pending_id: str) -> PendingConfirmation:
-        """Claim a question that was asked here: other sessions may share the ledger, and each answers its own.
+        """Claim a question that was asked here: guards of other agents may share the ledger, and each answers its own.
 
         Raises: `LedgerError`.
         """
@@ -183,7 +183,7 @@ class Questions(TurnDiffs):
         if question is not None:
             kept = self.handled.find(question.call)
             if not isinstance(kept, Pending) or kept.pending_id != pending_id:
-                raise LedgerError(f"the question `{pending_id}` was asked in another session")
+                raise LedgerError(f"the question `{pending_id}` was asked somewhere else")
         return self.ledger.claim(pending_id)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:

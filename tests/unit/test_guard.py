@@ -232,10 +232,11 @@ def test_an_answer_counts_once(first: ToolConfirmationResponse) -> None:
         assert refusal.cause is Cause.NOT_ASKED
 
 
-def test_an_answer_is_for_the_session_that_asked() -> None:
-    """Not for one with other rules, which happens to share the ledger."""
+def test_an_answer_is_for_the_guard_that_asked() -> None:
+    """Not for that of another agent, which has modes of its own and happens to share the ledger."""
     ledger = ConfirmationLedger()
-    asked, other = _guard(ledger=ledger), _guard(session=Session(yolo_mode=True), ledger=ledger)
+    asked = _guard(ledger=ledger)
+    other = _guard(session=asked.session.child("reviewer"), ledger=ledger)
     ask = _ask(asked)
     refusal = other.answer(ask.id, _YES)
     assert isinstance(refusal, Refusal)
