@@ -145,7 +145,7 @@ class Guard(Questions):
         return spec
 
     def _checked(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
-        """Return the decision, or a block when there is no such tool in this context, or it cannot take the call."""
+        """Return the decision, or a block when no tool can take the call in this context."""
         del call, context
         return decision, Cause.POLICY
 

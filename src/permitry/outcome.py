@@ -110,7 +110,7 @@ class Permit:
         return call.to_dict()
 
     def done(self, *, ok: bool, text: str = "") -> None:
-        """Record how the run ended; `text` is what the model is shown. Without this, the outcome stays unknown.
+        """Record how the run ended; `text` is what the model is shown. Without it that is unknown.
 
         Raises: `RegistryError` where nothing runs; `AuditError`.
         """
@@ -172,5 +172,5 @@ class Ask:
         return self.request.call
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as plain JSON, to be stored or sent: `pending_id`, and what `request.to_dict()` gives."""
+        """Return the question as plain JSON: its `pending_id`, and what `request.to_dict()` gives."""
         return {"pending_id": self.id, **self.request.to_dict()}

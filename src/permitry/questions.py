@@ -175,7 +175,7 @@ class Questions(TurnDiffs):
             return self._unanswered(pending, str(error))
 
     def _claimed(self, pending_id: str) -> PendingConfirmation:
-        """Claim a question that was asked here: guards of other agents may share the ledger, and each answers its own.
+        """Claim a question that was asked here; the guards of other agents may share the ledger.
 
         Raises: `LedgerError`.
         """

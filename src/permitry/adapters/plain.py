@@ -1,4 +1,4 @@
-"""For code without a framework: a decorator and context managers that let a function run only with a permit."""
+"""For code without a framework: a decorator and context managers that run what is permitted."""
 
 import contextlib
 import functools
@@ -97,7 +97,7 @@ def _taken(outcome: Permit | Refusal | Silence) -> Iterator[dict[str, Any]]:
 
 
 def _check(tool: str, function: Callable[..., object], signature: inspect.Signature) -> None:
-    """Refuse a function that goes on after it has returned, or whose arguments have no names that rules could see."""
+    """Refuse a function that yields, or whose arguments have no names that rules could see."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"`{tool}` cannot be guarded: it yields, and its run would have no end")
     for parameter in signature.parameters.values():

@@ -1,4 +1,4 @@
-"""Decisions that no rule makes: a call cannot be run or asked about as it is, or its host has asked about it."""
+"""Decisions that no rule makes: a call cannot be run or asked about, or was asked about before."""
 
 import difflib
 from collections.abc import Iterable

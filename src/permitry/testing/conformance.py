@@ -255,7 +255,7 @@ def check(case: Case, host: Host) -> None:
 
 
 def _check_record(case: Case, runs: _Runs) -> None:
-    """Raise unless what ran is what was permitted, and each run has its start and its end in the record."""
+    """Raise unless what ran was permitted, and each run has a start and an end in the record."""
     if sorted(runs.started) != sorted(case.ran):
         raise AssertionError(f"{case}: {runs.started} is in the record, and {list(case.ran)} ran")
     ended = sum(record["event"] == "finished" for record in runs.records)
@@ -302,7 +302,7 @@ def _change(case: Case, guard: Guard) -> None:
 
 
 def _answer_again(case: Case, tools: Tools, resume: Callable[[], Progress]) -> None:
-    """Let a host that has ended go on from where it was asked: it may refuse that in any way, and runs nothing."""
+    """Raise if a host that has ended runs anything when it is given the answers once more."""
     ran = list(tools.ran)
     with contextlib.suppress(Exception):
         resume()
