@@ -110,7 +110,7 @@ class Permit:
         return call.to_dict()
 
     def done(self, *, ok: bool, text: str = "") -> None:
-        """Record how the run ended; `text` is what the model is shown. Without it that is unknown.
+        """Record how the run ended, unknown otherwise; `text` is what the model is shown.
 
         Raises: `RegistryError` where nothing runs; `AuditError`.
         """
