@@ -104,6 +104,7 @@ def test_a_guarded_function_runs_only_where_it_may() -> None:
         effect = "allow"
         tools = ["send_mail"]
         when.args.to = { suffix = "@ours.example" }
+        when.args.subject = "hello"
         [policy]
         unmatched = "block"
     """
