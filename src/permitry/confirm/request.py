@@ -1,6 +1,7 @@
 """What a human is shown when a call needs confirmation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -46,9 +47,9 @@ class ToolConfirmationRequest:
         return self.call.tool
 
     @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments as plain JSON values, lists among them: a fresh copy, so that changes to it change no call."""
-        return self.call.to_dict()
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments, read-only, with plain JSON values: a fresh copy, so that a changed list changes no call."""
+        return MappingProxyType(self.call.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a human is shown as plain data, for `json.dumps`: a fresh copy.
@@ -57,7 +58,7 @@ class ToolConfirmationRequest:
         """
         call = self.call
         return {
-            "tool": call.tool, "arguments": self.arguments, "reason": self.reason, "call_id": call.call_id,
+            "tool": call.tool, "arguments": call.to_dict(), "reason": self.reason, "call_id": call.call_id,
             "digest": call.digest, "path": self.path, "preview": self.preview,
         }  # fmt: skip
 
