@@ -323,9 +323,14 @@ class _Loader:
             return None
 
     def define(self, known: "_Defined[Model]", draft: Draft[Model], origin: Origin) -> None:
-        """Add a template or tool to those that are known, or report that it is defined twice."""
+        """Add a template or tool to those that are known, or report that it is defined twice.
+
+        A tool may be declared again in the same words, as it is in the sets for several hosts.
+        """
         first, its_origin = known.setdefault(draft.name, (draft, origin))
         if first is draft:
+            return
+        if draft.path[0] == "tool" and draft.table == first.table and its_origin.is_trusted:
             return
         what = str(draft.path[0])
         does, advice = _TWICE[what]

@@ -506,8 +506,14 @@ def test_a_declared_tool_is_known_to_the_policy(write: Write) -> None:
 
 def test_a_tool_is_declared_once(write: Write) -> None:
     """Two declarations would leave open which one counts; both places are reported."""
-    origins = [write("a.toml", _file(_TOOL)), write("b.toml", _file(_TOOL))]
+    origins = [write("a.toml", _file(_TOOL)), write("b.toml", _file(_TOOL.replace(', "open_world"', "")))]
     assert _problems(*origins) == [("b.toml", 3, "the tool `http_get` is declared twice")]
+
+
+def test_a_tool_may_be_declared_again_in_the_same_words(write: Write) -> None:
+    """As it is in two sets for hosts that have a tool of the same name."""
+    origins = [write("a.toml", _file(_TOOL)), write("b.toml", _file(_TOOL))]
+    assert list(load_rules(origins).tools) == ["http_get"]
 
 
 @pytest.mark.parametrize("name", ['"x*"', '"@shell"', '"mcp__a__b"', '"a b"', '""'])
