@@ -8,9 +8,14 @@ import pytest
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
 from permitry.config.load import Origin, load_rules
 from permitry.core.decision import Verdict
+from permitry.core.spec import ToolSpec
+from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import ConfigError
 
 every_set = pytest.mark.parametrize("name", shipped_names())
+TOOL_SETS = {
+    f"{PREFIX}tools-{host}" for host in ("claude-code", "cline", "codex", "copilot", "cursor", "gemini", "opencode")
+}
 
 
 def test_the_shipped_sets_are_listed_by_prefixed_name() -> None:
@@ -65,7 +70,7 @@ def test_a_shipped_set_binds_its_schema_for_editors(name: str) -> None:
 def test_a_shipped_set_loads_with_reasons_and_notices_nothing(name: str) -> None:
     """Every shipped rule says why it is there."""
     rules = load_rules([Origin(name)])
-    assert rules.rules
+    assert bool(rules.rules) != (name in TOOL_SETS)
     assert all(rule.reason for rule in rules.rules)
     assert rules.notices == ()
 
@@ -73,7 +78,8 @@ def test_a_shipped_set_loads_with_reasons_and_notices_nothing(name: str) -> None
 @every_set
 def test_the_examples_of_a_shipped_set_hold(name: str) -> None:
     """By its path a set is a file like any other, and its examples are tried; by its name they are taken as tried."""
-    assert load_rules([shipped_path(name)]).rules
+    loaded = load_rules([shipped_path(name)])
+    assert loaded.rules or loaded.tools
 
 
 def test_a_failing_example_of_a_set_is_found_by_its_path(tmp_path: Path) -> None:
@@ -105,3 +111,26 @@ def test_all_shipped_sets_go_together() -> None:
     together = load_rules(Origin(name) for name in shipped_names())
     assert [name for name in together.files if not name.startswith(PREFIX)] == []
     assert sorted(together.files) == shipped_names()
+
+
+def test_a_set_of_tools_for_each_host_only_declares_tools() -> None:
+    """It permits nothing and blocks nothing: that is for the set it is taken with."""
+    assert {name for name in shipped_names() if name.startswith(f"{PREFIX}tools-")} == TOOL_SETS
+    for name in TOOL_SETS:
+        tables = tomllib.loads(shipped_path(name).read_text(encoding="utf-8"))
+        assert set(tables) == {"schema", "description", "tool"}
+        assert all(set(tool) <= {"traits", "roles"} and "traits" in tool for tool in tables["tool"].values())
+
+
+@pytest.mark.parametrize("name", sorted(TOOL_SETS))
+def test_a_set_of_tools_says_what_is_known_of_a_name_and_more(name: str) -> None:
+    """Whatever is known of a tool without the set, is known with it: no argument loses its role."""
+    for tool in load_rules([Origin(name)]).tools.values():
+        if (known := WELL_KNOWN.get(tool.name)) is not None:
+            assert tool.traits.read_only is known.traits.read_only or not known.traits.read_only
+            assert _arguments(known) <= _arguments(tool)
+
+
+def _arguments(tool: ToolSpec) -> set[tuple[str, str]]:
+    roles = tool.roles or {}
+    return {(name.rstrip("?"), role.value) for key, role in roles.items() for name in key.split("|")}
