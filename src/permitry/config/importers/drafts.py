@@ -1,0 +1,101 @@
+"""What importers make: rules of ours as drafts, and for each rule of a host what became of it."""
+
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+__all__ = ["Conditions", "Draft", "Imported", "Outcome", "Row", "Source"]
+
+Conditions: TypeAlias = Mapping[str, Any]
+"""The table `when` of a rule, or one of `unless`."""
+
+
+class Outcome(enum.Enum):
+    """What became of a rule of a host."""
+
+    SAME = "same"
+    STRICTER = "stricter"
+    WIDENED = "widened"
+    DROPPED = "dropped"
+    IGNORED = "ignored by the host"
+
+
+@attrs.frozen
+class Source:
+    """A file of a host: its name as it is shown, and its text.
+
+    `is_users` says whether it is one of the user's own places, and not a project's.
+    """
+
+    name: str
+    text: str
+    is_users: bool = False
+
+
+@attrs.frozen
+class Draft:
+    """A rule of ours that is not written yet."""
+
+    effect: str
+    tools: tuple[str, ...] = ()
+    when: Conditions = attrs.field(factory=dict)
+    unless: tuple[Conditions, ...] = ()
+    priority: int | None = None
+    message: str = ""
+    match: tuple[str, ...] = ()
+    no_match: tuple[str, ...] = ()
+
+    def wider(self) -> "Draft | None":
+        """Return a restriction without the part that cannot be said; None for a permission, and where nothing is left.
+
+        A permission is never widened.
+        """
+        if self.effect == "allow":
+            return None
+        if self.unless:
+            return attrs.evolve(self, unless=())
+        if self.when:
+            return attrs.evolve(self, tools=self.tools or ("*",), when={}, match=(), no_match=())
+        everything = attrs.evolve(self, tools=("*",), match=(), no_match=())
+        return None if self.tools == ("*",) else everything
+
+
+@attrs.frozen
+class Row:
+    """One rule of a host: its place, its text and its effect, and what became of it.
+
+    `lines` are those of its rules in the written file.
+    """
+
+    place: str
+    text: str
+    effect: str
+    drafts: tuple[Draft, ...] = ()
+    outcome: Outcome = Outcome.SAME
+    note: str = ""
+    lines: tuple[int, ...] = ()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a restriction was dropped: it could be neither said nor widened."""
+        return self.outcome is Outcome.DROPPED and self.effect != "allow"
+
+
+@attrs.frozen
+class Imported:
+    """The rules of a host: one row for each, and what the host has built in, which may be deleted.
+
+    With `is_closed` what no rule matches is blocked. `tools` is the shipped set of the host's tools.
+    """
+
+    host: str
+    rows: Sequence[Row]
+    built_in: Sequence[Draft] = ()
+    is_closed: bool = False
+
+    @property
+    def tools(self) -> str:
+        """The shipped set of the tools of the host; empty where it has none of its own."""
+        return "" if self.host == "inspect_ai" else f"permitry:tools-{self.host}"
