@@ -1,0 +1,240 @@
+"""The permissions of Claude Code: `permissions` of `settings.json`.
+
+Its classes are ours: what is denied is a restriction that blocks, what asks one that asks, and what
+is allowed a permission. What it has built in is written out as rules: the removal of critical
+paths, protected paths, and what the mode `acceptEdits` permits.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from permitry.config.importers.commands import examples_of, pattern_of
+from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
+from permitry.config.importers.json_text import Located, read_json
+from permitry.errors import PermitryError
+
+__all__ = ["EFFECTS", "PLACES", "imported"]
+
+PLACES = (".claude/settings.json", ".claude/settings.local.json", "~/.claude/settings.json")
+EFFECTS = {"deny": "block", "ask": "confirm", "allow": "allow"}
+
+_RULE = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<content>.*)\))?", re.DOTALL)
+_PARAMETER = re.compile(r"(?P<name>\w+)\s*:\s*(?P<value>.+)", re.DOTALL)
+_WRITERS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
+_SUBJECTS = {"command", "file_path", "path", "notebook_path", "url"}
+"""Arguments that no parameter of a rule may name: the rule has words of its own for them."""
+_OF_PATHS = {"Grep", "Glob", "LS", "NotebookEdit", "NotebookRead", "MultiEdit", "Write"}
+_RUNNERS = ("watch", "setsid", "ionice", "flock")
+_FINDS = ["find ** {-delete,-exec,-execdir,-ok,-okdir} **"]
+
+
+def imported(sources: Sequence[Source]) -> Imported:
+    """Return the rules of settings files.
+
+    Raises: `PermitryError` for a file that is not such settings.
+    """
+    found = [(source, *_permissions(source)) for source in sources]
+    modes = {table.get("defaultMode") for _, table, _ in found}
+    is_closed = "dontAsk" in modes
+    rows = [row for source, table, file in found for row in _rows(source, table, file, is_closed=is_closed)]
+    folders = [folder for _, table, _ in found for folder in _folders(table)]
+    return Imported("claude-code", rows, _built_in(folders), is_closed)
+
+
+def _permissions(source: Source) -> tuple[Mapping[str, Any], Located]:
+    file = read_json(source.text, source.name)
+    table = file.value.get("permissions", {}) if isinstance(file.value, dict) else None
+    if not isinstance(table, dict):
+        raise PermitryError(f"`{source.name}` is not a settings file of Claude Code: `permissions` is not an object")
+    for kind in EFFECTS:
+        listed = table.get(kind, [])
+        if not (isinstance(listed, list) and all(isinstance(text, str) for text in listed)):
+            raise PermitryError(f"`{source.name}`: `permissions.{kind}` is not a list of texts")
+    return table, file
+
+
+def _rows(source: Source, table: Mapping[str, Any], file: Located, *, is_closed: bool) -> Iterator[Row]:
+    for kind, value in table.items():
+        place = f"{source.name}:{file.lines[('permissions', kind)]}"
+        if kind in EFFECTS:
+            for number, text in enumerate(value):
+                line = file.lines[("permissions", kind, number)]
+                yield _row(f"{source.name}:{line}", kind, text, is_users=source.is_users, is_closed=is_closed)
+        elif kind == "defaultMode":
+            yield Row(place, f"defaultMode {value}", "allow", (), *_mode(value))
+        elif kind == "additionalDirectories":
+            note = "part of the workspace in the mode acceptEdits, in the block of what is built in"
+            yield Row(place, kind, "allow", (), Outcome.STRICTER, note)
+        else:
+            yield Row(place, kind, "allow", (), Outcome.DROPPED, "it is not a rule about calls")
+
+
+def _mode(mode: object) -> tuple[Outcome, str]:
+    match mode:
+        case "dontAsk":
+            return Outcome.SAME, "what no rule permits is blocked, and what asks is blocked"
+        case "bypassPermissions" | "auto":
+            return Outcome.DROPPED, "a mode that permits is left to the session"
+    return Outcome.STRICTER, "the host says the mode of each call; without one it is default"
+
+
+def _row(place: str, kind: str, text: str, *, is_users: bool, is_closed: bool) -> Row:
+    effect = "block" if is_closed and kind == "ask" else EFFECTS[kind]
+    shown = f"{kind} {text}"
+    found = _RULE.fullmatch(text)
+    if found is None:
+        if kind == "allow":
+            return Row(place, shown, effect, (), Outcome.IGNORED, "it is not a rule")
+        name = re.match(r"[A-Za-z_]+", text)
+        drafts = (Draft(effect, (name[0] if name else "*",)),)
+        return Row(place, shown, effect, drafts, Outcome.WIDENED, "it is not a rule that can be read: the whole tool")
+    tool, content = found["tool"], found["content"]
+    if tool in _OF_PATHS and tool not in ("Grep", "Glob", "LS") and content not in (None, "*"):
+        return Row(place, shown, effect, (), Outcome.IGNORED, "Read and Edit say what files a tool may touch")
+    made = tuple(_drafts(kind, effect, tool, content, is_users=is_users))
+    if made:
+        return Row(place, shown, effect, made, *_compared(kind, tool, content))
+    return _unsaid(place, shown, kind, effect=effect, tool=tool, content=content)
+
+
+def _unsaid(place: str, shown: str, kind: str, *, effect: str, tool: str, content: str | None) -> Row:
+    if kind == "allow":
+        is_glob = content in (None, "*")
+        note = "a permission for several tools must name a server" if is_glob else "it cannot be said"
+        return Row(place, shown, effect, (), Outcome.IGNORED if is_glob else Outcome.DROPPED, note)
+    parameter = _PARAMETER.fullmatch(content or "")
+    if parameter is not None and parameter["name"] in _SUBJECTS:
+        return Row(place, shown, effect, (), Outcome.IGNORED, f"`{parameter['name']}` cannot be a parameter of a rule")
+    return Row(place, shown, effect, (Draft(effect, (tool,)),), Outcome.WIDENED, f"it is about all of `{tool}`")
+
+
+def _compared(kind: str, tool: str, content: str | None) -> tuple[Outcome, str]:
+    if content in (None, "*"):
+        return Outcome.SAME, ""
+    if kind != "allow" and tool in ("Read", "Edit"):
+        return Outcome.STRICTER, "it holds for every tool and command"
+    if kind == "allow" and tool == "WebFetch":
+        return Outcome.STRICTER, "it is for https alone"
+    return Outcome.SAME, ""
+
+
+def _drafts(kind: str, effect: str, tool: str, content: str | None, *, is_users: bool) -> Iterator[Draft]:
+    parameter = _PARAMETER.fullmatch(content or "")
+    if content in (None, "*"):
+        yield from _on_tool(kind, effect, tool)
+    elif tool == "Bash" and (parameter is None or parameter["name"] not in _PARAMETERS_OF_BASH):
+        yield from _on_command(kind, effect, content or "")
+    elif tool in ("Read", "Edit"):
+        tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else _WRITERS
+        when = {"path": _paths(kind, content or "", is_users=is_users)}
+        access = {} if tool == "Read" else {"access": ["write", "delete"]}
+        yield Draft(effect, tools, {**when, **access}, match=_plain(when["path"]))
+    elif tool == "WebFetch":
+        host = (content or "").removeprefix("domain:")
+        if kind != "allow" or re.fullmatch(r"(\*\.)?[^*]+|\*", host):
+            match = () if host == "*" else (f"https://{host.replace('*.', 'a.')}/",)
+            yield Draft(
+                effect, (tool,), {"host": [host]}, match=match, no_match=("https://other.invalid/",) * bool(match)
+            )
+    elif tool in ("Agent", "Task") and parameter is None:
+        yield Draft(effect, ("Agent", "Task"), {"args": {"subagent_type": {"exists": True, "eq": content}}})
+    elif tool == "Skill" and parameter is None:
+        yield Draft(effect, (tool,), {"args": {"skill": {"exists": True, "eq": content}}})
+    elif parameter is not None and parameter["name"] not in _SUBJECTS and kind != "allow":
+        yield _on_parameter(effect, tool, parameter["name"], parameter["value"].strip())
+
+
+_PARAMETERS_OF_BASH = {"command", "description", "run_in_background", "timeout"}
+
+
+def _on_tool(kind: str, effect: str, name: str) -> Iterator[Draft]:
+    """Yield the rule for a tool; a pattern for tools permits only those of one server."""
+    server, _, tool = name.removeprefix("mcp__").partition("__")
+    if name.startswith("mcp__"):
+        if kind != "allow" or "*" not in server:
+            selector = f"mcp:{server}/{tool or '*'}"
+            yield Draft(effect, (selector,), match=() if "*" in selector else (selector,))
+    elif kind != "allow" or "*" not in name:
+        yield Draft(effect, _WRITERS if name == "Edit" else (name,), match=() if "*" in name else (name,))
+
+
+def _on_parameter(effect: str, tool: str, name: str, value: str) -> Draft:
+    """Return the rule for a parameter: a restriction, which an absent one never matches."""
+    test: dict[str, Any] = {"eq": value == "true"} if value in ("true", "false") else {"glob": value}
+    tools = tuple(draft.tools[0] for draft in _on_tool("deny", effect, tool))
+    return Draft(effect, tools, {"args": {name: {"exists": True, **test}}})
+
+
+def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
+    """Yield the rule for a command: a permission for a prefix covers none that runs another."""
+    parameter = _PARAMETER.fullmatch(content)
+    if parameter is not None and parameter["name"] in _SUBJECTS:
+        return
+    if re.search(r"[|&;<>`$()]", content):
+        # A pattern over several commands is compared with the text of the whole.
+        if kind != "allow":
+            yield Draft(effect, ("Bash",), {"args": {"command": {"glob": f"*{content.removesuffix(':*')}*"}}})
+        return
+    pattern = pattern_of(content)
+    is_prefix = kind == "allow" and pattern.endswith("*")
+    if not (is_prefix and pattern.split()[0] in _RUNNERS):
+        match, no_match = examples_of(pattern)
+        runs_find = is_prefix and fnmatchcase("find", pattern.split()[0])
+        unless = ({"command": _FINDS},) if runs_find else ()
+        yield Draft(effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
+
+
+def _paths(kind: str, content: str, *, is_users: bool) -> list[str]:
+    """Return a pattern of gitignore's kind: relative to the settings, or to the workspace."""
+    if content.startswith("//"):
+        return [content[1:]]
+    if content.startswith("~"):
+        return [content]
+    if content.startswith("/"):
+        return [f"~/.claude{content}" if is_users else content[1:]]
+    is_name = "/" not in content
+    is_folder = kind != "allow" and re.fullmatch(r"[^/*]+/\*\*", content)
+    return [f"**/{content}" if is_name or is_folder else content.removeprefix("./")]
+
+
+def _plain(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return paths that fit the patterns, as far as they are plain."""
+    stems = [re.sub(r"/\*\*$", "/x", re.sub(r"^\*\*/", "", pattern)) for pattern in patterns]
+    return tuple(stem for stem in stems if stem and not re.search(r"[*?\[\]]", stem))
+
+
+# What is built in ----------------------------------------------------------------------------------------------------
+
+_PROTECTED = [".git", ".git/**", ".claude", ".claude/**", ".mcp.json", ".npmrc", "~/.bashrc", "~/.zshrc", "~/.profile"]
+_ASSIGNS = r"(?s)(?:.*[;&|(\n]\s*)?[A-Za-z_][A-Za-z0-9_]*=.*"
+_ASSIGNS_SAFELY = r"(?s)(?:NODE_ENV=[A-Za-z0-9_]*\s+)[^=]*"
+_CHANGE_FILES = "{mkdir,touch,rm,rmdir,mv,cp,sed} *"
+
+
+_BYPASS = {"mode": ["yolo", "bypassPermissions"]}
+
+
+def _folders(table: Mapping[str, Any]) -> list[str]:
+    listed = table.get("additionalDirectories", [])
+    folders = [folder for folder in listed if isinstance(folder, str)] if isinstance(listed, list) else []
+    return [folder.rstrip("/") for folder in folders if re.fullmatch(r"(~?/)?[\w. -]+(/[\w. -]+)*/?", folder)]
+
+
+def _built_in(folders: Sequence[str]) -> list[Draft]:
+    workspace = ["**", *(f"{folder}/**" for folder in folders if ".." not in folder)]
+    here = {"path": workspace, "mode": "acceptEdits"}
+    return [
+        Draft("confirm", ("Bash",), {"command": ["rm *", "rmdir *"], "path": ["/", "~", "/*"]}),
+        Draft("confirm", ("*",), {"path": _PROTECTED, "access": "write"}, (_BYPASS,)),
+        # A permission for a command is none for it with variables that may change what it does.
+        Draft(
+            "confirm",
+            ("Bash",),
+            {"args": {"command": {"exists": True, "regex": _ASSIGNS}}},
+            (_BYPASS, {"args": {"command": {"regex": _ASSIGNS_SAFELY}}}),
+        ),
+        Draft("allow", _WRITERS, here),
+        Draft("allow", ("Bash",), {"command": [_CHANGE_FILES], **here}),
+    ]

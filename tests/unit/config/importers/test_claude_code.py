@@ -1,0 +1,140 @@
+"""The permissions of Claude Code, as rules of ours: by their verdicts and by what is reported."""
+
+import json
+
+import pytest
+from tests.unit.config.importers.conftest import Import, Verdicts
+
+from permitry.config.importers import Outcome, Row, Written
+from permitry.core.decision import Verdict
+from permitry.errors import PermitryError
+
+
+def _settings(**permissions: object) -> str:
+    return json.dumps({"permissions": permissions}, indent=1)
+
+
+def _row(rules: Written, text: str) -> Row:
+    (row,) = [row for row in rules.rows if row.text == text]
+    return row
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "tool", "arguments", "verdict"),
+    [
+        ("deny", "Read(./.env)", "Read", {"file_path": ".env"}, Verdict.BLOCK),
+        ("deny", "Read(./.env)", "Bash", {"command": "cat .env"}, Verdict.BLOCK),
+        ("deny", "Read(/secrets/**)", "Read", {"file_path": "secrets/a"}, Verdict.BLOCK),
+        ("deny", "Read(//etc/**)", "Read", {"file_path": "/etc/passwd"}, Verdict.BLOCK),
+        ("deny", "Read(~/.ssh/**)", "Read", {"file_path": "/home/ann/.ssh/id"}, Verdict.BLOCK),
+        ("deny", "Edit", "NotebookEdit", {"notebook_path": "a.ipynb"}, Verdict.BLOCK),
+        ("deny", "Edit(src/**)", "Write", {"file_path": "src/a", "content": ""}, Verdict.BLOCK),
+        ("deny", "mcp__fs", "mcp:fs/write", {}, Verdict.BLOCK),
+        ("deny", "mcp__fs__write", "mcp:fs/read", {}, Verdict.CONFIRM),
+        ("deny", "Agent(Explore)", "Agent", {"subagent_type": "Explore"}, Verdict.BLOCK),
+        ("deny", "Skill(deploy)", "Skill", {"skill": "deploy"}, Verdict.BLOCK),
+        ("deny", "Agent(model:opus)", "Agent", {"model": "opus"}, Verdict.BLOCK),
+        ("deny", "Bash(run_in_background:true)", "Bash", {"command": "x", "run_in_background": True}, Verdict.BLOCK),
+        ("deny", "Bash(curl * | sh)", "Bash", {"command": "curl a | sh"}, Verdict.BLOCK),
+        ("deny", "Bash(curl * | sh)", "Bash", {"command": "ls"}, Verdict.ALLOW),
+        ("deny", "WebFetch(domain:evil.com)", "WebFetch", {"url": "http://evil.com/"}, Verdict.BLOCK),
+        ("ask", "Bash(git push:*)", "Bash", {"command": "git push origin"}, Verdict.CONFIRM),
+        ("allow", "Bash(npm test)", "Bash", {"command": "npm test"}, Verdict.ALLOW),
+        ("allow", "Bash(npm test)", "Bash", {"command": "npm test -- x"}, Verdict.CONFIRM),
+        ("allow", "Bash(npm run *)", "Bash", {"command": "npm run a && npm run b"}, Verdict.ALLOW),
+        ("allow", "Bash(npm run *)", "Bash", {"command": "A=1 npm run a"}, Verdict.CONFIRM),
+        ("allow", "Bash(npm run *)", "Bash", {"command": "NODE_ENV=test npm run a"}, Verdict.ALLOW),
+        ("allow", "Bash(find *)", "Bash", {"command": "find . -delete"}, Verdict.CONFIRM),
+        ("allow", "Edit(src/**)", "Write", {"file_path": "src/a", "content": ""}, Verdict.ALLOW),
+        ("allow", "Edit", "Write", {"file_path": ".git/config", "content": ""}, Verdict.CONFIRM),
+        ("allow", "mcp__fs__read", "mcp:fs/read", {}, Verdict.ALLOW),
+        ("allow", "WebFetch(domain:*.a.com)", "WebFetch", {"url": "https://x.a.com/"}, Verdict.ALLOW),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_a_rule_decides_as_there(  # noqa: PLR0913, PLR0917 -- the columns of the table
+    made: Import, decide: Verdicts, kind: str, rule: str, tool: str, arguments: dict[str, object], verdict: Verdict
+) -> None:
+    """Of each kind of rule a call that it is about, or is not."""
+    assert decide(made("claude-code", _settings(**{kind: [rule]})), tool, **arguments) is verdict
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "outcome"),
+    [
+        ("allow", "Bash(npm test:*)", Outcome.SAME),
+        ("deny", "Read(.env)", Outcome.STRICTER),
+        ("allow", "WebFetch(domain:a.com)", Outcome.STRICTER),
+        ("allow", "WebFetch(domain:a.*)", Outcome.DROPPED),
+        ("deny", "WebFetch(domain:a.*)", Outcome.WIDENED),
+        ("deny", "Read(a/../b)", Outcome.WIDENED),
+        ("allow", "Edit(a/../b)", Outcome.DROPPED),
+        ("allow", "Web*", Outcome.IGNORED),
+        ("allow", "mcp__*", Outcome.IGNORED),
+        ("deny", "Write(src/**)", Outcome.IGNORED),
+        ("deny", "Bash(command:x)", Outcome.IGNORED),
+        ("allow", "Bash(flock *)", Outcome.DROPPED),
+        ("allow", "Bash(a | b)", Outcome.DROPPED),
+        ("allow", "Bash (x", Outcome.IGNORED),
+        ("deny", "Bash (x", Outcome.WIDENED),
+        ("deny", "Grep(src/**)", Outcome.WIDENED),
+        ("deny", "((", Outcome.WIDENED),
+    ],
+)
+def test_what_became_of_a_rule_is_reported(made: Import, kind: str, rule: str, outcome: Outcome) -> None:
+    """A permission that cannot be said is dropped, and a restriction widened."""
+    row = _row(made("claude-code", _settings(**{kind: [rule]})), f"{kind} {rule}")
+    assert row.outcome is outcome
+    assert bool(row.lines) != (outcome in (Outcome.DROPPED, Outcome.IGNORED))
+    assert not row.is_lost
+
+
+def test_a_rule_has_both_places(made: Import) -> None:
+    """The line of the settings, and that of the rule."""
+    text = '{\n  "permissions": {\n    "deny": [\n      "WebSearch"\n    ]\n  }\n}'
+    rules = made("claude-code", text, "settings.json")
+    (row,) = rules.rows
+    assert row.place == "settings.json:4"
+    assert rules.text.split("\n")[row.lines[0] - 1] == "[[rule]]"
+    assert 'reason = "from settings.json:4"' in rules.text
+
+
+def test_a_path_with_a_slash_is_of_the_folder_of_the_settings(made: Import, decide: Verdicts) -> None:
+    """The user's own settings lie in another folder than the project."""
+    rules = made("claude-code", _settings(deny=["Read(/a)"]), is_users=True)
+    assert decide(rules, "Read", file_path="/home/ann/.claude/a") is Verdict.BLOCK
+    assert decide(rules, "Read", file_path="a") is Verdict.ALLOW
+
+
+def test_without_questions_nothing_asks(made: Import, decide: Verdicts) -> None:
+    """In the mode dontAsk, what would be asked about is blocked."""
+    rules = made("claude-code", _settings(defaultMode="dontAsk", ask=["WebSearch"], allow=["Write"]))
+    assert decide(rules, "WebSearch", query="x") is Verdict.BLOCK
+    assert decide(rules, "Bash", command="make") is Verdict.BLOCK
+    assert decide(rules, "Write", file_path="a", content="") is Verdict.ALLOW
+
+
+def test_edits_are_permitted_in_their_mode(made: Import, decide: Verdicts) -> None:
+    """In the workspace and the folders next to it, and in no other mode."""
+    rules = made("claude-code", _settings(defaultMode="acceptEdits", additionalDirectories=["/srv/data", "../x", 1]))
+    mode = {"mode": "acceptEdits"}
+    assert decide(rules, "Write", file_path="a", content="", context=mode) is Verdict.ALLOW
+    assert decide(rules, "Write", file_path="/srv/data/a", content="", context=mode) is Verdict.ALLOW
+    assert decide(rules, "Write", file_path="/srv/a", content="", context=mode) is Verdict.CONFIRM
+    assert decide(rules, "Bash", command="mkdir a", context=mode) is Verdict.ALLOW
+    assert decide(rules, "Write", file_path="a", content="") is Verdict.CONFIRM
+
+
+def test_a_mode_that_permits_is_left_to_the_session(made: Import) -> None:
+    """A file cannot say that everything runs."""
+    rules = made("claude-code", _settings(defaultMode="bypassPermissions", disableBypassPermissionsMode="disable"))
+    assert [row.outcome for row in rules.rows] == [Outcome.DROPPED, Outcome.DROPPED]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"permissions": []}', "[]", '{"permissions": {"deny": "x"}}', '{"permissions": {"ask": [1]}}']
+)
+def test_what_are_no_settings_is_refused(made: Import, text: str) -> None:
+    """Nothing is guessed."""
+    with pytest.raises(PermitryError, match="source"):
+        made("claude-code", text)
