@@ -1,0 +1,242 @@
+"""The policies of Gemini CLI: `[[rule]]` of its TOML files.
+
+Its rules are a list in which the highest priority decides. A pattern over the text of all arguments
+becomes a condition on a command, where the tool is its shell, or on an argument. What a permission
+cannot say is left out, and what a restriction cannot say is widened.
+"""
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from permitry.config.catalogue import shipped_path
+from permitry.config.diagnostics import SourceText
+from permitry.config.importers.commands import examples_of
+from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Row, Source
+from permitry.config.importers.gemini_patterns import on_arguments, on_commands, prefix_of
+from permitry.config.importers.ordered import Ordered, in_phases
+from permitry.config.toml import load_toml
+from permitry.errors import ConfigError, Problem
+
+__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules"]
+
+PLACES = ("~/.gemini/policies/*.toml",)
+EFFECTS = {"allow": "allow", "ask_user": "confirm", "deny": "block"}
+SHELLS = ("run_shell_command", "shell")
+
+_MODES = {"plan": ["plan", "planning"], "yolo": ["yolo"], "default": ["default"], "autoEdit": ["autoEdit"]}
+_SAME_TOOL = {"search_file_content": "grep_search", "grep_search": "search_file_content"}
+_KEYS = {
+    "allowRedirection", "argsPattern", "commandPrefix", "commandRegex", "decision", "denyMessage", "interactive",
+    "mcpName", "modes", "name", "priority", "subagent", "toolAnnotations", "toolName",
+}  # fmt: skip
+
+
+@attrs.frozen
+class Rule:
+    """One rule of a policy: its keys as Gemini CLI names them, and its place."""
+
+    table: Mapping[str, Any]
+    place: str
+
+    @property
+    def names(self) -> list[str]:
+        """The tools it is for."""
+        named = self.table.get("toolName", "*")
+        return [named] if isinstance(named, str) else list(named)
+
+
+def imported(sources: Sequence[Source]) -> Imported:
+    """Return the rules of policy files.
+
+    Raises: `ConfigError` for a file that Gemini CLI would not load, or would read in another way than it seems.
+    """
+    return imported_rules([rule for source in sources for rule in _rules(source)])
+
+
+def imported_rules(rules: Sequence[Rule]) -> Imported:
+    """Return rules, of which the highest priority is asked first."""
+    ordered = sorted(rules, key=lambda rule: -rule.table.get("priority", 0))
+    made = [list(_translated(rule)) for rule in ordered]
+    drafts = iter(in_phases(list(itertools.chain.from_iterable(made))))
+    rows = [
+        _row(rule, translated, [next(drafts) for _ in translated])
+        for rule, translated in zip(ordered, made, strict=True)
+    ]
+    return Imported("gemini", rows, _BUILT_IN)
+
+
+# Reading -------------------------------------------------------------------------------------------------------------
+
+
+def _rules(source: Source) -> Iterator[Rule]:
+    text = SourceText(source.name, source.text)
+    try:
+        tables = load_toml(source.text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise ConfigError([Problem(source.name, 0, 0, 0, f"it is not TOML: {error}")]) from None
+    listed = tables.get("rule", [])
+    problems = [
+        text.problem((key,), f"Gemini CLI does not know `{key}`", "a rule begins with `[[rule]]`", key=True)
+        for key in tables.keys() - {"rule", "safety_checker"}
+    ]
+    for number, table in enumerate(listed if isinstance(listed, list) else []):
+        problems += [text.problem(("rule", number, *path), message) for path, message in _mistakes(table)]
+    if problems:
+        raise ConfigError(problems)
+    for number, table in enumerate(listed):
+        camel = {_camel(key): value for key, value in table.items()}
+        yield Rule(camel, text.source(("rule", number)))
+
+
+def _camel(key: str) -> str:
+    return re.sub(r"_(\w)", lambda found: found[1].upper(), key)
+
+
+def _mistakes(table: object) -> Iterator[tuple[tuple[str, ...], str]]:
+    if not isinstance(table, dict):
+        yield (), "a rule is a table"
+        return
+    known = {_camel(key): key for key in table}
+    yield from (((key,), f"Gemini CLI does not know `{key}`") for name, key in known.items() if name not in _KEYS)
+    camel = {name: table[key] for name, key in known.items()}
+    texts = ("toolName", "commandPrefix", "modes")
+    named = [name for name in texts if name in camel and not _is_text_or_texts(camel[name])]
+    named += [
+        name
+        for name in ("argsPattern", "commandRegex", "mcpName", "subagent", "denyMessage")
+        if not isinstance(camel.get(name, ""), str)
+    ]
+    if camel.get("decision") not in EFFECTS:
+        named.append("decision")
+    if not isinstance(camel.get("priority"), int | float) or not isinstance(camel.get("toolAnnotations", {}), dict):
+        named.append("priority")
+    if set(camel.get("modes", [])) - set(_MODES):
+        named.append("modes")
+    yield from (((known[name],) if name in known else (), f"`{name}` is missing or wrong") for name in named)
+
+
+def _is_text_or_texts(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+
+
+# Rules ---------------------------------------------------------------------------------------------------------------
+
+
+def _translated(rule: Rule) -> Iterator[Ordered]:
+    table, effect = rule.table, EFFECTS[rule.table["decision"]]
+    message = table.get("denyMessage", "")
+    session = _session(table)
+    if effect == "allow" and table.get("toolAnnotations"):
+        return  # What a server says of its tools permits nothing.
+    is_exact = not {"argsPattern", "commandRegex"} & table.keys() and not table.get("toolAnnotations")
+    for name in rule.names:
+        tools = (_selector(name, table.get("mcpName")), *filter(None, (_SAME_TOOL.get(name),)))
+        for condition in _conditions(table, effect, name):
+            firm = bool(condition) or name not in ("run_shell_command", "*")
+            made = Ordered(effect, tools, {**session, **condition}, firm, message)
+            yield from _ordered(table, attrs.evolve(made, exact=effect == "allow" or is_exact))
+        if _may_be_an_agent(table, name):
+            agent = {"args": {"agent_name": {"exists": True, "eq": name}}}
+            yield Ordered(effect, ("invoke_agent",), {**session, **agent}, message=message)
+
+
+def _session(table: Mapping[str, Any]) -> Conditions:
+    found: dict[str, Any] = {}
+    modes = [word for mode in table.get("modes", []) for word in _MODES[mode]]
+    if modes and set(table["modes"]) != set(_MODES):
+        found["mode"] = modes
+    if isinstance(table.get("interactive"), bool):
+        found["attended"] = table["interactive"]
+    if "subagent" in table:
+        found["agent"] = [table["subagent"]]
+    return found
+
+
+def _selector(name: str, server: str | None) -> str:
+    if name == "mcp_*" or (name == "*" and server == "*"):
+        return "mcp:*/*"
+    found = re.fullmatch("mcp_([^_]+)_.+", name)
+    server = server or (found[1] if found else None)
+    return name if server is None else f"mcp:{server}/{name.removeprefix(f'mcp_{server}_')}"
+
+
+def _may_be_an_agent(table: Mapping[str, Any], name: str) -> bool:
+    has_pattern = {"argsPattern", "commandPrefix", "commandRegex", "mcpName"} & table.keys()
+    is_plain = re.fullmatch(r"[\w-]+", name) and not name.startswith("mcp_")
+    return bool(is_plain) and not has_pattern and (name not in _known_tools() or name == "codebase_investigator")
+
+
+def _known_tools() -> frozenset[str]:
+    return frozenset(tomllib.loads(shipped_path("permitry:tools-gemini").read_text(encoding="utf-8"))["tool"])
+
+
+def _conditions(table: Mapping[str, Any], effect: str, name: str) -> list[Conditions]:
+    """Return the conditions of a rule, of which one is enough; none where a permission cannot be said."""
+    if "commandPrefix" in table:
+        prefixes = table["commandPrefix"]
+        texts = [prefixes] if isinstance(prefixes, str) else prefixes
+        return [prefix_of(text) for text in texts]
+    if "commandRegex" in table:
+        return on_commands(table["commandRegex"], effect)
+    if (regex := table.get("argsPattern")) is None:
+        return [{}]
+    return on_arguments(regex, effect, is_shell=name in SHELLS, is_flat=name in _known_tools())
+
+
+def _ordered(table: Mapping[str, Any], rule: Ordered) -> Iterator[Ordered]:
+    """Yield a rule; a permission for a shell covers redirections only where it says so."""
+    may_redirect = table.get("allowRedirection") or set(table.get("modes", ["default"])) <= {"autoEdit", "yolo"}
+    is_about_all = not {"command", "args"} & rule.when.keys()
+    is_shell = bool({"*", *SHELLS} & set(rule.tools))
+    if rule.effect != "allow" or not is_shell or (may_redirect and is_about_all):
+        yield rule
+        return
+    if "*" in rule.tools:
+        yield attrs.evolve(rule, unless=({"tools": list(SHELLS)},))
+    tools = SHELLS if "*" in rule.tools else rule.tools
+    when = rule.when if "command" in rule.when else {**rule.when, "command": ["*"]}
+    yield attrs.evolve(rule, tools=tools, when=when)
+    if may_redirect:
+        yield attrs.evolve(rule, tools=tools, when={**when, "path": ["/**"]})
+
+
+def _row(rule: Rule, made: Sequence[Ordered], drafts: Sequence[Draft | None]) -> Row:
+    table, effect = rule.table, EFFECTS[rule.table["decision"]]
+    pattern = table.get("commandPrefix") or table.get("commandRegex") or table.get("argsPattern") or ""
+    texts = [pattern] if isinstance(pattern, str) else pattern
+    shown = " ".join(filter(None, (table["decision"], "|".join(rule.names), " | ".join(texts))))
+    kept = tuple(_with_examples(draft) for draft in drafts if draft is not None)
+    if not made:
+        return Row(rule.place, shown, effect, (), Outcome.DROPPED, "a permission for such arguments cannot be said")
+    if not kept:
+        return Row(rule.place, shown, effect, (), Outcome.IGNORED, "an earlier rule decides about all of it")
+    is_wider = effect != "allow" and bool(
+        table.get("toolAnnotations") or "text" in made[0].when or _lacks_pattern(table, made)
+    )
+    note = "it is about more calls than there" if is_wider else ""
+    return Row(rule.place, shown, effect, kept, Outcome.WIDENED if is_wider else Outcome.SAME, note)
+
+
+def _lacks_pattern(table: Mapping[str, Any], made: Sequence[Ordered]) -> bool:
+    return "argsPattern" in table and not any({"args", "command", "text"} & each.when.keys() for each in made)
+
+
+def _with_examples(draft: Draft) -> Draft:
+    if "command" not in draft.when or draft.unless:
+        return draft
+    match, no_match = examples_of(draft.when["command"][0])
+    return attrs.evolve(draft, match=match, no_match=no_match)
+
+
+# What is built in ----------------------------------------------------------------------------------------------------
+
+_DANGEROUS = ["rm {-f,-rf,-fr,-r} *", "find ** {-delete,-exec,-execdir,-ok,-okdir,-fprint,-fprintf,-fls} **"]
+_BUILT_IN = (
+    Draft("confirm", ("run_shell_command",), {"args": {"additional_permissions": {"exists": True}}}),
+    Draft("confirm", ("run_shell_command",), {"command": _DANGEROUS}, ({"mode": ["yolo"]},)),
+)
