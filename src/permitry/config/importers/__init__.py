@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from permitry.config.importers import claude_code, codex, gemini
+from permitry.config.importers import claude_code, codex, gemini, opencode
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.writing import Written, written
 
@@ -23,4 +23,5 @@ HOSTS: Mapping[str, Importer] = {
     "claude-code": Importer(claude_code.imported, claude_code.PLACES),
     "codex": Importer(codex.imported, codex.PLACES),
     "gemini": Importer(gemini.imported, gemini.PLACES),
+    "opencode": Importer(opencode.imported, opencode.PLACES),
 }

@@ -1,0 +1,193 @@
+"""The permissions of opencode: `permission` of `opencode.json`.
+
+Its rules are a list in which the last match decides, so they are translated from the end. A pattern
+is about the one text a tool asks for: a command, a path, an agent, anything.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from permitry.config.importers.commands import examples_of, pattern_of
+from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Row, Source
+from permitry.config.importers.json_text import read_json
+from permitry.config.importers.ordered import Ordered, in_phases
+from permitry.errors import PermitryError
+
+__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules"]
+
+PLACES = ("~/.config/opencode/opencode.json", "opencode.json", "opencode.jsonc")
+EFFECTS = {"allow": "allow", "ask": "confirm", "deny": "block"}
+
+_TOOLS = {
+    "edit": ("edit", "multiedit", "write", "apply_patch", "patch"),
+    "bash": ("bash",),
+    "todowrite": ("todowrite", "todoread"),
+}
+"""The tools that ask for a permission of another name than theirs, or of theirs among others."""
+_ARGUMENTS = {
+    "skill": "name",
+    "task": "subagent_type",
+    "websearch": "query",
+    "codesearch": "query",
+    "glob": "pattern",
+    "grep": "pattern",
+}
+_PATHS = ("edit", "read", "list", "external_directory")
+_MOST_STARS = 4
+_KEYS = (*_PATHS, *_ARGUMENTS, "bash", "webfetch", "doom_loop", "todowrite", "lsp", "question")
+_OF_FILES = ("bash", "read", "glob", "grep", "list", "lsp", *_TOOLS["edit"])
+_WORKSPACE: Conditions = {"path": [".", "**"]}
+
+
+@attrs.frozen
+class Rule:
+    """One rule: for what permission, for what text, what happens, and its place."""
+
+    permission: str
+    pattern: str
+    action: str
+    place: str
+
+
+def imported(sources: Sequence[Source]) -> Imported:
+    """Return the permissions of configuration files, of which a later one goes before an earlier one.
+
+    Raises: `PermitryError` for a file that is not such a configuration.
+    """
+    return imported_rules([rule for source in sources for rule in _rules(source)])
+
+
+def imported_rules(rules: Sequence[Rule]) -> Imported:
+    """Return rules, of which the last match decides."""
+    last_first = list(reversed(rules))
+    made = [list(_translated(rule)) for rule in last_first]
+    drafts = iter(in_phases([each for several in made for each in several]))
+    pairs = [(rule, [next(drafts) for _ in several]) for rule, several in zip(last_first, made, strict=True)]
+    return Imported("opencode", [_row(rule, found) for rule, found in reversed(pairs)], _BUILT_IN)
+
+
+def _rules(source: Source) -> Iterator[Rule]:
+    file = read_json(source.text, source.name)
+    if not isinstance(file.value, dict):
+        raise PermitryError(f"`{source.name}` is not a configuration of opencode: it is not an object")
+    for name in ("agent", "mode"):
+        if any(isinstance(each, dict) and "permission" in each for each in _values(file.value.get(name))):
+            line = file.lines[(name,)]
+            raise PermitryError(f"{source.name}:{line}: permissions of a single agent are not imported; take them out")
+    for name, value in _table(file.value.get("permission", {})):
+        for pattern, action in _table(value):
+            path = ("permission", name, pattern) if isinstance(value, dict) else ("permission", name)
+            place = f"{source.name}:{file.lines.get(path) or file.lines[('permission',)]}"
+            if not (isinstance(action, str) and action in EFFECTS):
+                raise PermitryError(f"{place}: `{action}` is not allow, ask or deny")
+            yield Rule(name, pattern, action, place)
+
+
+def _table(value: object) -> Iterable[tuple[str, object]]:
+    """Return the entries of a table; whatever else it is, is said of everything."""
+    return value.items() if isinstance(value, dict) else [("*", value)]
+
+
+def _values(table: object) -> list[Any]:
+    return list(table.values()) if isinstance(table, Mapping) else []
+
+
+# Rules ---------------------------------------------------------------------------------------------------------------
+
+
+def _translated(rule: Rule) -> Iterator[Ordered]:
+    """Yield a rule as ours; what its pattern means depends on the tool."""
+    effect = EFFECTS[rule.action]
+    if rule.permission == "doom_loop":
+        yield from () if effect == "allow" else (Ordered(effect, ("*",), {"repeat": 3}),)
+    elif rule.permission == "external_directory":
+        yield from _on_outside(effect, rule.pattern)
+    elif rule.pattern == "*":
+        yield Ordered(effect, _tools(rule.permission))
+    elif rule.permission in _KEYS:
+        yield Ordered(effect, _tools(rule.permission), _condition(rule.permission, rule.pattern, effect))
+    elif effect != "allow":
+        # Whatever the tool asks for: each of the kinds that are known, and any text of other tools.
+        for when in ({"command": [pattern_of(rule.pattern)]}, {"text": {"regex": _regex(rule.pattern)}}):
+            yield Ordered(effect, _tools(rule.permission), when, exact=False)
+
+
+def _on_outside(effect: str, pattern: str) -> Iterator[Ordered]:
+    # A permission to leave the workspace does not permit what is done there.
+    if effect != "allow":
+        paths = ["/**"] if pattern == "*" else _paths(pattern, effect)
+        yield Ordered(effect, _OF_FILES, {"path": paths}, unless=(_WORKSPACE,))
+
+
+def _tools(permission: str) -> tuple[str, ...]:
+    if permission in _TOOLS:
+        return _TOOLS[permission]
+    if permission == "*" or "*" not in permission:
+        return (permission,)
+    # The tools of servers have names of their server and theirs, joined by one line.
+    server, _, tool = permission.partition("_")
+    return (permission, f"mcp:{server}/{tool}") if tool and "*" not in server else (permission, "mcp:*/*")
+
+
+def _condition(permission: str, text: str, effect: str) -> Conditions:
+    if permission == "bash":
+        return {"command": [pattern_of(text)]}
+    if permission in _PATHS:
+        return {"path": _paths(text, effect)}
+    if permission == "webfetch":
+        found = re.fullmatch(r"https?://([^/*]+|\*\.[^/*]+)(/\*?)?", text)
+        return {"host": [found[1]]} if found else {"args": {"url": {"exists": True, "regex": _regex(text)}}}
+    return (
+        {"args": {_ARGUMENTS[permission]: {"exists": True, "regex": _regex(text)}}} if permission in _ARGUMENTS else {}
+    )
+
+
+def _paths(text: str, effect: str) -> list[str]:
+    """Return patterns for a text in which a star is any text, slashes included: all of them, or one in a permission."""
+    text = re.sub(r"/\*$", "/**", re.sub(r"^\$HOME(?=/|$)", "~", text))
+    first, *others = re.split(r"(?<!\*)\*(?!\*)", text)
+    if effect == "allow":
+        return [text if first or not others else f"**/{text}"]
+    if len(others) > _MOST_STARS:
+        return ["/**"]
+    found = [first]
+    for part in others:
+        found = [f"{start}{star}{part}" for start in found for star in (("*", "*/**/*") if start else ("*", "**/*"))]
+    return found
+
+
+def _regex(text: str) -> str:
+    return "(?s)" + "".join({"*": ".*", "?": "."}.get(each, re.escape(each)) for each in text)
+
+
+def _row(rule: Rule, drafts: Sequence[Draft | None]) -> Row:
+    effect = EFFECTS[rule.action]
+    shown = f"{rule.action} {rule.permission} {rule.pattern}"
+    kept = tuple(_with_examples(draft) for draft in drafts if draft is not None)
+    if not drafts:
+        note = "it permits nothing by itself" if effect == "allow" else ""
+        return Row(rule.place, shown, effect, (), Outcome.DROPPED, note)
+    if not kept:
+        return Row(rule.place, shown, effect, (), Outcome.IGNORED, "a later rule decides about all of it")
+    is_wider = effect != "allow" and (
+        (rule.permission not in _KEYS and rule.pattern != "*") or rule.permission == "external_directory"
+    )
+    note = "it is about more calls than there" if is_wider else ""
+    return Row(rule.place, shown, effect, kept, Outcome.WIDENED if is_wider else Outcome.SAME, note)
+
+
+def _with_examples(draft: Draft) -> Draft:
+    if "command" not in draft.when or draft.unless:
+        return draft
+    match, no_match = examples_of(draft.when["command"][0])
+    return attrs.evolve(draft, match=match, no_match=no_match)
+
+
+_BUILT_IN = (
+    Draft("confirm", ("read",), {"path": ["**/*.env", "**/*.env.*"]}, ({"path": ["**/*.env.example"]},)),
+    Draft("confirm", _OF_FILES, {"path": ["/**"]}, (_WORKSPACE,)),
+    Draft("confirm", ("*",), {"repeat": 3}),
+)

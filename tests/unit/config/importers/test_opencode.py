@@ -1,0 +1,86 @@
+"""The permissions of opencode, as rules of ours."""
+
+import json
+
+import pytest
+from tests.unit.config.importers.conftest import Import, Verdicts
+
+from permitry.config.importers import Outcome
+from permitry.core.decision import Verdict
+from permitry.errors import PermitryError
+
+
+def _config(permission: object) -> str:
+    return json.dumps({"permission": permission}, indent=1)
+
+
+@pytest.mark.parametrize(
+    ("permission", "tool", "arguments", "verdict"),
+    [
+        ({"bash": {"*": "deny", "git *": "allow"}}, "bash", {"command": "git push"}, Verdict.ALLOW),
+        ({"bash": {"*": "deny", "git *": "allow"}}, "bash", {"command": "git push && make"}, Verdict.BLOCK),
+        ({"bash": {"git *": "allow", "*": "deny"}}, "bash", {"command": "git push"}, Verdict.BLOCK),
+        ({"edit": "deny"}, "write", {"filePath": "a"}, Verdict.BLOCK),
+        ({"edit": {"*": "deny", "src/*": "allow"}}, "edit", {"filePath": "src/a/b"}, Verdict.ALLOW),
+        ({"edit": {"src/*.ts": "deny"}}, "edit", {"filePath": "src/a/b.ts"}, Verdict.BLOCK),
+        ({"edit": {"*.ts": "allow"}}, "edit", {"filePath": "src/a/b.ts"}, Verdict.ALLOW),
+        ({"edit": {"a*b*c*d*e*f": "deny"}}, "edit", {"filePath": "x"}, Verdict.BLOCK),
+        ({"webfetch": {"https://a.com/*": "allow"}}, "webfetch", {"url": "https://a.com/x"}, Verdict.ALLOW),
+        ({"webfetch": {"*evil*": "deny"}}, "webfetch", {"url": "https://evil.com/"}, Verdict.BLOCK),
+        ({"task": {"x-*": "deny"}}, "task", {"subagent_type": "x-1"}, Verdict.BLOCK),
+        ({"skill": {"deploy": "deny"}}, "skill", {"name": "deploy"}, Verdict.BLOCK),
+        ({"github_*": "deny"}, "mcp:github/push", {}, Verdict.BLOCK),
+        ({"*_push": "deny"}, "mcp:github/push", {}, Verdict.BLOCK),
+        ({"*": {"rm *": "deny"}}, "bash", {"command": "rm a"}, Verdict.BLOCK),
+        ({"external_directory": "deny"}, "read", {"filePath": "/etc/passwd"}, Verdict.BLOCK),
+        ({"external_directory": {"/etc/*": "deny"}}, "read", {"filePath": "/etc/passwd"}, Verdict.BLOCK),
+        ({}, "read", {"filePath": "/etc/passwd"}, Verdict.CONFIRM),
+        ({}, "read", {"filePath": "a/x.env"}, Verdict.CONFIRM),
+        ({}, "read", {"filePath": "a/x.env.example"}, Verdict.ALLOW),
+        ("allow", "edit", {"filePath": "a"}, Verdict.ALLOW),
+        ({"lsp": {"x": "deny"}}, "lsp", {"filePath": "a"}, Verdict.BLOCK),
+    ],
+)
+def test_the_last_match_decides(  # noqa: PLR0917 -- the columns of the table
+    made: Import, decide: Verdicts, permission: object, tool: str, arguments: dict[str, object], verdict: Verdict
+) -> None:
+    """Of each kind of permission a call."""
+    assert decide(made("opencode", _config(permission)), tool, **arguments) is verdict
+
+
+@pytest.mark.parametrize(
+    ("permission", "outcomes"),
+    [
+        ({"bash": {"git *": "allow"}}, [Outcome.SAME]),
+        ({"doom_loop": "ask", "external_directory": "allow"}, [Outcome.SAME, Outcome.DROPPED]),
+        ({"doom_loop": "allow", "external_directory": "ask"}, [Outcome.DROPPED, Outcome.WIDENED]),
+        ({"edit": "deny", "*": "allow"}, [Outcome.IGNORED, Outcome.SAME]),
+        ({"mine": {"x": "allow"}, "other": {"x": "ask"}}, [Outcome.DROPPED, Outcome.WIDENED]),
+        ({"edit": {"../*": "deny"}}, [Outcome.WIDENED]),
+    ],
+)
+def test_what_became_of_a_rule_is_reported(made: Import, permission: object, outcomes: list[Outcome]) -> None:
+    """In the order of the file."""
+    assert [row.outcome for row in made("opencode", _config(permission)).rows] == outcomes
+
+
+def test_a_rule_has_its_line(made: Import) -> None:
+    """In a file with comments."""
+    (row,) = made("opencode", '{\n// mine\n"permission": {"bash": {\n"git *": "ask"}}}', "opencode.jsonc").rows
+    assert row.place == "opencode.jsonc:4"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        '{"permission": {"bash": "perhaps"}}',
+        '{"permission": []}',
+        '{"permission": {"bash": {"x": 1}}}',
+        '{"agent": {"build": {"permission": {"bash": "allow"}}}}',
+    ],
+)
+def test_what_is_no_such_configuration_is_refused(made: Import, text: str) -> None:
+    """Permissions of a single agent among it, which would be lost."""
+    with pytest.raises(PermitryError, match="source"):
+        made("opencode", text)
