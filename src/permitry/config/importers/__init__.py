@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from permitry.config.importers import claude_code, codex, gemini, opencode
+from permitry.config.importers import claude_code, codex, gemini, inspect_ai, opencode
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.writing import Written, written
 
@@ -23,5 +23,6 @@ HOSTS: Mapping[str, Importer] = {
     "claude-code": Importer(claude_code.imported, claude_code.PLACES),
     "codex": Importer(codex.imported, codex.PLACES),
     "gemini": Importer(gemini.imported, gemini.PLACES),
+    "inspect_ai": Importer(inspect_ai.imported, inspect_ai.PLACES),
     "opencode": Importer(opencode.imported, opencode.PLACES),
 }
