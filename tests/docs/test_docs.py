@@ -177,7 +177,7 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
     """One rule, command or condition: one page."""
     assert len(names) > 5
     for name in names:
-        assert (ROOT / "docs/reference" / folder / f"{name.replace('_', '-')}.md").is_file(), name
+        assert (ROOT / "docs/reference" / folder / f"{name.strip('_').replace('_', '-')}.md").is_file(), name
 
 
 @pytest.mark.parametrize("folder", ["commands", "conditions", "lint", "rules"])

@@ -22,6 +22,7 @@ _COMMANDS = {
     "parse": "find the calls that a model wrote as text",
     "tools": "list the tools there are: what they take, and what rules know of them",
     "corpus": "fill the store of documents that the document tools read",
+    "import": "turn the rules of another host into a rule file",
     "test": "check golden cases and the examples in rules",
     "lint": "point out what is odd about rules that load",
     "rules": "list the rules in force, in the order of evaluation",
@@ -197,6 +198,7 @@ def terminal_columns() -> int:
 
 
 def _configured(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    # Only the command that runs is imported.
-    importlib.import_module(f"permitry.cli.{name}").configure(command)
+    # Only the command that runs is imported; no module can be called `import`.
+    module = "import_" if name == "import" else name
+    importlib.import_module(f"permitry.cli.{module}").configure(command)
     return command

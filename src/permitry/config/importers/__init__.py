@@ -1,6 +1,7 @@
 """Rules of other hosts as rule files of ours: text in, text out; nothing is run, installed or trusted."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import attrs
 
@@ -8,7 +9,7 @@ from permitry.config.importers import claude_code, codex, gemini, inspect_ai, op
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.writing import Written, written
 
-__all__ = ["HOSTS", "Draft", "Imported", "Importer", "Outcome", "Row", "Source", "Written", "written"]
+__all__ = ["HOSTS", "Draft", "Imported", "Importer", "Outcome", "Row", "Source", "Written", "usual_files", "written"]
 
 
 @attrs.frozen
@@ -26,3 +27,14 @@ HOSTS: Mapping[str, Importer] = {
     "inspect_ai": Importer(inspect_ai.imported, inspect_ai.PLACES),
     "opencode": Importer(opencode.imported, opencode.PLACES),
 }
+
+
+def usual_files(host: str, project: Path, home: Path) -> list[tuple[str, Path]]:
+    """Return the rule files of a host that are there, each with the name that is shown, in the order of the places."""
+    found = []
+    for place in HOSTS[host].places:
+        root = home if place.startswith("~/") else project
+        for path in sorted(root.glob(place.removeprefix("~/"))):
+            shown = f"~/{path.relative_to(home)}" if root is home else str(path.relative_to(project))
+            found += [(shown, path)] if path.is_file() else []
+    return found

@@ -1,0 +1,35 @@
+"""The hosts whose rules are read, and the places where these lie."""
+
+from pathlib import Path
+
+import pytest
+
+from permitry.config.importers import HOSTS, usual_files
+
+
+def test_files_are_found_at_the_usual_places(tmp_path: Path) -> None:
+    """In the project and in the home folder, with the names that are shown."""
+    for name in (
+        "p/.claude/settings.json",
+        "h/.claude/settings.json",
+        "h/.codex/rules/b.rules",
+        "h/.codex/rules/a.rules",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "p" / "opencode.json").mkdir()
+    project, home = tmp_path / "p", tmp_path / "h"
+    names = {host: [name for name, _ in usual_files(host, project, home)] for host in HOSTS}
+    assert names == {
+        "claude-code": [".claude/settings.json", "~/.claude/settings.json"],
+        "codex": ["~/.codex/rules/a.rules", "~/.codex/rules/b.rules"],
+        "gemini": [],
+        "inspect_ai": [],
+        "opencode": [],
+    }
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_no_file_is_no_rule(host: str) -> None:
+    """An empty list of files is a list of no rules."""
+    assert not HOSTS[host].read([]).rows or host == "inspect_ai"
