@@ -1,6 +1,5 @@
 """Rules of peers as rule files of ours, and the verdicts of both compared."""
 
-import itertools
 import json
 import re
 import sys
@@ -98,60 +97,3 @@ def verdict(
     found = AuthContext(**{"workspace": f"{home}/project", **context})
     decided = policy.decide(call, found).verdict
     return Verdict.BLOCK if decided is Verdict.CONFIRM and not found.attended else decided
-
-
-# Ordered rules ------------------------------------------------------------------------------------
-
-
-class Ordered(NamedTuple):
-    """A rule of a peer in whose list the first match decides.
-
-    `applies` says whether the rule is for the tool and the session of the call: where it is, a
-    later rule is only for what this one leaves over. A question that is `firm` is asked of what
-    only reads as well.
-    """
-
-    effect: str
-    selectors: tuple[str, ...]
-    when: Rule
-    applies: bool = True
-    firm: bool = True
-
-
-def two_phases(rules: Sequence[Ordered]) -> list[Rule]:
-    """Return a list of rules as restrictions with exceptions, and permissions in their order."""
-    phased = (_in_phase(at, rule, rules[:at]) for at, rule in enumerate(rules))
-    return list(itertools.chain.from_iterable(phased))
-
-
-def _in_phase(number: int, rule: Ordered, earlier: Sequence[Ordered]) -> Iterator[Rule]:
-    found = {"effect": rule.effect, "tools": list(rule.selectors), "when": rule.when}
-    if rule.effect == "allow" or (rule.effect == "confirm" and not rule.firm):
-        yield {**found, "priority": 200 + number}
-        return
-    first = [each for each in earlier if each.applies and each.effect not in (rule.effect, "block")]
-    if rule.applies and any(not _condition(each) for each in first):
-        return  # An earlier rule decides every call that this one is for.
-    yield {**found, "unless": _either([_condition(each) for each in first]) if rule.applies else {}}
-
-
-def _condition(rule: Ordered) -> Rule:
-    return {key: value for key, value in rule.when.items() if key != "mode"}
-
-
-def _either(conditions: Sequence[Rule]) -> Rule:
-    """Return what holds where one of the conditions holds, as far as one table can say so.
-
-    Where it cannot, nothing is excepted: the restriction is wider.
-    """
-    entries = [(kind, entry) for condition in conditions for kind, entry in condition.items()]
-    kinds = {(kind, *(entry if kind == "args" else ())) for kind, entry in entries}
-    if len(kinds) != 1 or any(len(each) > 1 for each in conditions):
-        return {}
-    ((kind, *names),) = kinds
-    if not names:
-        return {kind: [entry for each in conditions for entry in each[kind]]}
-    patterns = [each[kind][names[0]].get("regex") for each in conditions]
-    if len(names) > 1 or None in patterns:
-        return {}
-    return {kind: {names[0]: {"regex": "|".join(f"(?:{pattern})" for pattern in patterns)}}}

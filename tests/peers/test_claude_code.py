@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.peers.commands import EFFECTS
 from tests.peers.compared import (
     Answer,
     Case,
@@ -17,16 +16,15 @@ from tests.peers.compared import (
     Rule,
     check_page,
     compare,
-    rule_file,
     verdict,
 )
-from tests.peers.translate_claude_code import MODES, TOOLS, call_of, rules_of
+from tests.peers.translate_claude_code import MODES, call_of, rule_file_of
 
+from permitry.config.importers.claude_code import EFFECTS
 from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
 
 LOOSER = {
-    "claude-069": "`FOO` is not a variable that changes what `npm test` runs, which is permitted",
     "claude-147": "a file is read, by a link that leads out of the workspace",
     "claude-200": "the command and its substitution only read, and neither can push",
 }
@@ -34,6 +32,7 @@ STRICTER = {
     "claude-065": "`builtin` runs no program, and is not taken off",
     "claude-066": "`noglob` is known to another shell only, and is not taken off",
     "claude-150": "a host with a dot at its end is another name to some clients",
+    "claude-184": "in plan mode nothing is written, where Claude Code asks",
     "claude-156": "a star at the end of a host cannot be said, so the permission is left out",
 }
 """Calls Claude Code lets run and we do not."""
@@ -85,9 +84,7 @@ def _ours(case: Case, folder: Path, layers: list[tuple[str, Rule, bool]]) -> Ver
     files: list[Origin] = []
     for scope, lists, is_trusted in layers:
         file = folder / f"{scope}.toml"
-        tools = {name: each for name, each in TOOLS.items() if not files}
-        text = rule_file(rules_of(lists, scope, mode), tools)
-        file.write_text(text.replace('id = "', f'id = "{scope}-'), encoding="utf-8")
+        file.write_text(rule_file_of(lists, scope), encoding="utf-8")
         files.append(Origin(str(file), is_trusted=is_trusted))
     root = _linked(folder, context.get("symlinks", {}))
     return verdict(
@@ -118,7 +115,6 @@ def test_no_verdict_is_looser_but_of_what_only_reads(published: Callable[[str], 
     cases = {case["id"]: case for case in published("claude_code.json")["cases"]}
     assert cases["claude-147"]["tool_call"]["tool"] == "Read"
     assert cases["claude-200"]["tool_call"]["input"]["command"] == "echo $(date)"
-    assert cases["claude-069"]["tool_call"]["input"]["command"] == "FOO=bar npm test"
 
 
 def test_every_stricter_verdict_is_listed(figures: Figures) -> None:

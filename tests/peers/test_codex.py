@@ -9,14 +9,13 @@ from tests.peers.compared import (
     Answer,
     Case,
     Figures,
-    Rule,
     check_page,
     compare,
-    rule_file,
     verdict,
 )
-from tests.peers.translate_codex import EFFECTS, call_of, rules_of
+from tests.peers.translate_codex import call_of, rule_file_of
 
+from permitry.config.importers.codex import EFFECTS
 from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
 
@@ -36,6 +35,13 @@ STRICTER = {
 }
 """Calls Codex lets run and we do not."""
 
+_ANY_COMMAND = """
+[[rule]]
+id = "any-command"
+effect = "allow"
+when.command = ["*"]
+"""
+
 
 @pytest.fixture(scope="module")
 def figures(published: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory) -> Figures:
@@ -47,23 +53,23 @@ def figures(published: Callable[[str], Any], tmp_path_factory: pytest.TempPathFa
 
 def _answers(cases: list[Case], file: Path) -> Iterator[Answer]:
     for case in cases:
-        file.write_text(rule_file(_rules(case)), encoding="utf-8")
+        file.write_text(_rules(case), encoding="utf-8")
         is_trusted = case["config"].get("project_trust", "trusted") == "trusted"
         origin = Origin(str(file), is_trusted=is_trusted)
         ours = max(verdict([origin], call_of(argv)) for argv in case["commands"])
         yield case["id"], (Verdict(EFFECTS[case["expected"]["decision"]]), ours)
 
 
-def _rules(case: Case) -> list[Rule]:
+def _rules(case: Case) -> str:
     """Return the rules of a case, and what it says of a command that no rule is about.
 
     That is left out where a rule matches in Codex, as it would hide whether it matches here.
     """
     config, expected = case["config"], case["expected"]
-    rules = rules_of(file["text"] for file in config.get("files", config.get("project_rules")))
+    text = rule_file_of(file["text"] for file in config.get("files", config.get("project_rules")))
     is_fallback = not expected.get("matched_prefix_rules")
     is_allowed = is_fallback and case["fallback_decision_when_no_rule_matches"] == "allow"
-    return [*rules, {"effect": "allow", "when": {"command": ["*"]}}] if is_allowed else rules
+    return text + _ANY_COMMAND if is_allowed else text
 
 
 def test_no_verdict_is_looser(figures: Figures) -> None:

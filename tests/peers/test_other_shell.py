@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import pytest
-from tests.peers.commands import EFFECTS, pattern_of
 
 from permitry.actions.shell.strict import read_strictly
+from permitry.config.importers.claude_code import EFFECTS
+from permitry.config.importers.commands import pattern_of
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
 

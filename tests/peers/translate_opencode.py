@@ -1,26 +1,15 @@
-"""Permissions and requests of opencode as rules and calls of ours.
+"""Requests of opencode's published cases as calls of ours; its permissions are imported."""
 
-Its rules are a list in which the last match decides, so they are translated from the end. A pattern
-is about the one text a tool asks for: a command, a path, an agent, anything.
-"""
-
-import re
 from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
 
-from tests.peers.commands import EFFECTS, pattern_of
-from tests.peers.compared import Case, Ordered, Rule, two_phases
+from tests.peers.compared import Case, Rule
 
+from permitry.config.importers import written
+from permitry.config.importers.opencode import Rule as SourceRule
+from permitry.config.importers.opencode import imported_rules
 from permitry.core.call import ToolCall
 
-TOOLS = {
-    "edit": {"traits": ["idempotent"], "roles": {"path": "write_path"}},
-    "read": {"traits": ["read_only"], "roles": {"path": "read_path"}},
-    "task": {"traits": ["spawns_agent"], "roles": {"agent": "agent"}},
-}
-"""What its tools are; the argument is the text it asks for."""
-
-_ARGUMENTS = {"bash": "command", "edit": "path", "read": "path", "task": "agent"}
+_ARGUMENTS = {"bash": "command", "edit": "filePath", "read": "filePath", "task": "subagent_type"}
 
 
 def calls_of(case: Case) -> Iterable[ToolCall]:
@@ -32,11 +21,12 @@ def calls_of(case: Case) -> Iterable[ToolCall]:
     return [ToolCall(name, {argument: text.replace("${HOME}", "/home/ann")}) for text in texts]
 
 
-def rules_of(case: Case) -> list[Rule]:
-    """Return the rules for a case; what no rule is about is asked about, as in opencode."""
-    tool = case["tool_call"]["permission"]
-    found = [_translated(rule, tool) for rule in reversed(_listed(case["config"]))]
-    return two_phases([*found, Ordered("confirm", (tool,), {})])
+def rule_file_of(case: Case) -> str:
+    """Return the rule file that the permissions of a case become."""
+    rules = [
+        SourceRule(rule["permission"], rule["pattern"], rule["action"], "case") for rule in _listed(case["config"])
+    ]
+    return written(imported_rules(rules), ["case"]).text
 
 
 def _listed(config: Mapping[str, object]) -> list[Rule]:
@@ -59,23 +49,3 @@ def _of_map(permission: Mapping[str, str | dict[str, str]]) -> list[Rule]:
         for name, value in permission.items()
         for pattern, action in ({"*": value} if isinstance(value, str) else value).items()
     ]
-
-
-def _translated(rule: Rule, tool: str) -> Ordered:
-    """Return a rule as ours; what its pattern means depends on the tool."""
-    applies = fnmatchcase(tool, rule["permission"])
-    when = _condition(tool if applies else rule["permission"], rule["pattern"])
-    return Ordered(EFFECTS[rule["action"]], (rule["permission"],), when, applies)
-
-
-def _condition(tool: str, text: str) -> Rule:
-    if text == "*":
-        return {}
-    argument = _ARGUMENTS.get(tool, "text")
-    if argument == "command":
-        return {"command": [pattern_of(text)]}
-    if argument == "path":
-        return {"path": [re.sub(r"/\*$", "/**", text)]}
-    text = re.sub(r"^(~|\$HOME)(?=/|$)", "/home/ann", text)
-    regex = "".join({"*": ".*", "?": "."}.get(each, re.escape(each)) for each in text)
-    return {"args": {argument: {"exists": True, "regex": f"(?s){regex}"}}}
