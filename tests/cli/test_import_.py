@@ -46,7 +46,7 @@ def test_the_users_own_settings_are_read_too(cli: Cli, home: Path) -> None:
     (home / ".claude" / "settings.json").write_text('{"permissions": {"deny": ["Read(/x)"]}}', encoding="utf-8")
     _, out, err = cli("import", "claude-code")
     assert err.startswith("read .claude/settings.json, ~/.claude/settings.json\n")
-    assert 'when.path = ["~/.claude/x"]' in out
+    assert 'when.path = ["~/.claude/x", "~/.claude/x/**"]' in out
     assert str(home) not in out
 
 

@@ -130,7 +130,7 @@ def _drafts(kind: str, effect: str, tool: str, content: str | None, *, is_users:
         tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else _WRITERS
         when = {"path": _paths(kind, content or "", is_users=is_users)}
         access = {} if tool == "Read" else {"access": ["write", "delete"]}
-        yield Draft(effect, tools, {**when, **access}, match=_plain(when["path"]))
+        yield Draft(effect, tools, {**when, **access}, match=_plain(when["path"][:1]))
     elif tool == "WebFetch":
         host = (content or "").removeprefix("domain:")
         if kind != "allow" or re.fullmatch(r"(\*\.)?[^*]+|\*", host):
@@ -172,8 +172,8 @@ def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
     parameter = _PARAMETER.fullmatch(content)
     if parameter is not None and parameter["name"] in _SUBJECTS:
         return
-    if re.search(r"[|&;<>`$()]", content):
-        # A pattern over several commands is compared with the text of the whole.
+    if re.search(r"[|&;<>`$()]|^\w+=", content):
+        # A pattern over several commands, or with a variable, is compared with the text of the whole.
         if kind != "allow":
             yield Draft(effect, ("Bash",), {"args": {"command": {"glob": f"*{content.removesuffix(':*')}*"}}})
         return
@@ -187,16 +187,25 @@ def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
 
 
 def _paths(kind: str, content: str, *, is_users: bool) -> list[str]:
-    """Return a pattern of gitignore's kind: relative to the settings, or to the workspace."""
+    """Return patterns of gitignore's kind: relative to the settings, or to the workspace.
+
+    A restriction on a folder is one on all that lies below.
+    """
+    pattern = _pattern(kind, content.rstrip("/"), is_users=is_users)
+    is_open = kind == "allow" or pattern.endswith("**")
+    return [pattern] if is_open else [pattern, f"{pattern}/**"]
+
+
+def _pattern(kind: str, content: str, *, is_users: bool) -> str:
     if content.startswith("//"):
-        return [content[1:]]
+        return content[1:]
     if content.startswith("~"):
-        return [content]
+        return content
     if content.startswith("/"):
-        return [f"~/.claude{content}" if is_users else content[1:]]
+        return f"~/.claude{content}" if is_users else content[1:]
     is_name = "/" not in content
     is_folder = kind != "allow" and re.fullmatch(r"[^/*]+/\*\*", content)
-    return [f"**/{content}" if is_name or is_folder else content.removeprefix("./")]
+    return f"**/{content}" if is_name or is_folder else content.removeprefix("./")
 
 
 def _plain(patterns: Sequence[str]) -> tuple[str, ...]:

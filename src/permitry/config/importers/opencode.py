@@ -153,9 +153,10 @@ def _paths(text: str, effect: str) -> list[str]:
         return [text if first or not others else f"**/{text}"]
     if len(others) > _MOST_STARS:
         return ["/**"]
-    found = [first]
+    # What begins with a star is about paths outside of the workspace as well.
+    found = [f"/{first}" if first.startswith("**") else first]
     for part in others:
-        found = [f"{start}{star}{part}" for start in found for star in (("*", "*/**/*") if start else ("*", "**/*"))]
+        found = [f"{start}{star}{part}" for start in found for star in (("*", "*/**/*") if start else ("/**/*",))]
     return found
 
 
@@ -187,7 +188,7 @@ def _with_examples(draft: Draft) -> Draft:
 
 
 _BUILT_IN = (
-    Draft("confirm", ("read",), {"path": ["**/*.env", "**/*.env.*"]}, ({"path": ["**/*.env.example"]},)),
+    Draft("confirm", ("read",), {"path": ["/**/*.env", "/**/*.env.*"]}, ({"path": ["/**/*.env.example"]},)),
     Draft("confirm", _OF_FILES, {"path": ["/**"]}, (_WORKSPACE,)),
     Draft("confirm", ("*",), {"repeat": 3}),
 )

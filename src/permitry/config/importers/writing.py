@@ -10,6 +10,7 @@ import attrs
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
+from permitry.core.texts import one_line
 from permitry.errors import ConfigError, PermitryError
 
 __all__ = ["Written", "written"]
@@ -94,7 +95,7 @@ def _rows(rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
 
 def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry]) -> str:
     lines = [
-        f"# Imported by `permitry import {imported.host}` from {', '.join(sources)}.",
+        f"# Imported by `permitry import {imported.host}` from {one_line(', '.join(sources))}.",
         "",
         "schema = 1",
         f'description = "The rules of {imported.host}, imported."',

@@ -36,6 +36,8 @@ def _config(permission: object) -> str:
         ({"external_directory": {"/etc/*": "deny"}}, "read", {"filePath": "/etc/passwd"}, Verdict.BLOCK),
         ({}, "read", {"filePath": "/etc/passwd"}, Verdict.CONFIRM),
         ({}, "read", {"filePath": "a/x.env"}, Verdict.CONFIRM),
+        ({"read": {"*.pem": "deny"}}, "read", {"filePath": "/srv/x.pem"}, Verdict.BLOCK),
+        ({"read": {"**/x": "deny"}}, "read", {"filePath": "/srv/x"}, Verdict.BLOCK),
         ({}, "read", {"filePath": "a/x.env.example"}, Verdict.ALLOW),
         ("allow", "edit", {"filePath": "a"}, Verdict.ALLOW),
         ({"lsp": {"x": "deny"}}, "lsp", {"filePath": "a"}, Verdict.BLOCK),
