@@ -5,7 +5,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.importers import claude_code, codex, gemini, inspect_ai, opencode
+from permitry.config.importers import claude_code, codex, gemini, inspect_ai, opencode, tunacode
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.writing import Written, written
 
@@ -26,6 +26,7 @@ HOSTS: Mapping[str, Importer] = {
     "gemini": Importer(gemini.imported, gemini.PLACES),
     "inspect_ai": Importer(inspect_ai.imported, inspect_ai.PLACES),
     "opencode": Importer(opencode.imported, opencode.PLACES),
+    "tunacode": Importer(tunacode.imported, tunacode.PLACES),
 }
 
 

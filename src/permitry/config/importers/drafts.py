@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-__all__ = ["Conditions", "Draft", "Imported", "Outcome", "Row", "Source"]
+__all__ = ["Conditions", "Draft", "Imported", "Outcome", "Row", "Source", "Template"]
 
 Conditions: TypeAlias = Mapping[str, Any]
 """The table `when` of a rule, or one of `unless`."""
@@ -63,10 +63,19 @@ class Draft:
 
 
 @attrs.frozen
+class Template:
+    """A template of ours that is not written yet: tools that need no confirmation while it is active."""
+
+    name: str
+    description: str
+    allow_tools: tuple[str, ...]
+
+
+@attrs.frozen
 class Row:
     """One rule of a host: its place, its text and its effect, and what became of it.
 
-    `lines` are those of its rules in the written file.
+    `lines` are those of its rules, or of its template, in the written file.
     """
 
     place: str
@@ -76,6 +85,7 @@ class Row:
     outcome: Outcome = Outcome.SAME
     note: str = ""
     lines: tuple[int, ...] = ()
+    template: Template | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -98,4 +108,4 @@ class Imported:
     @property
     def tools(self) -> str:
         """The shipped set of the tools of the host; empty where it has none of its own."""
-        return "" if self.host == "inspect_ai" else f"permitry:tools-{self.host}"
+        return "" if self.host in ("inspect_ai", "tunacode") else f"permitry:tools-{self.host}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Row
+from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Template
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
 from permitry.core.texts import one_line
@@ -46,9 +46,10 @@ def written(imported: Imported, sources: Sequence[str]) -> Written:
     """
     entries = [_Entry(draft, number) for number, row in enumerate(imported.rows) for draft in row.drafts]
     entries += [_Entry(draft, None) for draft in imported.built_in]
+    templates: dict[int, int] = {}
     problems: ConfigError | None = None
     for _ in range(_MOST_ROUNDS):
-        text = _text(imported, sources, entries)
+        text = _text(imported, sources, entries, templates)
         try:
             load_rules([Origin("rules.toml", text=text)])
         except ConfigError as error:
@@ -56,7 +57,11 @@ def written(imported: Imported, sources: Sequence[str]) -> Written:
             if not _mended(entries, {problem.line for problem in error.problems}):
                 break
         else:
-            return Written(text, tuple(_rows(imported.rows, entries)))
+            rows = [
+                attrs.evolve(row, lines=(templates[at],)) if at in templates else row
+                for at, row in enumerate(imported.rows)
+            ]
+            return Written(text, tuple(_rows(rows, entries)))
     raise PermitryError(f"the imported rules do not load, which is a mistake of permitry:\n{problems}")
 
 
@@ -87,13 +92,14 @@ def _rows(rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
         elif any(entry.is_wider for entry in kept) or len(kept) < len(own):
             yield attrs.evolve(row, outcome=Outcome.WIDENED, note="permitry has no such condition", lines=lines)
         else:
-            yield attrs.evolve(row, lines=lines)
+            yield attrs.evolve(row, lines=lines or row.lines)
 
 
 # The text ------------------------------------------------------------------------------------------------------------
 
 
-def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry]) -> str:
+def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry], templates: dict[int, int]) -> str:
+    """Return the text of the file; `entries` and `templates` get the lines of what is written."""
     lines = [
         f"# Imported by `permitry import {imported.host}` from {one_line(', '.join(sources))}.",
         "",
@@ -103,6 +109,10 @@ def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry])
     ]
     if imported.is_closed:
         lines += ["", "[policy]", 'unmatched = "block"']
+    for number, each in enumerate(imported.rows):
+        if each.template is not None:
+            templates[number] = len(lines) + 3
+            lines += ["", f"# From {one_line(each.place)}.", *_template_lines(each.template)]
     taken: set[str] = set()
     is_own = True
     for entry in entries:
@@ -119,6 +129,12 @@ def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry])
             lines.append(line)
             entry.keys[len(lines)] = key
     return "\n".join(lines) + "\n"
+
+
+def _template_lines(template: Template) -> Iterator[str]:
+    yield f"[template.{_key(template.name)}]"
+    yield f"description = {_value(template.description)}"
+    yield f"allow_tools = {_value(template.allow_tools)}"
 
 
 def _id(host: str, row: Row | None, taken: set[str]) -> str:

@@ -26,6 +26,7 @@ def test_files_are_found_at_the_usual_places(tmp_path: Path) -> None:
         "gemini": [],
         "inspect_ai": [],
         "opencode": [],
+        "tunacode": [],
     }
 
 
