@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from permitry.config.importers.commands import examples_of
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.errors import ConfigError, Problem
 
@@ -144,12 +145,11 @@ def _drafts(
 
 
 def _with_examples(drafts: Sequence[Draft], rule: Mapping[str, Any]) -> Iterator[Draft]:
-    """Yield the rules, the first with the examples of the file; they are about all programs of the prefix."""
-    is_one = len(drafts) == 1
-    for number, draft in enumerate(drafts):
-        match = tuple(_commands(rule.get("match"))) if is_one else ()
-        no_match = tuple(_commands(rule.get("not_match"))) if number == 0 else ()
-        yield attrs.evolve(draft, match=match, no_match=no_match)
+    """Yield the rules with examples: those of the file, which are about all programs of the prefix, or derived ones."""
+    given = (tuple(_commands(rule.get("match"))), tuple(_commands(rule.get("not_match"))))
+    for draft in drafts:
+        match, no_match = given if len(drafts) == 1 and any(given) else examples_of(draft.when["command"][0])
+        yield attrs.evolve(draft, match=match, no_match=no_match or given[1])
 
 
 def _commands(listed: object) -> Iterator[str]:
