@@ -44,6 +44,7 @@ __all__ = [
 
 
 _WILDCARDS = frozenset("*?[")
+_EXPANSION = re.compile(r"[$`]")
 _Made = TypeVar("_Made")
 
 
@@ -100,7 +101,8 @@ class Word:
 
     `is_glob`: an unquoted `*`, `?` or `[` is in it, so it may become other words. `is_home`: its leading tilde is
     unquoted, and becomes the home folder. `is_open`: an expansion is in it, so it may become any words at all, and
-    `text` is only how it is written. `is_single`: its expansions are quoted, so it becomes one word.
+    `text` is only how it is written. `is_single`: its expansions are quoted, so it becomes one word. `is_value`: it is
+    one such word, and the value of the option before it, so it cannot be an option itself.
     """
 
     text: str
@@ -108,11 +110,21 @@ class Word:
     is_home: bool = False
     is_open: bool = False
     is_single: bool = attrs.field(default=False, kw_only=True)
+    is_value: bool = attrs.field(default=False, kw_only=True, eq=False)
 
     @property
     def may_be_option(self) -> bool:
         """Whether what the program receives can begin with a hyphen: a file name may be anything."""
-        return self.text.startswith("-") or self.is_open or (self.is_glob and self.text[:1] in "*?[")
+        if self.text.startswith("-"):
+            return not self.is_value
+        is_unknown = self.is_open and not (self.is_value or self.start)
+        return is_unknown or (self.is_glob and self.text[:1] in "*?[")
+
+    @property
+    def start(self) -> str:
+        """What one word with an expansion certainly begins with; empty if that is not known."""
+        found = _EXPANSION.search(self.text) if self.is_single else None
+        return "" if found is None or self.is_glob or self.is_home else self.text[: found.start()]
 
 
 @attrs.frozen

@@ -43,6 +43,13 @@ UNREADABLE = Unknown("$x", "an expansion")
         (Word("a*", is_glob=True), False),
         (Word("*"), False),
         (Word("$x", is_open=True), True),
+        (Word("a$x", is_open=True), True),
+        (Word("a$x", is_open=True, is_single=True), False),
+        (Word("-a$x", is_open=True, is_single=True), True),
+        (Word("~/$x", is_home=True, is_open=True, is_single=True), True),
+        (Word("{}", is_open=True, is_single=True), True),
+        (Word("$x", is_open=True, is_single=True, is_value=True), False),
+        (Word("-a$x", is_open=True, is_single=True, is_value=True), False),
     ],
 )
 def test_a_word_may_be_an_option_when_it_may_begin_with_a_hyphen(*, word: Word, may: bool) -> None:

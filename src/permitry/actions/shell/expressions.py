@@ -100,7 +100,7 @@ def _until_end(words: Words) -> Words:
 
 def marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
     """Return a word as unknown if it contains a placeholder (one of `marks`), otherwise unchanged."""
-    return attrs.evolve(word, is_open=True) if any(mark in word.text for mark in marks) else word
+    return attrs.evolve(word, is_open=True, is_single=False) if any(mark in word.text for mark in marks) else word
 
 
 def after_dashes(words: Words) -> Iterator[Inner]:

@@ -103,6 +103,12 @@ class Token:
         head, tail = _ends_of(word)
         return any(_may_meet(pattern.text.translate(_WRITTEN), head, tail) for pattern in self.alternatives)
 
+    def may_become(self, word: Word) -> bool:
+        """Return whether one word with an expansion may match; the value of an option cannot be one."""
+        start = word.start.translate(_LITERAL)
+        every = (pattern.text for pattern in self.alternatives)
+        return any(_may_meet(text, start, "") for text in every if not (word.is_value and text.startswith("-")))
+
     def may_name(self, word: Word) -> bool:
         """Return whether a word may name this program, with or without a directory, ignoring case."""
         # Only the names of the programs are compared: `/bin/rm`, `./rm` and `RM` may all be `rm`.

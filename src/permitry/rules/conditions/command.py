@@ -218,7 +218,7 @@ class _Tolerant:
     def _maybe_matched(self, word: Word, at: int) -> Iterable[int]:
         """Return the same for a word that the shell may make into several, or into none."""
         if word.is_open and word.is_single and at > 0:
-            return self._matched_by_any(at)
+            return self._matched_by_one(word, at)
         if word.is_open:
             return range(at, len(self.tokens) + 1)
         end = at
@@ -226,10 +226,12 @@ class _Tolerant:
             end += 1
         return range(at, end + 1)
 
-    def _matched_by_any(self, at: int) -> Iterable[int]:
-        """Return the same for one word that may be any text."""
-        # What is written before its expansion is not looked at: `find -exec` and `xargs -I` may replace that as well.
-        return () if at == len(self.tokens) else (at if self.tokens[at].is_any else at + 1,)
+    def _matched_by_one(self, word: Word, at: int) -> Iterable[int]:
+        """Return the same for one word of which only the beginning may be known."""
+        if at == len(self.tokens):
+            return ()
+        token = self.tokens[at]
+        return (at,) if token.is_any else (at + 1,) if token.may_become(word) else ()
 
     def _matched_by_wildcard(self, at: int) -> Iterable[int]:
         """Return the indices of tokens after a word with unknown text, which only a wildcard matches."""
@@ -260,7 +262,9 @@ class _Flags:
         # The flags of `rm` take no values, so that `-r.log`, which `*.log` may expand to, is an error to it.
         has_values = not words or program_name(words[0].text) != "rm"
         may_be_any = any(
-            word.is_open or (word.is_glob and (has_values or _may_become_cluster(word))) for word in options
+            (word.is_open and not word.start.startswith("--"))
+            or (word.is_glob and (has_values or _may_become_cluster(word)))
+            for word in options
         )
         return cls(clusters, may_be_any)
 

@@ -101,4 +101,5 @@ def test_a_word_that_holds_a_mark_is_not_known() -> None:
     assert marked(Word("a{}")).is_open
     assert marked(Word("a"), ("",)).is_open
     assert not marked(Word("a")).is_open
+    assert not marked(Word("a{}$x", is_open=True, is_single=True)).is_single
     assert (joined(_words("a b")), read("a b").text) == ("a b", "a b")

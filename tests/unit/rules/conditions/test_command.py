@@ -358,3 +358,25 @@ def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single
     """Of unknown text: it may be any word of the pattern, but one alone."""
     found = [attrs.evolve(word, is_single=word.is_open and is_single) for word in words(command)]
     assert ArgvPattern(pattern).may_hold(found) is may_hold
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word", "may_hold"),
+    [
+        ("git ** push **", Word("p$x", is_open=True, is_single=True), True),
+        ("git ** push **", Word("x$x", is_open=True, is_single=True), False),
+        ("git ** push **", Word("x$x", is_open=True), True),
+        ("git ** *.py **", Word("x$x", is_open=True, is_single=True), True),
+        ("git ** '*' **", Word("x$x", is_open=True, is_single=True), False),
+        ("git ** '*' **", Word("*$x", is_open=True, is_single=True), True),
+        ("git ** -f **", Word("$x", is_open=True, is_single=True), True),
+        ("git ** -f **", Word("$x", is_open=True, is_single=True, is_value=True), False),
+        ("git ** {-f,wip} **", Word("$x", is_open=True, is_single=True, is_value=True), True),
+        ("git ** -f **", Word("-$x", is_open=True, is_single=True), True),
+        ("git ** -f **", Word("--a=$x", is_open=True, is_single=True), False),
+        ("git ** --a=b **", Word("--a=$x", is_open=True, is_single=True), True),
+    ],
+)
+def test_what_an_expansion_may_become_is_compared(pattern: str, word: Word, *, may_hold: bool) -> None:
+    """What is before it in one word stays there, and the value of an option is no option."""
+    assert ArgvPattern(pattern).may_hold((*words("git log -n"), word)) is may_hold
