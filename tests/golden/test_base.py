@@ -54,6 +54,12 @@ def test_the_template_edit_does_not_edit_what_runs(path: str, tool: str) -> None
     assert plain.verdict is Verdict.ALLOW
 
 
+@pytest.mark.parametrize("command", _CALLS["texts"])
+def test_a_text_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
+    """The value of an option that is neither a path nor an option, whatever its expansion becomes."""
+    assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
+
+
 @pytest.mark.parametrize("command", _CALLS["git"])
 def test_git_itself_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
     """Git keeps its own files, and may."""

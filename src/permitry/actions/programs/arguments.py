@@ -3,6 +3,7 @@
 An allow-list: an option that is not listed, or a word that a pattern or expansion may turn into an option, is refused.
 """
 
+import contextlib
 import string
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ import attrs
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError
 from permitry.core.action import Word
 
-__all__ = ["Parts", "is_cluster", "is_spread", "read_options", "sub_command", "unbundled"]
+__all__ = ["Parts", "is_cluster", "is_spread", "read_known", "read_options", "sub_command", "unbundled"]
 
 _DIGITS = frozenset(string.digits)
 _HEX_DIGITS = frozenset(string.hexdigits + "x")
@@ -22,13 +23,17 @@ class Parts:
     """The options and operands among a program's arguments.
 
     `before` is the number of operands before `--`. `is_spread`: a pattern or expansion is in the place of a value. As
-    it may become several words or none, the words after it may have other roles than it seems.
+    it may become several words or none, the words after it may have other roles than it seems. `values` are the
+    indices of words that are the value of an option, whatever their expansions become; `texts` of those that are or
+    have a value which is neither a path nor an address.
     """
 
     found: list[tuple[str, Word | None]] = attrs.field(factory=list)
     operands: list[Word] = attrs.field(factory=list)
     before: int = 0
     is_spread: bool = False
+    values: list[int] = attrs.field(factory=list)
+    texts: list[int] = attrs.field(factory=list)
 
     @property
     def names(self) -> frozenset[str]:
@@ -58,7 +63,15 @@ def read_options(
     Raises: `RefusedError` for an option that is not listed, or a pattern that may become one.
     """
     options = entry.known if is_any else entry.options
-    return _Reader(words, entry, options, name, options_first or entry.options_first).parts()
+    return _Reader(words, entry, options, name, options_first or entry.options_first, is_any).parts()
+
+
+def read_known(words: Sequence[Word], entry: Entry) -> Parts:
+    """Return the options and operands up to the first unknown option, or word that may be one."""
+    reader = _Reader(words, entry, entry.known, "", entry.options_first, is_any=True)
+    with contextlib.suppress(RefusedError):
+        reader.parts()
+    return reader.result
 
 
 def sub_command(words: Sequence[Word], entry: Entry, name: str) -> tuple[str, Entry, Sequence[Word]] | None:
@@ -99,6 +112,7 @@ class _Reader:
     options: Options
     name: str
     options_first: bool
+    is_any: bool
     at: int = 0
     result: Parts = attrs.field(factory=Parts)
 
@@ -123,11 +137,13 @@ class _Reader:
     def option(self, word: Word) -> None:
         """Read one option.
 
-        INVARIANT: no listed name contains a character of a pattern. So a pattern that begins with a hyphen either is
-        refused, or begins with a complete option and can only become the same option with another value.
+        INVARIANT: no listed name contains a character of a pattern or an expansion. So a pattern that begins with a
+        hyphen either is refused, or begins with a complete option and can only become the same option with another
+        value. So does one word with an expansion.
         """
         options = self.options
-        if word.is_open or not word.text.startswith("-"):
+        is_read = not word.is_open or (self.is_any and word.is_single)
+        if not (is_read and word.text.startswith("-")):
             raise RefusedError(f"`{word.text}` may become an option of `{self.name}`")
         if options.has_numbers and set(word.text[1:]) <= _DIGITS:
             self.found(word.text, None)
@@ -153,7 +169,7 @@ class _Reader:
         if word.text in options.plain:
             self.found(word.text, None)
         elif equals and (name in options.valued or name in options.attached):
-            self.found(name, self.attached(word, value))
+            self.found(name, self.attached(name, word, value))
         elif not equals and name in options.attached:
             self.found(name, None)
         elif not equals and name in options.valued:
@@ -171,7 +187,7 @@ class _Reader:
         elif word.text in options.valued:
             self.found(word.text, self.value(word.text))
         elif word.text[:2] in options.valued and set(word.text[2:]) <= _HEX_DIGITS:
-            self.found(word.text[:2], self.attached(word, word.text[2:]))
+            self.found(word.text[:2], self.attached(word.text[:2], word, word.text[2:]))
         else:
             raise self.refuse(word.text)
 
@@ -183,25 +199,32 @@ class _Reader:
                 self.found(name, None)
                 continue
             if name in options.attached:
-                self.found(name, self.attached(word, rest) if rest else None)
+                self.found(name, self.attached(name, word, rest) if rest else None)
             elif name in options.valued or (name in options.separate and set(rest) <= _DIGITS):
-                self.found(name, self.attached(word, rest) if rest else self.value(name))
+                self.found(name, self.attached(name, word, rest) if rest else self.value(name))
             else:
                 raise self.refuse(name)
             return
 
-    def attached(self, word: Word, value: str) -> Word:
+    def attached(self, name: str, word: Word, value: str) -> Word:
+        if name in self.entry.texts:
+            self.result.texts.append(self.at - 1)
         return attrs.evolve(word, text=value, is_home=False)
 
     def value(self, name: str) -> Word | None:
         """Return the next word as the value of an option.
 
         INVARIANT: it never begins like an option. So no option is missed if the program takes no value here after all.
+        Where all known options are accepted, one word with an expansion may begin like one.
         """
         if self.at >= len(self.words):
             return None
         word = self.words[self.at]
         self.at += 1
+        if self.is_any and word.is_single and not self.result.is_spread:
+            self.result.values.append(self.at - 1)
+            self.result.texts += [self.at - 1] if name in self.entry.texts else []
+            return word
         is_plain = not word.may_be_option or word.text == "-"
         if not is_plain and (is_spread(word) or word.text[1:2] not in _DIGITS):
             raise RefusedError(f"`{self.name} {name}` with the value `{word.text}`")

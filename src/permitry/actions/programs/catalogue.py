@@ -62,6 +62,7 @@ class Shape:
     exact: frozenset[str] = frozenset()
     unsure: frozenset[str] = frozenset()
     unsure_text: frozenset[str] = frozenset()
+    literal: frozenset[str] = frozenset()
     here: str = ""
     remote: bool = False
 
@@ -95,13 +96,14 @@ class Entry:
     looks: frozenset[str] = frozenset()
     names_from: frozenset[str] = frozenset()
     descends: bool = False
+    texts: frozenset[str] = frozenset()
     known: Options = Options()
     shapes: tuple[Shape, ...] = ()
 
 
 Catalogue = Mapping[str, Entry]
 
-_SETS_OF_WORDS = frozenset({"needs", "operands_need", "shows", "looks", "names_from"})
+_SETS_OF_WORDS = frozenset({"needs", "operands_need", "shows", "looks", "names_from", "texts"})
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 
 

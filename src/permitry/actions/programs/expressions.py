@@ -10,9 +10,10 @@ from permitry.actions.programs.arguments import is_spread
 from permitry.actions.programs.catalogue import Entry, RefusedError
 from permitry.core.action import Word
 
-__all__ = ["check_find", "check_printf", "check_set", "check_test"]
+__all__ = ["check_find", "check_printf", "check_set", "check_test", "compares_texts"]
 
 _DIGITS = frozenset(string.digits)
+_COMPARES = frozenset({"=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _MODE = frozenset("ugoarwxXst=+-,")
 _CONVERSIONS = frozenset("diouxXfFeEgGaAcsbqQ%")
 _MODIFIERS = frozenset("#0- +'*.hjlLtz") | _DIGITS
@@ -53,6 +54,17 @@ def check_test(words: Sequence[Word], _entry: Entry) -> None:
             raise RefusedError(f"`test {word.text}` evaluates a name")
         if "[" in word.text or (is_spread(word) and word.may_be_option):
             raise RefusedError(f"`test` with `{word.text}`")
+
+
+def compares_texts(words: Sequence[Word]) -> bool:
+    """Return whether `test` certainly compares two texts: of three operands, an operator in the middle comes first."""
+    operands = words[1:-1] if words[0].text == "[" else words[1:]
+    operands = operands[1:] if operands[0].text == "!" else operands
+    match operands:
+        case [left, operator, right]:
+            return operator.text in _COMPARES and all(word.is_single or not is_spread(word) for word in (left, right))
+        case _:
+            return False
 
 
 def check_printf(words: Sequence[Word], _entry: Entry) -> None:

@@ -70,7 +70,7 @@ class Operands:
 
     `is_listed`: these are all, and the program does nothing else; otherwise they are what it may touch, as far as its
     words tell. `guessed` and `guessed_hosts` are in words that may be something else to the program, or are only a part
-    of one.
+    of one. `unclear` are words with expansions of which it is not known what they are to the program.
     """
 
     paths: tuple[Named, ...] = ()
@@ -79,6 +79,7 @@ class Operands:
     copies: tuple[Copy, ...] = ()
     guessed: tuple[Named, ...] = ()
     guessed_hosts: tuple[Word, ...] = ()
+    unclear: tuple[Word, ...] = ()
 
 
 @attrs.define
@@ -107,8 +108,8 @@ class Collector:
             self.host(value)
         elif name in self.shape.folders:
             self.path("into" if "into" in self.shape.operands else "below", value)
-        elif name in self.shape.at and value.text.startswith("@"):
-            self.path("read", attrs.evolve(value, text=value.text[1:]))
+        elif name in self.shape.at and (value.text.startswith("@") or (value.is_open and not value.start)):
+            self.path("read", attrs.evolve(value, text=value.text.removeprefix("@")))
         else:
             for role, names in (("read", self.shape.reads), ("write", self.shape.writes)):
                 if name in names:

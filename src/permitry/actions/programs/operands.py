@@ -11,7 +11,15 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.programs.arguments import Parts, is_cluster, is_spread, read_options, sub_command, unbundled
+from permitry.actions.programs.arguments import (
+    Parts,
+    is_cluster,
+    is_spread,
+    read_known,
+    read_options,
+    sub_command,
+    unbundled,
+)
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.candidates import (
     UNSEEN,
@@ -27,13 +35,14 @@ from permitry.actions.programs.candidates import (
 )
 from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue
 from permitry.actions.programs.classify import why_not_reading
+from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.named import Collector, Named, Operands
 from permitry.actions.programs.sed import SED, effects_of_sed, files_of_sed
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Word
 
-__all__ = ["named_in_code", "touches_of"]
+__all__ = ["named_in_code", "touches_of", "with_values"]
 
 _UNKNOWN = Entry()
 _REMEMBERED = 64
@@ -69,7 +78,7 @@ def _touches_of(words: tuple[Word, ...]) -> Operands:
     try:
         found = Operands() if _only_prints_help(words) else _known(words)
     except RefusedError:
-        found = _possible(words)
+        found = Operands() if _compares_texts(words) else _possible(words)
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
@@ -79,6 +88,28 @@ def _touches_of(words: tuple[Word, ...]) -> Operands:
         paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
         found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
     return _limited(found)
+
+
+def with_values(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the words of a command; those with expansions that certainly are values of options are marked."""
+    if not any(word.is_single for word in words[2:]):
+        return words
+    values, _ = _values_and_texts(words)
+    return tuple(attrs.evolve(word, is_value=True) if at in values else word for at, word in enumerate(words))
+
+
+def _values_and_texts(words: Sequence[Word]) -> tuple[set[int], set[int]]:
+    """Return the indices of the words that are values of options, and of those that are or have a text as a value."""
+    try:
+        _, entry, rest = _found(words)
+    except RefusedError:
+        return set(), set()
+    parts, before = read_known(rest, entry), len(words) - len(rest)
+    return {before + at for at in parts.values}, {before + at for at in parts.texts}
+
+
+def _compares_texts(words: Sequence[Word]) -> bool:
+    return catalogue().get(words[0].text, _UNKNOWN).script == "test" and compares_texts(words)
 
 
 def _only_prints_help(words: Sequence[Word]) -> bool:
@@ -215,6 +246,10 @@ def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> N
     named = {f"{name}=" for name, value in parts.found if value is not None} | parts.names
     if named & shape.unsure or any(text in word.text for text in shape.unsure_text for word in words):
         raise RefusedError("an option or a text that may name anything")
+    if any(value is not None and value.is_open and name in shape.literal for name, value in parts.found):
+        raise RefusedError("an expansion in a text that may name anything")
+    if entry.script == "jq" and any(word.is_open for word in parts.operands):
+        raise RefusedError("an expansion that may be a program text")
     if entry.script == "awk":
         check_awk(parts)
 
@@ -274,7 +309,10 @@ def _possible(words: tuple[Word, ...]) -> Operands:
     is_tree = descends or any(shape.trees for shape in entry.shapes)
     unseen = [Named(Access.READ, UNSEEN)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
     code = code_of(words)
-    given = [word for word in dict.fromkeys(words[1:]) if word.text != "--"]
+    _, texts = _values_and_texts(words) if any(word.is_single for word in words) else ((), ())
+    rest = [word for at, word in enumerate(words) if at and not (word.is_open and at in texts)]
+    given = [word for word in dict.fromkeys(rest) if word.text != "--"]
+    unclear = tuple(word for word in given if word.is_open)
     named = frozenset(filter(is_name, given)) - code - script_of(words)
     candidates = (
         candidate
@@ -296,14 +334,16 @@ def _possible(words: tuple[Word, ...]) -> Operands:
         for access, word in effects_of_sed(words[1:]).files:
             (guessed if word.is_open else paths).append(Named(access, word))
     if only_reads:
-        return Operands((*unseen, *paths), guessed=tuple(guessed))
-    texts = [word for word in given if word in code or len(word.text.split()) > 1]
+        return Operands((*unseen, *paths), guessed=tuple(guessed), unclear=unclear)
+    several = [word for word in given if word in code or len(word.text.split()) > 1]
     hosts, guessed_hosts = (
         _limited_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
-        for group in ((word for word in given if word not in texts), texts)
+        for group in ((word for word in given if word not in several), several)
     )
     git = hosts_of_git(words) if program == "git" else ()
-    return Operands((*unseen, *paths), (*hosts, *git), guessed=tuple(guessed), guessed_hosts=guessed_hosts)
+    return Operands(
+        (*unseen, *paths), (*hosts, *git), guessed=tuple(guessed), guessed_hosts=guessed_hosts, unclear=unclear
+    )
 
 
 def named_in_code(code: Word) -> Iterator[Named]:

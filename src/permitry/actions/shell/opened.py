@@ -156,7 +156,11 @@ def _by_kind(words: Words) -> bool:
     name = program_of(words)
     if name in _AWK:
         return _before_operand(words)
-    is_code = any(_CODE.fullmatch(last.text) and word.is_open for last, word in itertools.pairwise(words[1:]))
+    entry, behind = _of_sub_command(words)
+    is_code = any(
+        _CODE.fullmatch(last.text) and last.text not in entry.texts and word.is_open
+        for last, word in itertools.pairwise(words[1:])
+    )
     if is_code or any(word.text == "timeit" for word in words):
         return True
     wrapper = Wrapper(0, "IEdLnPsaJRSx", "0iloprtx") if name == "xargs" else wrapper_of(name)
@@ -166,10 +170,18 @@ def _by_kind(words: Words) -> bool:
     if at and not any(map(may_start, words[1:at])):
         return _before_command(words[at:], options_of(SUBCOMMANDS[name, words[at].text]))
     is_known = name in catalogue() and name not in _PASSES_ON
-    if any(may_be_options(words, catalogue()[name].known if is_known else None)):
+    if any(may_be_options(behind, entry.known) if is_known else may_be_options(words, None)):
         return True
     has_subcommands = not is_known or catalogue()[name].commands or name in _HAVE_SUBCOMMANDS
     return bool(has_subcommands) and any(word.is_open and _HALF_A_NAME.match(word.text) for word in words[1:])
+
+
+def _of_sub_command(words: Words) -> tuple[Entry, Words]:
+    """Return what is known of a program, or of the sub-command that is called, and the words without its name."""
+    entry, at = catalogue().get(program_of(words), Entry()), 1
+    while at < len(words) and words[at].text in entry.commands:
+        entry, at = entry.commands[words[at].text], at + 1
+    return entry, (words[0], *words[at:])
 
 
 def _before_operand(words: Words) -> bool:
@@ -337,11 +349,11 @@ def _loads_output(words: Words) -> bool:
     )
 
 
-def anything_of(words: tuple[Word, ...], found: Operands, folder: Folder) -> Iterator[Touch | Connect]:
-    """Yield any path and any address if an open word may be one, and none of what was found is that."""
-    word = next((word for word in words[1:] if word.is_open), None)
-    if word is None or program_of(words) in _TOUCH_NOTHING:
+def anything_of(words: Words, unclear: Words, found: Operands, folder: Folder) -> Iterator[Touch | Connect]:
+    """Yield any path and any address if an open word may be one (`unclear`), and none of what was found is that."""
+    if not unclear or program_of(words) in _TOUCH_NOTHING:
         return
+    word = unclear[0]
     every = (*found.touches, *found.connects, *found.guessed)
     if not any(isinstance(each, Touch) and each.place.is_open for each in every):
         yield from (folder.place_of(Word("", is_open=True), access, origin=word.text) for access in Access)

@@ -17,7 +17,7 @@ from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.classify import Classified, Refused, classify
-from permitry.actions.programs.operands import named_in_code
+from permitry.actions.programs.operands import named_in_code, with_values
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
@@ -257,7 +257,7 @@ def _run(
     if patch is not None:
         read = functools.partial(_patched, patch, folder)
     return Run(
-        command.words,
+        with_values(command.words),
         doubt,
         read_operands=read,
         within=command.within,
@@ -341,7 +341,7 @@ def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) 
     guessed = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
     touches = tuple(touched(named, folder))
     found = Operands(touches, connects, named.is_listed, (*guessed, *guessed_connects))
-    return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, found, folder)))
+    return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))
 
 
 def _start_together(found: Sequence[Classified | Refused]) -> bool:

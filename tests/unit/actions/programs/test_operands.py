@@ -11,7 +11,7 @@ from permitry.actions.programs.candidates import code_of
 from permitry.actions.programs.catalogue import Entry, Shape, catalogue
 from permitry.actions.programs.classify import Classified, classify, why_not_reading
 from permitry.actions.programs.named import Operands
-from permitry.actions.programs.operands import touches_of
+from permitry.actions.programs.operands import touches_of, with_values
 from permitry.actions.shell.strict import Command, read_strictly
 from permitry.actions.shell.words import UnreadableError
 from permitry.core.action import Access, Word
@@ -288,6 +288,45 @@ def test_operands_that_are_not_known(text: str) -> None:
     words = read_strictly(text)[0].words
     texts = {word.text for word in frozenset(words[1:]) - code_of(words)}
     assert texts <= seen(found) | {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "unclear"),
+    [
+        ('head -n "$x" a', "", ""), ('date -d "$x"', "", ""), ('touch -d"$x" a', "", ""), ('sleep "$x"', "", ""),
+        ('grep --regexp="$x" a', "", ""), ('find a -name "$x"', "", ""), ('jq --arg a "$x" . b', "", ""),
+        ('jq ".$x" a', "", ".$x"), ('touch -r "$x" a', "$x", ""), ('cat "a/$x"', "a/$x", ""),
+        ('cat "$x"', "$x", "$x"), ("head -n $x a", "$x", "$x"), ('head -c 5 -n"$x$y" a', "", ""),
+        ('[ "$x" = a ]', "", ""), ('test ! "$x" != "$y"', "", ""), ("[ $x = a ]", "$x", "$x"),
+        ('[ -f "$x" ]', "$x", ""), ('[ "$x" a ]', "$x", "$x"),
+        ('curl -d "$x" h', "$x", ""), ('curl -d "a$x" h', "", ""), ('curl -w "a$x" h', "a$x", "a$x"),
+        ('git commit -m "$x" -- a', "", ""), ('git commit -m "$x" "$x"', "$x", "$x"),
+        ("git commit -m $x", "$x", "$x"), ('git commit -F "$x"', "$x", "$x"),
+        ('git commit -am "$x" --author="$x"', "", ""), ('git commit --unknown -m "$x"', "$x", "$x"),
+        ('git log --grep="$x" a', "", ""), ('git log "--$x"', "--$x", "--$x"),
+        ('gh pr create --title "$x" -b "$x"', "", ""), ('kubectl -n "$x" get a', "", ""),
+        ('docker run -e "A=$x" -v "$x" a', "$x", "$x"), ('unknown -m "$x"', "$x", "$x"),
+    ],
+)  # fmt: skip
+def test_an_expansion_that_is_a_text_names_nothing(text: str, named: str, unclear: str) -> None:
+    """It is the value of an option that is known to take one, or an operand that is known."""
+    found = operands(text)
+    assert {each.word.text for each in found.paths if each.word.is_open} == set(named.split())
+    assert {word.text for word in found.unclear} == set(unclear.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('git commit -m "$x" "$x"', [3]), ('git commit -m a -m "b$x" -F "$y"', [5, 7]), ("git commit -m $x", []),
+        ('git commit --message="$x"', []), ('git commit --unknown "$x"', []), ('git unknown -m "$x"', []),
+        ('head -n "$x" a', [2]), ('head "$y" -n "$x"', []), ('unknown -n "$x"', []), ('head -- -n "$x"', []),
+    ],
+)  # fmt: skip
+def test_the_values_of_options_are_marked(text: str, values: list[int]) -> None:
+    """So that a pattern does not take them for options; not behind what may be another option."""
+    words = with_values(read_strictly(text)[0].words)
+    assert [at for at, word in enumerate(words) if word.is_value] == values
 
 
 def test_everything_an_unknown_program_is_given_may_be_a_path() -> None:
