@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "catalogue", "compact"]
+__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "catalogue", "compact", "runs_nothing"]
 
 _TEXT = Path(__file__).parents[1] / "programs.toml"
 _COMPACT = _TEXT.with_suffix(".json")
@@ -72,6 +72,7 @@ class Entry:
     """What is known about a program or a sub-command; `programs.toml` says what each field means."""
 
     any_option: bool = False
+    runs_nothing: bool = False
     options: Options = Options()
     commands: "Mapping[str, Entry]" = attrs.field(factory=dict)
     bare: bool = False
@@ -142,6 +143,11 @@ def catalogue() -> Catalogue:
     return _Programs(stored if is_same else _parsed(text))
 
 
+def runs_nothing(name: str) -> bool:
+    """Return whether a program is known to run nothing but itself, whatever its words are."""
+    return name in catalogue() and catalogue()[name].runs_nothing
+
+
 def compact() -> str:
     """Return what `programs.json` must hold: `programs.toml` as JSON, and the SHA-256 of its bytes."""
     text = _TEXT.read_bytes()
@@ -158,6 +164,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     fields = {name: value for name, value in data.items() if name not in _SHAPE and name not in ("like", "modes")}
     whole_words = fields.get("whole_words", False)
+    fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(_options(fields.pop("more", ""), groups, whole_words=whole_words))
     fields["commands"] = {name: _entry(entry, groups) for name, entry in fields.get("commands", {}).items()}

@@ -8,16 +8,18 @@ no value of a variable can make it run something, through the arithmetic and sub
 
 import re
 
+from permitry.actions.programs.catalogue import runs_nothing
 from permitry.actions.shell.lenient import LooseCommand, LooseReading
 from permitry.actions.shell.runners import program_of
-from permitry.actions.shell.running import RUN_NOTHING
 
 __all__ = ["ANYTHING", "PATHS", "WORDS", "what_is_unknown"]
 
 ANYTHING, PATHS, WORDS = "", "path", "words"
 
 # After these, a path may lead elsewhere.
-_MAKE_LINKS = frozenset({"cp", "ln", "mv"})
+_MAKE_LINKS = frozenset({"cp", "link", "ln", "mv", "unzip"})
+_LEADS = frozenset({"[[", "cd", "popd", "pushd"})
+"""Builtins after which a path leads elsewhere, and one that evaluates its operands."""
 _OF_A_USER = re.compile(r"~[\w+-]")
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|\?)")
 # Outside of plain expansions: quotes, pipes, lists and redirections to files, and no sign of anything else.
@@ -44,4 +46,4 @@ def _is_accounted(command: LooseCommand) -> bool:
     words = command.words
     if command.assignments or not words or words[0].is_open or words[0].is_glob:
         return False
-    return program_of(words) in RUN_NOTHING and words[0].text == program_of(words)
+    return runs_nothing(words[0].text) and words[0].text not in _LEADS

@@ -15,7 +15,7 @@ from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue, runs_nothing
 from permitry.actions.programs.sed import SED, with_script
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
@@ -24,7 +24,6 @@ from permitry.actions.shell.nested import xargs
 from permitry.actions.shell.open_options import may_be_options, may_start, options_of
 from permitry.actions.shell.runners import unfolded
 from permitry.actions.shell.running import (
-    RUN_NOTHING,
     SHELLS,
     SUBCOMMANDS,
     Inner,
@@ -49,20 +48,7 @@ _EVALUATE = frozenset(
 )
 """Builtins whose words are code, or names that bash evaluates."""
 
-_RUN_NOTHING = RUN_NOTHING | frozenset(
-    {"[[", "base32", "base64", "break", "cd", "continue", "curl", "dd", "dig", "exit", "fg"}
-    | {"host", "hostname", "kill", "killall", "link", "locate", "lsof", "mknod"}
-    | {"nslookup", "pgrep", "ping", "pkill", "popd", "pushd", "pv", "return", "shift", "shuf", "stty"}
-    | {"sync", "tput", "top", "ulimit", "umask", "unzip", "w", "whois"}
-)
-"""Programs and builtins of which no option and no operand runs anything."""
-
 _AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
-_TOUCH_NOTHING = frozenset(
-    {":", "[", "[[", "basename", "cd", "dirname", "echo", "exit", "false", "printf", "return", "seq", "test"}
-)
-"""Programs that take no word for a path whose contents they read, or for an address."""
-
 _MAKE = frozenset({"gmake", "make"})
 _OPTIONS_OF_MAKE = Options(
     plain=frozenset({"-k", "-n", "-q", "-s"}), valued=frozenset({"-C"}), attached=frozenset({"-j"})
@@ -71,16 +57,6 @@ _OPTIONS_OF_SSH = Options(
     plain=frozenset(f"-{letter}" for letter in "46AaCfGgkKMNnqsTtVvXxYy"),
     valued=frozenset(f"-{letter}" for letter in "BbcDeiLlmpQRw"),
 )
-
-_RUN_NOTHING_OF_GIT = frozenset(
-    {"add", "annotate", "apply", "blame", "branch", "cat-file", "check-ignore", "checkout", "cherry", "cherry-pick"}
-    | {"clean", "commit", "count-objects", "describe", "diff", "diff-index", "diff-tree", "for-each-ref", "fsck", "gc"}
-    | {"hash-object", "init", "log", "ls-files", "ls-tree", "merge", "merge-base", "mv", "name-rev", "notes", "push"}
-    | {"range-diff", "reflog", "reset", "restore", "rev-list", "rev-parse", "revert", "rm", "shortlog", "show"}
-    | {"show-ref", "stash", "status", "switch", "symbolic-ref", "tag", "update-index", "update-ref", "whatchanged"}
-    | {"worktree", "write-tree"}
-)
-"""Sub-commands of git that run no command which their words name."""
 
 _SCRIPT_BEFORE_FILES = _AWK | SED | {"git", "sort"}
 """Programs for which a file is code only after an option."""
@@ -105,7 +81,7 @@ def may_run_open(words: Words, depth: int = DEEPEST, *, has_names: bool = False)
     name = program_of(words)
     if not (name == "xargs" or any(word.is_open or word.text == NAMES_FROM for word in words[1:])):
         return False
-    if name in _RUN_NOTHING or (name in catalogue() and catalogue()[name].any_option):
+    if runs_nothing(name):
         return False
     is_code = name in _EVALUATE or name in SHELLS or name in LANGUAGES
     own = _SPECIAL.get(name, _by_kind)
@@ -128,7 +104,7 @@ def _reads_open(words: Words, inner: Inner, depth: int) -> bool:
 
 def _unread(words: Words, depth: int = DEEPEST) -> str | None:
     """Return a text that a program runs in a shell, and that may run more than it shows; None if there is none."""
-    for inner in unfolded(words) if depth and program_of(words) not in _RUN_NOTHING else ():
+    for inner in unfolded(words) if depth and not runs_nothing(program_of(words)) else ():
         if inner.is_guess:
             continue
         if inner.text is None:
@@ -227,11 +203,11 @@ def _of_git(words: Words) -> bool:
     command = words[at] if at < len(words) else Word("")
     if command.is_open:
         return not command.is_single or at + 1 < len(words)
-    if command.text in _RUN_NOTHING_OF_GIT:
+    entry = catalogue()["git"].commands.get(command.text, Entry())
+    if entry.runs_nothing:
         return False
-    known = catalogue()["git"].commands.get(command.text, Entry()).known
     # An address such as `ext::git push` is a command.
-    return any(may_be_options((words[0], *words[at + 1 :]), known)) or not all(
+    return any(may_be_options((words[0], *words[at + 1 :]), entry.known)) or not all(
         _LOCAL_OR_HOST.match(word.text) for word in words[at + 1 :] if word.is_open and command.text != "grep"
     )
 
@@ -341,7 +317,7 @@ def _why(command: Command, depth: int, *, has_names: bool = False) -> str | None
 def _loads_output(words: Words) -> bool:
     """Return whether the output of a command that is named as a file may be code for a program."""
     name = program_of(words)
-    if name in _RUN_NOTHING or (name in catalogue() and catalogue()[name].any_option):
+    if runs_nothing(name):
         return False
     is_data = name in _SCRIPT_BEFORE_FILES
     return any(
@@ -351,7 +327,7 @@ def _loads_output(words: Words) -> bool:
 
 def anything_of(words: Words, unclear: Words, found: Operands, folder: Folder) -> Iterator[Touch | Connect]:
     """Yield any path and any address if an open word may be one (`unclear`), and none of what was found is that."""
-    if not unclear or program_of(words) in _TOUCH_NOTHING:
+    if not unclear:
         return
     word = unclear[0]
     every = (*found.touches, *found.connects, *found.guessed)

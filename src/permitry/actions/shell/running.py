@@ -13,7 +13,6 @@ __all__ = [
     "FIRST_OPERAND",
     "LISTED_OPTIONS",
     "LITERAL",
-    "RUN_NOTHING",
     "SHELLS",
     "SUBCOMMANDS",
     "WRAPPERS",
@@ -33,17 +32,6 @@ _COMPUTED = r"""(?!\s*+(?:[0-9]|"[^"\\]*+"\s*+(?:[;})\n]|\Z)))"""
 _RUNS = re.compile(r"(?:(?<!\|)\|(?!\|)&?+|\bsystem\s*\()" + _COMPUTED)
 _OPENS = re.compile(r"(?:>>?+(?!=)|\bgetline\b[^;}\n<]{0,99}<)" + _COMPUTED)
 _READS_TEXT = re.compile(r"""(?:\A|[;{(\n=])\s*+"[^"\\]*+"\s*+\|&?+(?=\s*+getline\b)""")
-RUN_NOTHING = frozenset(
-    {"basename", "bunzip2", "bzip2", "cat", "chgrp", "chmod", "chown", "cksum", "cmp", "comm"}
-    | {"cp", "cut", "date", "df", "diff", "dirname", "du", "echo", "false", "file", "fold"}
-    | {"grep", "gunzip", "gzip", "head", "id", "join", "jq", "ln", "ls", "md5sum", "mkdir"}
-    | {"mkfifo", "mktemp", "mv", "nl", "paste", "ps", "readlink", "realpath", "rev", "rm"}
-    | {"rmdir", "seq", "sha1sum", "sha256sum", "sha512sum", "shred", "stat", "strings", "tac"}
-    | {"tail", "tee", "touch", "tr", "tree", "true", "truncate", "uniq", "unlink", "wc", "whoami"}
-    | {"xxd", "xz", "zcat"}
-)
-"""Programs that run nothing but themselves with any operands; none is a builtin that evaluates its operands."""
-
 _LOADER = re.compile(r"ld(?:64|-linux|-musl|\b)[\w.-]*\.so[\w.]*|ld\.so[\w.]*")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from permitry.actions.programs import catalogue as module
-from permitry.actions.programs.catalogue import Options, catalogue, compact
+from permitry.actions.programs.catalogue import Options, catalogue, compact, runs_nothing
 
 TEXT = """
 [group]
@@ -100,3 +100,12 @@ def test_any_other_fast_file_is_not_read(files: Path, stored: str) -> None:
     files.write_bytes(stored.encode(errors="surrogateescape"))
     assert "evil" not in catalogue()
     assert "show" in catalogue()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("cat", True), ("curl", True), ("[[", True), ("find", False), ("git", False), ("unknown", False)],
+)
+def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
+    """Where every option is harmless, or the file says so."""
+    assert runs_nothing(name) is expected

@@ -16,7 +16,7 @@ def test_an_expansion_among_operands_is_words_alone(text: str) -> None:
     assert _unknown(text) == WORDS
 
 
-@pytest.mark.parametrize("text", ["cp $A b; cat b", "mv $A b", "ln -s $A b"])
+@pytest.mark.parametrize("text", ["cp $A b; cat b", "mv $A b", "ln -s $A b", "link $A b", "unzip $A"])
 def test_where_links_can_be_made_paths_are_unknown(text: str) -> None:
     """A name behind it may lead elsewhere."""
     assert _unknown(text) == PATHS
@@ -27,7 +27,7 @@ def test_where_links_can_be_made_paths_are_unknown(text: str) -> None:
     [
         "$CMD x", "A=b cat $F", "python $F", "./cat $F", "sed $F", "cat $(id)", "cat `id`", "cat $((a[$(id)]))",
         "cat ${A:-b}", "cat ${A[0]}", "cat ~root/$F", "cat $F <<E\nE", "cat $F (", "cat é$F", "test -v $A",
-        "for f in a; do cat $f; done; $X",
+        "for f in a; do cat $f; done; $X", "cd $A; cat b", "pushd $A", "popd; cat $A", "[[ $A -eq 1 ]]",
     ],
 )  # fmt: skip
 def test_anything_else_may_do_anything(text: str) -> None:
