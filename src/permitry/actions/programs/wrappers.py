@@ -110,7 +110,9 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     for inner in (attrs.evolve(first, follows=command.follows, redirections=redirections), *others):
         within = (*command.within, name, *inner.within)
         assignments = (*command.assignments, *inner.assignments)
+        is_fed = inner.is_fed or command.is_piped
         moved = attrs.evolve(inner, start=command.start, end=command.end, within=within, assignments=assignments)
+        moved = attrs.evolve(moved, is_fed=is_fed)
         yield from _unwrap(moved, depth)
 
 

@@ -16,6 +16,7 @@ class Command:
     command of a group follows what the group follows. `within` are the constructs around it, outermost first: `(…)`,
     `{…}`, `for`, `$(…)` and so on, `!` before its pipeline, and `&` if it goes on while the next command runs.
     `unknown` are the names of variables that are assigned a value that is not known.
+    `is_fed`: a construct around it follows a `|`, so that its input may be what another command prints.
     `only_assigns`: there is no program, and each word is an assignment.
     """
 
@@ -28,8 +29,14 @@ class Command:
     within: tuple[str, ...] = ()
     only_assigns: bool = False
     unknown: frozenset[str] = frozenset()
+    is_fed: bool = False
 
     @property
     def argv(self) -> tuple[str, ...]:
         """The arguments, program first."""
         return tuple(word.text for word in self.words)
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether its input may be what another command prints."""
+        return self.follows == "|" or self.is_fed

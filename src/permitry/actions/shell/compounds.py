@@ -170,6 +170,7 @@ class CompoundReader(RedirectionReader):
             self.follows = "|"
             before = len(self.found)
             self.command()
+            self.found[before:] = [attrs.evolve(each, is_fed=True) for each in self.found[before:]]
             self.put_apart(assigned)
         self.within = around
 

@@ -122,7 +122,7 @@ def _may_run_more(text: str, by: str, depth: int) -> bool:
     except UnreadableError:
         return True
     return any(
-        _why(command, depth) is not None or takes_commands(command.words, (by,), is_piped=command.follows == "|")
+        _why(command, depth) is not None or takes_commands(command.words, (by,), is_piped=command.is_piped)
         for command in commands
     )
 

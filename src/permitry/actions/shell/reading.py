@@ -203,14 +203,13 @@ class _Script:
 
     def inner(self, command: Command, folder: Folder) -> None:
         """Add the nested commands that a program runs."""
-        if program_of(command.words) in LANGUAGES and (command.follows == "|" or command.redirections):
+        if program_of(command.words) in LANGUAGES and (command.is_piped or command.redirections):
             self.needs_all = True
         command = attrs.evolve(command, words=with_script(command.words, self.document(command)))
         words = () if command.only_assigns else command.words
         assignments = [pair for pair in command.assignments if pair[0] not in command.unknown or is_special(pair[0])]
         reading = _read_words_with_nested(words, assignments)
-        is_piped = command.follows == "|"
-        if any(takes_commands(each.words, each.within, is_piped=is_piped) for each in reading.commands):
+        if any(takes_commands(each.words, each.within, is_piped=command.is_piped) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         found = tuple(_inner(command, reading, folder))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
