@@ -92,7 +92,7 @@ declare -x GIT_EXTERNAL_DIFF; for GIT_EXTERNAL_DIFF in 'git push'; do git diff; 
 : ${GIT_EXTERNAL_DIFF:='git push'}; git diff
 printf -v GIT_EXTERNAL_DIFF 'git push'; git diff $x
 for PATH in b; do git status $x; done
-f() { ls "$1"; }; f x
+f() { ls "$1"; }; ls | f x
 """
 
 

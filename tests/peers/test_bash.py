@@ -57,6 +57,10 @@ OWN = (
     "x=a; y='b c'; ls $x \"$y\" $y; x=b cat $z", 'a=1 b=$(id); ls $a "${b}c"', "export A=b B=$x; env",
     "x=a; (y=b; ls $y); ls $y $x", "a && x=b; ls $x; true || z=c; ls $z", "x=$x; ls $x | y=b; ls $y",
     'for f in $(ls) "$x"; do for g in 1 2; do a $g "$f$g"; done; done', "f=a & ls $f; for f in b; do c $f; done",
+    'v=(a "b c" $x $(id)); ls "${v[@]}" ${v[0]} "${#v[@]}" "${v[@]:1}"', "v=(\n a\n b\n); ls ${v[1]}",
+    'foo() { ls "$1" "$@"; pwd; } >f; foo a && foo "b c" | cat', 'select v in a "b c"; do ls $v "$v"; done',
+    "for ((i = 0; i < 3; i++)); do ls $i; done", "for ((i=9;i>=7;i-=2))\ndo a $i | b; done; c",
+    "if [[ $x =~ ^v(a|[0-9]+)\\.b$ ]]; then ls; fi", "foo() { a; }; foo; (foo; b) & foo",
 )  # fmt: skip
 PIECES = (
     " ", " ", "\t", "\n", ";", "&&", "||", "|", "&", "(", ")", "<", ">", ">>", "<<", "<<-", "<<<", "2>&1", ">&2",
@@ -76,8 +80,14 @@ PIECES = (
     "for f in $x; do ", "read x; ",
     "declare -i x; ", "x+=a; ", "[[ a ]] ", "v=$x; ", "$v", "readonly x; ", "&& x=c; ", "|| x=d; ", "| x=e; ",
     "[[ #b ]] ", " read -ax;", " eval x=b; ", " shopt -s extglob; ",
+    "v=(a b)", "v=(", "=(", " v=($x) ", "(a) ", "[0]=b", "${v[@]}", '"${v[@]}"', "${v[1]}", "foo() { ", "foo ()\n{ ",
+    "foo() ", "foo", " foo; ", "foo() { a; }; ", "$1", '"$@"', "shift; ", "return; ", "local x=a; ",
+    "select v in a b; do ", "for ((i=0;i<2;i++)); do ", "for ((", "i=b; ", "$i", " =~ ", " =~ (a|b)+ ", " =~ ^a$ ",
+    "[[ $x =~ a ]] ", "[[ $x =~ (", "$((i+1))",
 )  # fmt: skip
-CONSTRUCTS = ("!", "(…)", "{…}", "for", "$(…)", "<(…)", ">(…)", "&", "if", "while", "until", "case")
+CONSTRUCTS = (
+    "!", "(…)", "{…}", "for", "$(…)", "<(…)", ">(…)", "&", "if", "while", "until", "case", "function", "select",
+)  # fmt: skip
 SETUP = """
 command_not_found_handle() {{
   /usr/bin/printf '%s\\037' "$@" END_OF_ARGV >>"$LOG_OF_ARGV"

@@ -296,7 +296,7 @@ def test_few_everyday_commands_are_asked_about(policy: AuthorizationPolicy) -> N
     lines = [json.loads(line)["command"] for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
     found = asked(policy, lines)
     sys.stdout.write(f"asked about {len(found)} of {len(lines)} everyday commands ({len(found) / len(lines):.1%})\n")
-    assert len(found) / len(lines) < 0.03
+    assert len(found) / len(lines) < 0.02
 
 
 def test_few_published_one_liners_are_asked_about(policy: AuthorizationPolicy) -> None:

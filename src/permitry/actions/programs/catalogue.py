@@ -90,6 +90,7 @@ class Entry:
     wraps: bool = False
     leading: int = 0
     sets: bool = False
+    unsets: frozenset[str] = frozenset()
     shows: frozenset[str] = frozenset()
     shell: bool = False
     never: str = ""
@@ -104,7 +105,7 @@ class Entry:
 
 Catalogue = Mapping[str, Entry]
 
-_SETS_OF_WORDS = frozenset({"needs", "operands_need", "shows", "looks", "names_from", "texts"})
+_SETS_OF_WORDS = frozenset({"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets"})
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 
 

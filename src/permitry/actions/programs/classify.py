@@ -17,7 +17,7 @@ from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
 from permitry.actions.programs.sed import check_sed
-from permitry.actions.programs.wrappers import check_assignments, unwrap
+from permitry.actions.programs.wrappers import PARAMETERS, check_assignments, unwrap
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Word
 
@@ -94,6 +94,8 @@ def _doubt(command: Command, *, has_moved: bool) -> str | None:
         return str(error)
     if has_moved and command.words[0].text == "git":
         return "`git` behind `cd` may find a repository that runs programs"
+    if PARAMETERS in command.within:
+        return "a shell with parameters"
     around = (catalogue().get(name) for name in command.within)
     return next((f"a wrapper {entry.never}" for entry in around if entry is not None and entry.never), None)
 

@@ -59,7 +59,7 @@ def check_test(words: Sequence[Word], _entry: Entry) -> None:
 def compares_texts(words: Sequence[Word]) -> bool:
     """Return whether `test` certainly compares two texts: of three operands, an operator in the middle comes first."""
     operands = words[1:-1] if words[0].text == "[" else words[1:]
-    operands = operands[1:] if operands[0].text == "!" else operands
+    operands = operands[1:] if operands[:1] == (Word("!"),) else operands
     match operands:
         case [left, operator, right]:
             return operator.text in _COMPARES and all(word.is_single or not is_spread(word) for word in (left, right))

@@ -14,11 +14,13 @@ from permitry.actions.shell.strict import Command, UnreadableError, read_strictl
 from permitry.actions.shell.variables import leads_elsewhere
 from permitry.core.action import Word
 
-__all__ = ["check_assignments", "unwrap"]
+__all__ = ["PARAMETERS", "check_assignments", "unwrap"]
 
 DEEPEST = 4
 """How many wrappers and shells there may be around a program."""
 
+PARAMETERS = "$@"
+"""Among what is around a command: it is in the text of a shell that has parameters."""
 _SHELL_OPTIONS = frozenset({"-c", "-lc"})
 _PLAIN_VALUE = frozenset(string.ascii_letters + string.digits + "_-+,.@ ")
 _DIGITS = frozenset(string.digits)
@@ -95,9 +97,10 @@ def _unwrap(command: Command, depth: int) -> Iterator[Command]:
 
 
 def _shell(command: Command, depth: int) -> Iterator[Command]:
-    """Yield the commands in the text of a shell; its arguments must be exactly `-c` and one word."""
+    """Yield the commands in the text of a shell, which must come right behind `-c`; its parameters are any words."""
     name, arguments = command.words[0].text, command.words[1:]
-    if len(arguments) != 2 or arguments[0].text not in _SHELL_OPTIONS or any(map(is_spread, arguments)):  # noqa: PLR2004 -- `-c` and the text
+    is_text = len(arguments) > 1 and arguments[0].text in _SHELL_OPTIONS and arguments[1].text[:1] not in ("-", "+")
+    if not is_text or any(map(is_spread, arguments[:2])):
         raise RefusedError(f"`{name}` with something else than `-c` and one text")
     variable = next((name for name, _ in command.assignments if leads_elsewhere(name)), None)
     if variable is not None:
@@ -107,8 +110,9 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     except UnreadableError as error:
         raise RefusedError(f"`{name} -c` with a text that is not readable: {error}") from error
     redirections = (*command.redirections, *first.redirections)
+    around = (*command.within, name, *([PARAMETERS] if len(arguments) > len(["-c", "text"]) else []))
     for inner in (attrs.evolve(first, follows=command.follows, redirections=redirections), *others):
-        within = (*command.within, name, *inner.within)
+        within = (*around, *inner.within)
         assignments = (*command.assignments, *inner.assignments)
         is_fed = inner.is_fed or command.is_piped
         moved = attrs.evolve(inner, start=command.start, end=command.end, within=within, assignments=assignments)
@@ -119,18 +123,23 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
 def _wrapped(command: Command, entry: Entry) -> tuple[tuple[Word, ...], tuple[tuple[str, str], ...]]:
     """Return the words that a wrapper runs as a command, none if it runs nothing; and the variables that it sets."""
     name = command.words[0].text
-    parts = read_options(command.words[1:], entry, name=name, options_first=True)
+    parts = read_options(command.words[1:], entry, name=name, options_first=True, is_any=bool(entry.unsets))
+    if any(value is not None and is_spread(value) for _, value in parts.found):
+        raise RefusedError(f"`{name}` with a pattern")
     operands = parts.operands
     count = entry.leading
     while entry.sets and count < len(operands) and "=" in operands[count].text:
         count += 1
-    assignments = tuple(word.text.partition("=")[::2] for word in operands[entry.leading : count])
+    unset = [("PATH" if value is None else value.text, "") for name, value in parts.found if name in entry.unsets]
+    if not all(variable.isidentifier() for variable, _ in unset):
+        raise RefusedError(f"`{name}` with an unusual variable")
+    assignments = (*unset, *(word.text.partition("=")[::2] for word in operands[entry.leading : count]))
     if entry.shows & parts.names:
         return (), ()
     if parts.is_spread or any(map(is_spread, operands[: count + 1])):
         raise RefusedError(f"`{name}` with a pattern")
     if len(operands) <= count:
-        if entry.bare:
+        if entry.bare and not unset:
             return (), ()
         raise RefusedError(f"`{name}` without a command")
     return tuple(operands[count:]), assignments

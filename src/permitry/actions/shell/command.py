@@ -29,7 +29,7 @@ class Command:
     within: tuple[str, ...] = ()
     only_assigns: bool = False
     unknown: frozenset[str] = frozenset()
-    is_fed: bool = False
+    is_fed: bool = attrs.field(default=False, eq=False)
 
     @property
     def argv(self) -> tuple[str, ...]:

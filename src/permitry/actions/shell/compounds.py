@@ -4,7 +4,7 @@ Source: bash(1), "SHELL GRAMMAR".
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -14,7 +14,7 @@ from permitry.actions.shell.variables import is_special
 from permitry.actions.shell.words import UnreadableError
 from permitry.core.action import Word
 
-__all__ = ["COMMENT", "LONGEST", "Assigned", "CompoundReader"]
+__all__ = ["COMMENT", "LONGEST", "MOVES", "RESERVED", "Assigned", "CompoundReader"]
 
 LONGEST = 64 * 1024
 DEEPEST = 10
@@ -24,10 +24,16 @@ MOST_WORDS = 20
 MOST_COMMANDS = 200
 """How many commands may be read when there is a loop."""
 
+RESERVED = frozenset([
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "time", "until", "while", "{", "}",
+])  # fmt: skip
+"""The words of the shell itself."""
+
 _APART = frozenset(["$(…)", "&", "(…)", "<(…)", ">(…)"])
-_OPENS = frozenset("[{cfiuw")
+_OPENS = frozenset("[{cfisuw")
 _BLANK = (" ", "\t")
-_MOVES = frozenset([".", "builtin", "cd", "command", "eval", "popd", "pushd", "source"])
+MOVES = frozenset([".", "builtin", "cd", "command", "eval", "popd", "pushd", "source"])
 
 _OF_CONDITIONS = ("&&", "||", "(", ")", "< ", "> ")
 _NAMES = ("-v", "-R")
@@ -36,6 +42,7 @@ _NUMBER = re.compile(r"-?[0-9]+|\$[#?$]|\$\{#\w+\}|\$\(\([0-9]*\)\)")
 
 # Each pattern matches in only one way, so that backtracking takes linear time.
 COMMENT = re.compile(r"[^\n]*")
+_REGEX = re.compile(r"(?:[A-Za-z0-9_.^+*?/:,=%@\[\]{}()|-]|\\[A-Za-z0-9_.^+*?/|()\[\]{}$-]|\$(?=[ \t)|]))+(?=[ \t])")
 _LOOP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -290,7 +297,7 @@ class CompoundReader(RedirectionReader):
         """Refuse a loop that may run any number of times, and changes the folder for its next time."""
         inside = len(self.within)
         if any(
-            command.argv[0] in _MOVES and _APART.isdisjoint(command.within[inside:]) for command in self.found[before:]
+            command.argv[0] in MOVES and _APART.isdisjoint(command.within[inside:]) for command in self.found[before:]
         ):
             raise self.refuse("a loop that changes the folder", begin)
 
@@ -335,6 +342,9 @@ class CompoundReader(RedirectionReader):
         self.blanks()
         words = [Word("[[")]
         while not self.at_reserved("]]"):
+            if self.at_reserved("=~"):
+                words += self.matching()
+                continue
             operator = next((each for each in _OF_CONDITIONS if self.text.startswith(each, self.at)), "")
             if operator:
                 self.at += len(operator)
@@ -349,6 +359,31 @@ class CompoundReader(RedirectionReader):
             if word.text in _NAMES or (word.text in _COMPARES and not (_is_number(last) and _is_number(after))):
                 raise self.refuse("a `[[` that evaluates a name", begin)
         self.found.append(Command((*words, Word("]]")), (), (), begin, self.at, self.follows, self.within))
+
+    def matching(self) -> Iterator[Word]:
+        """Consume `=~` and a regular expression, of literal characters or a word, and yield both."""
+        yield Word("=~")
+        self.at += len("=~")
+        self.blanks()
+        begin = self.at
+        if self.at_regex():
+            self.at = self.scan(_REGEX)
+            yield Word(self.text[begin : self.at])
+        else:
+            yield self.operand(begin)
+        if self.peek() not in _BLANK:
+            raise self.refuse("a regular expression of an unusual kind", begin)
+        self.blanks()
+
+    def at_regex(self) -> bool:
+        """Return whether a regular expression of literal characters is here, with a `|` only in parentheses."""
+        depth = 0
+        text = re.sub(r"\\.", "", self.text[self.at : self.scan(_REGEX)])
+        for char in text:
+            depth += (char == "(") - (char == ")")
+            if depth < 0 or (char == "|" and not depth):
+                return False
+        return bool(text) and not depth
 
     # Loops -----------------------------------------------------------------------------------------------------------
 

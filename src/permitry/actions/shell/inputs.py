@@ -1,5 +1,6 @@
 """Programs that take commands from their standard input."""
 
+import itertools
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,9 @@ _CODE_FROM_INPUT = _EDITORS | frozenset(
     {"R", "dc", "elixir", "elvish", "es", "expect", "ghci", "gnuplot", "groovysh", "guile", "ipython", "irb", "jshell"}
     | {"julia", "m4", "octave", "osascript", "posh", "racket", "rc", "scala", "tclsh", "wish", "xonsh"}
 )
+_WITHOUT_COMMAND = re.compile("-[46AaCfgKkMNnqTtVvXxYy]*N[46AaCfgKkMNnqTtVvXxYy]*")
+_MAY_TAKE = re.compile("-.*[^46AaCfgKkMNnqTtVvXxYy]$|[$`]")
+"""What may take the next word for its value."""
 _STREAMS = frozenset({"stdin", "0"})
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
@@ -37,7 +41,7 @@ def takes_commands(words: Words, within: Sequence[str] = (), *, is_piped: bool =
     """Return whether a command that is run `within` others takes commands, or code, that are not in its words."""
     # `rsync` adds the host to the words of `ssh`, and a command of its own.
     is_carrier = "rsync" in within and program_of(words) == "ssh"
-    return not is_carrier and (reads_commands(words) or (is_piped and _reads_code(words)))
+    return not is_carrier and (reads_commands(words) or (is_piped and bool(words) and _reads_code(words)))
 
 
 def _reads_code(words: Words) -> bool:
@@ -132,6 +136,9 @@ def reads_shell(words: Words) -> bool:
 
 
 def _ssh_reads(words: Words) -> bool:
+    pairs = itertools.pairwise(words)
+    if any(_WITHOUT_COMMAND.fullmatch(word.text) and not _MAY_TAKE.match(last.text) for last, word in pairs):
+        return False
     return not any(word.text for inner in ssh(words) for word in inner.words)
 
 

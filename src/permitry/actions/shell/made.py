@@ -8,14 +8,18 @@ from collections.abc import Iterable
 
 import attrs
 
-from permitry.actions.shell.expressions import program_of
+from permitry.actions.shell.expressions import has_letter, program_of
+from permitry.actions.shell.running import SHELLS
 from permitry.core.action import Access, Action, Run, Touch
 
 __all__ = ["run_of_made"]
 
 _MAKERS = frozenset(
-    {"chmod", "cp", "dd", "gcp", "gln", "install", "link", "ln", "mv", "rename", "rsync", "scp", "sort", "tee"}
+    {"chmod", "cp", "dd", "gcp", "gln", "install", "link", "ln", "mv", "rename", "rsync"} | {"scp", "sort", "tee"}
 )
+_LOADERS = frozenset({"aria2c", "curl", "wget"})
+"""Programs most of whose words name no file: of these, only those that are known count."""
+_KNOWN_ALONE = _LOADERS | {"chmod"}
 _SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/")
 """Folders in which a file is only made under a name that is known."""
 _READ_FILES = frozenset({".", "source"})
@@ -54,9 +58,9 @@ def run_of_made(actions: Iterable[Action]) -> Run | None:
         elif isinstance(action, Run):
             runs.append(action)
             program = program_of(action.words)
-            for word in action.words[1:] if program in _MAKERS else ():
+            for word in action.words[1:] if program in _MAKERS | _LOADERS else ():
                 # `chmod` makes no other name: a pattern is one for files that are there.
-                if not (program == "chmod" and (word.is_open or word.is_glob)):
+                if not (program in _KNOWN_ALONE and (word.is_open or word.is_glob)):
                     made.add(word.text, is_open=word.is_open or word.is_glob)
     return next((run for run in runs if _is_made(run, made)), None)
 
@@ -64,7 +68,10 @@ def run_of_made(actions: Iterable[Action]) -> Run | None:
 def _is_made(run: Run, made: _Made) -> bool:
     program, *operands = run.words
     in_path = any(each.startswith("PATH=") for each in run.sets)
-    files = [word for word in operands if word.text != "--"] if program.text in _READ_FILES else []
+    name = program_of(run.words)
+    files = [word for word in operands if word.text != "--"] if name in _READ_FILES else []
+    if name in SHELLS and not any(has_letter(word, "c") for word in operands):
+        files = [word for word in operands if word.text[:1] not in ("-", "+")]
     return made.has(program.text, in_path=in_path) or any(
         made.has(f"./{word.text}", in_path=True) for word in files[:1]
     )

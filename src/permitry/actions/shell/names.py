@@ -5,8 +5,11 @@ As for a pattern such as `*`, such a name is taken for no option. Only what prin
 
 import re
 
+import attrs
+
 from permitry.actions.shell.command import Command
 from permitry.actions.shell.expressions import has_letter, program_of
+from permitry.actions.shell.nested import xargs
 
 __all__ = ["prints_names"]
 
@@ -18,6 +21,7 @@ _LONG = re.compile(
 )
 _LISTING = frozenset({"--files", "--files-with-matches", "--name-only"})
 _OF_FILTERS = re.compile(r"-[nruVR0-9]+|\+?[0-9]+")
+_TO_NULLS = (["\\n", "\\0"], ["\\n", "\\000"])
 _OF_GREP = re.compile(r"-[vEFiPwx]+")
 
 
@@ -27,6 +31,12 @@ def prints_names(command: Command, *, has_names: bool) -> bool:
     name, texts = program_of(words), [word.text for word in words[1:]]
     if any(word.is_open for word in words) or command.redirections:
         return False
+    if name == "xargs":
+        inner = next(xargs(words), None)
+        has_names = has_names and not any(text.startswith(("-a", "--a")) for text in texts)
+        return (
+            has_names and inner is not None and prints_names(attrs.evolve(command, words=inner.words), has_names=False)
+        )
     if name == "find":
         return not any(text.startswith(_OTHER_OUTPUT) for text in texts)
     if any(text.startswith("--") and not _LONG.fullmatch(text) for text in texts):
@@ -41,4 +51,6 @@ def _is_filter(name: str, texts: list[str]) -> bool:
     """Return whether a program prints lines of its input as they are, and not those of a file."""
     if name in _GREP:
         return sum(not _OF_GREP.fullmatch(text) for text in texts) == 1
+    if name == "tr":
+        return texts in _TO_NULLS
     return name in _FILTERS and all(map(_OF_FILTERS.fullmatch, texts))

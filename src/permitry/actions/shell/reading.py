@@ -49,7 +49,7 @@ _LARGEST_KEPT = 5_000
 _MOST_KEPT = 64
 _NOWHERE = "/dev/null"
 _MOST_WORDS = 4_096
-_NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "until", "while"])
+_NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "function", "select", "until", "while"])
 _NOT_AT_ONCE = _NOT_IN_ORDER | {"$(…)", "case", "if"}
 _EXPANSION = re.compile(r"[$`(]")
 _PLAIN_PATH = re.compile(r"[\w./@%+=:,-]+")

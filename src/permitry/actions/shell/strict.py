@@ -9,12 +9,15 @@ for each word, without backtracking.
 
     list      = pipeline { ("&&" | "||" | ";" | "&" | newline) pipeline }
     pipeline  = ["!"] ["time"] command { ("|" | "|&") command }
-    command   = simple | ( "(" list ")" | "{" list "}" | if | while | for | case ) { redirection }
+    command   = simple | ( "(" list ")" | "{" list "}" | if | while | for | case | function ) { redirection }
     if        = "if" list "then" list { "elif" list "then" list } [ "else" list ] "fi"
     while     = ("while" | "until") list "do" list "done"
-    for       = "for" NAME "in" word { word } (";" | newline) "do" list "done"
+    for       = ("for" | "select") NAME "in" word { word } (";" | newline) "do" list "done"
+              | "for" "((" NAME = number ";" NAME < number ";" NAME "++" "))" (";" | newline) "do" list "done"
     case      = "case" word "in" { ["("] word { "|" word } ")" [list] ";;" } "esac"
-    simple    = { NAME=word | redirection } word { word | redirection } | NAME=word { NAME=word }
+    function  = NAME "(" ")" "{" list "}"
+    simple    = { NAME=word | redirection } word { word | redirection } | NAME=value { NAME=value }
+    value     = word | "(" { word | newline } ")"
 
 Source: shared facts on shell readers; bash(1), "SHELL GRAMMAR", "REDIRECTION".
 """
@@ -24,7 +27,8 @@ import re
 from collections.abc import Sequence
 
 from permitry.actions.shell.command import Command
-from permitry.actions.shell.compounds import LONGEST, Assigned, CompoundReader
+from permitry.actions.shell.compounds import LONGEST, RESERVED, Assigned
+from permitry.actions.shell.constructs import ConstructReader
 from permitry.actions.shell.redirections import Redirection
 from permitry.actions.shell.variables import EVALUATED, is_special, leads_elsewhere
 from permitry.actions.shell.words import UnreadableError
@@ -35,13 +39,9 @@ __all__ = ["LONGEST", "Command", "Redirection", "UnreadableError", "read_strictl
 MOST_IN_ALL = 1_000
 """How many commands may be read at all."""
 
-_RESERVED = frozenset([
-    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
-    "select", "then", "time", "until", "while", "{", "}",
-])  # fmt: skip
 _CHANGES_READING = frozenset(["alias", "emulate", "enable", "eval", "set", "setopt", "shopt", "unalias", "unsetopt"])
 _SETS = re.compile("-[a-z]*[su]")
-_REPEATED = frozenset(["for", "until", "while"])
+_REPEATED = frozenset(["for", "function", "select", "until", "while"])
 _KNOWN_OF_SET = re.compile(r"[-+][efuvx]*o?|errexit|noglob|nounset|pipefail|xtrace")
 # With these, a variable may get another value, or its value may become several words.
 _CHANGES_VARIABLES = frozenset([
@@ -80,6 +80,7 @@ def read_strictly(text: str, *, has_home: bool = False) -> tuple[Command, ...]:
         raise UnreadableError(f"an invisible character (U+{ord(char):04X})", offset)
     reader = _Reader(text)
     found = reader.script()
+    reader.check_counted(_unchanged(reader.assigned, found))
     names = [*reader.assigned, Assigned(_HOME, is_plain=True)] if has_home and _HOME in text else reader.assigned
     known = _known(names, found) if names else frozenset()
     if known:
@@ -94,7 +95,25 @@ def _known(assigned: Sequence[Assigned], commands: Sequence[Command]) -> frozens
 
     That is in loops over words alone, or in one assignment, and nothing else in the text may change the variable.
     """
+    changed = _changed(commands)
     every = collections.Counter(each.name for each in assigned)
+    if changed is None or "IFS" in every or "IFS" in changed:
+        return frozenset()
+    alone = {name for name, count in every.items() if count == 1}
+    alone |= every.keys() - {each.name for each in assigned if not each.is_loop}
+    plain = {each.name for each in assigned if each.is_plain} & alone - changed
+    return frozenset(name for name in plain if name == _HOME or not is_special(name))
+
+
+def _unchanged(assigned: Sequence[Assigned], commands: Sequence[Command]) -> frozenset[str]:
+    """Return the names of variables to which the text gives a value in one place alone."""
+    changed = _changed(commands)
+    every = collections.Counter(each.name for each in assigned)
+    return frozenset() if changed is None else frozenset(name for name in every if every[name] == 1) - changed
+
+
+def _changed(commands: Sequence[Command]) -> set[str] | None:
+    """Return the names of variables that commands may change by themselves; None if they may change any."""
     names: set[str] = set()
     for command in commands:
         program, words = command.argv[0], command.words[1:]
@@ -104,13 +123,8 @@ def _known(assigned: Sequence[Assigned], commands: Sequence[Command]) -> frozens
         if program in _NAMES and all(map(_is_name_or_option, words)):
             names.update(word.text.partition("=")[0] for word in words)
         elif by_option or program in _CHANGES_VARIABLES:
-            return frozenset()
-    if "IFS" in every or "IFS" in names:
-        return frozenset()
-    alone = {name for name, count in every.items() if count == 1}
-    alone |= every.keys() - {each.name for each in assigned if not each.is_loop}
-    plain = {each.name for each in assigned if each.is_plain} & alone - names
-    return frozenset(name for name in plain if name == _HOME or not is_special(name))
+            return None
+    return names
 
 
 def _is_name_or_option(word: Word) -> bool:
@@ -155,7 +169,7 @@ def _evaluates(command: Command) -> bool:
     return program == "let" or (takes_names and has_subscript)
 
 
-class _Reader(CompoundReader):
+class _Reader(ConstructReader):
     def __init__(self, text: str, known: frozenset[str] = frozenset()) -> None:
         super().__init__(text, known)
         if _HOME in known:
@@ -169,6 +183,7 @@ class _Reader(CompoundReader):
             is_last = at == len(self.found) and _REPEATED.isdisjoint(command.within)
             if not is_last and _changes_reading(command):
                 raise self.refuse(f"`{command.argv[0]}`, behind which text may mean something else", command.start)
+        self.check_functions()
         for command in self.found:
             if _evaluates(command):
                 raise self.refuse(f"`{command.argv[0]}`, which evaluates the value of a variable", command.start)
@@ -207,6 +222,8 @@ class _Reader(CompoundReader):
         start: int,
     ) -> None:
         """Add a command that begins at `start` to what was found."""
+        if words and any(value.is_open and value.text.startswith("(") for _, value in assignments):
+            raise self.refuse("an array before a command", start)
         only_assigns = not words and bool(assignments) and not redirections
         if only_assigns:
             words = [Word(f"{name}={value.text}") for name, value in assignments]
@@ -251,7 +268,7 @@ class _Reader(CompoundReader):
 
     def check_program(self, word: Word, begin: int) -> None:
         raw = self.text[begin : self.at]
-        if raw in _RESERVED:
+        if raw in RESERVED:
             raise self.refuse(f"the reserved word `{raw}`", begin)
         if word.is_glob and word.text != "[":
             raise self.refuse("a program named by a pattern", begin)
@@ -276,5 +293,5 @@ class _Reader(CompoundReader):
 
     def assigned_value(self) -> Word:
         if self.peek() == "(":
-            raise self.refuse("an array")
+            return self.array()
         return Word("") if self.ends_word() else self.word(in_assignment=True)

@@ -123,7 +123,8 @@ def runs_text(name: str, value: str) -> bool:
     `ENV` is also what programs call the place where they run: only a path or an expansion is a file for the shell.
     """
     is_path = name != "ENV" or not {"$", "`", "/"}.isdisjoint(value)
-    return (name in _RUNS_TEXT and is_path) or name.startswith("BASH_FUNC_")
+    is_text = name == "PS3" and not {"$", "`"}.isdisjoint(value)
+    return (name in _RUNS_TEXT and is_path) or is_text or name.startswith("BASH_FUNC_")
 
 
 def leads_elsewhere(name: str) -> bool:

@@ -298,7 +298,7 @@ def test_operands_that_are_not_known(text: str) -> None:
         ('jq ".$x" a', "", ".$x"), ('touch -r "$x" a', "$x", ""), ('cat "a/$x"', "a/$x", ""),
         ('cat "$x"', "$x", "$x"), ("head -n $x a", "$x", "$x"), ('head -c 5 -n"$x$y" a', "", ""),
         ('[ "$x" = a ]', "", ""), ('test ! "$x" != "$y"', "", ""), ("[ $x = a ]", "$x", "$x"),
-        ('[ -f "$x" ]', "$x", ""), ('[ "$x" a ]', "$x", "$x"),
+        ('[ -f "$x" ]', "$x", ""), ('[ "$x" a ]', "$x", "$x"), ("test", "", ""),
         ('curl -d "$x" h', "$x", ""), ('curl -d "a$x" h', "", ""), ('curl -w "a$x" h', "a$x", "a$x"),
         ('git commit -m "$x" -- a', "", ""), ('git commit -m "$x" "$x"', "$x", "$x"),
         ("git commit -m $x", "$x", "$x"), ('git commit -F "$x"', "$x", "$x"),

@@ -3,7 +3,7 @@
 import pytest
 
 from permitry.actions.programs.catalogue import RefusedError
-from permitry.actions.programs.wrappers import unwrap
+from permitry.actions.programs.wrappers import PARAMETERS, unwrap
 from permitry.actions.shell.strict import Command, read_strictly
 from permitry.core.action import Word
 
@@ -42,3 +42,41 @@ def test_an_open_word_is_never_what_runs(wrapper: str) -> None:
     words = tuple(Word(word) for word in wrapper.split())
     with pytest.raises(RefusedError):
         unwrap(Command((*words, Word("$x", is_open=True))))
+
+
+@pytest.mark.parametrize(
+    ("text", "argv", "assignments"),
+    [
+        ("env -u A ls -l", ("ls", "-l"), (("A", ""),)),
+        ("env -uA --unset=B C=1 ls", ("ls",), (("A", ""), ("B", ""), ("C", "1"))),
+        ("env -i ls", ("ls",), (("PATH", ""),)),
+    ],
+)
+def test_a_variable_that_is_taken_away_is_a_change(
+    text: str, argv: tuple[str, ...], assignments: tuple[tuple[str, str], ...]
+) -> None:
+    """As if it were empty; without variables, programs are looked for elsewhere."""
+    (inner,) = unwrap(read_strictly(text)[0])
+    assert (inner.argv, inner.assignments) == (argv, assignments)
+
+
+@pytest.mark.parametrize(
+    "text", ["env -u", "env -u A", "env -i", 'env -u "$A" ls', "env -u $A ls", "env -u* ls", "env -u A=B ls"]
+)
+def test_what_is_taken_away_is_known(text: str) -> None:
+    """And so is the program behind it."""
+    with pytest.raises(RefusedError):
+        unwrap(read_strictly(text)[0])
+
+
+def test_a_text_with_parameters_does_not_only_read() -> None:
+    """What they are is not known where the text names them."""
+    (inner,) = unwrap(read_strictly("sh -c 'cat $1' _ a")[0])
+    assert inner.words == (Word("cat"), Word("$1", is_open=True))
+    assert inner.within == ("sh", PARAMETERS)
+
+
+def test_all_commands_of_a_shell_are_fed() -> None:
+    """By the pipe before it."""
+    inner = unwrap(read_strictly("a | sh -c 'b; c'")[1])
+    assert [one.is_piped for one in inner] == [True, True]

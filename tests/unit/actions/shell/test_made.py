@@ -19,6 +19,7 @@ def _asked(text: str) -> bool:
         "cp a x; ./x push", "ln -s a d/x; d/x", "cat a > x; chmod +x x; ./x", "dd if=a of=x; ./x", "tee x < a; ./x",
         'cp a "$y"; ./x', "cp a* d; ./x", "chmod +x x; ./x", "cp a d/x; x", "cp a x; PATH=. x", "cat a > x; . ./x",
         "cat a > x; source -- x", "./x; cp a x", "cp a x; find . -exec ./x ';'", "sudo cp a x; ./x",
+        "cat a > x; /bin/bash -e x", "curl -o x h; ./x", "wget h/x; ./x",
     ],
 )  # fmt: skip
 def test_a_program_that_the_text_makes_is_not_known(text: str) -> None:
@@ -30,7 +31,7 @@ def test_a_program_that_the_text_makes_is_not_known(text: str) -> None:
     "text",
     [
         "cp a b; ./x", "cp a x; x", 'cp a "$y"; /usr/bin/ls', 'cp a "$y"; ls', "chmod +x *.sh; ./x", "cat x > a; ./x",
-        "./x; ls", "cp a b; . ./x", "cat a > x.py; python x.py",
+        "./x; ls", "cp a b; . ./x", "cat a > x.py; python x.py", "cat a > x; sh -c 'ls' x",
     ],
 )  # fmt: skip
 def test_another_program_is_what_it_is_called(text: str) -> None:

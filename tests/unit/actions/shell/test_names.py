@@ -19,6 +19,7 @@ def _prints(text: str) -> bool:
         "find . -name '*.py' -print0", "ls *.c", "ls -1", "git ls-files", "git ls-files --others", "git grep -l x",
         "git diff --name-only", "grep -rl x .", "rg --files", "rg -l x", "ls | sort -u | head -n 3",
         "ls | grep -v x | tail -2", "find . | grep -E 'a|b'",
+        "find . | tr '\\n' '\\0'", "find . | xargs -n 5 grep -l x",
     ],
 )  # fmt: skip
 def test_a_command_prints_names(text: str) -> None:
@@ -33,6 +34,8 @@ def test_a_command_prints_names(text: str) -> None:
         "git ls-files --format=x",
         "git log --name-only", "git diff", "grep x f", "grep -l --label=x a -", "rg x", "ls | sort f", "ls | grep x f",
         "ls | grep -f f", "ls | grep -o x", "ls | tail -c 5", "ls | awk p", "echo | sort", "ls; echo x",
+        "ls | tr '\\n' ' '", "ls | tr a -", "cat f | xargs grep -l x", "ls | xargs", "ls | xargs cat",
+        "ls | xargs -a f grep -l x",
     ],
 )  # fmt: skip
 def test_other_text_is_not_names(text: str) -> None:
