@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
-from permitry.actions.shell.nested import ASSIGNED, dash_c, only_checks, ssh, xargs
+from permitry.actions.shell.nested import dash_c, only_checks, ssh, xargs
 from permitry.actions.shell.running import ELSEWHERE, SHELLS, WRAPPERS, Wrapper
 from permitry.core.action import Word
 
@@ -84,7 +84,7 @@ def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
             taken = wrapper.takes(word.text)
             at += taken or 0
             doubts += taken is None
-        elif not ASSIGNED.match(word.text):
+        elif not wrapper.is_assignment(word):
             operands += 1
             doubts += word.is_open
     return operands <= wrapper.leading + doubts

@@ -23,13 +23,13 @@ from permitry.actions.shell.expressions import (
     run,
 )
 from permitry.actions.shell.git import git_runs
-from permitry.actions.shell.running import ANY_COMMAND, SHELLS, SUBCOMMANDS, Inner, Wrapper, wrapper_of
+from permitry.actions.shell.running import ANY_COMMAND, SHELLS, SUBCOMMANDS, WRAPPERS, Inner, Wrapper, wrapper_of
 from permitry.actions.shell.scripted import SCRIPTED
 from permitry.actions.shell.strict import UnreadableError, read_strictly
 from permitry.actions.shell.variables import EVALUATED, is_special
 from permitry.core.action import Word
 
-__all__ = ["ASSIGNED", "MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
+__all__ = ["MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
 
 MOST_INNER = 64
 """The most nested commands of one kind in a command line; beyond that, the rest may be any command."""
@@ -38,7 +38,6 @@ MOST_STARTS = MOST_INNER + 1
 
 Words = Sequence[Word]
 
-ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _CHECKS = re.compile(r"-[cenvx]+")
 _CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
 _REPLACING = re.compile(r"-[0prtox]*[IJi]")
@@ -94,7 +93,7 @@ def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
             at += taken or 0
             doubts += taken is None
             continue
-        if ASSIGNED.match(word.text):
+        if wrapper.is_assignment(word):
             continue
         doubts += word.is_open
         if operands >= wrapper.leading:
@@ -124,6 +123,17 @@ def wrapped(words: Words) -> Iterator[Inner]:
 def _command(words: Words) -> Iterator[Inner]:
     if not any(has_letter(word, "v") or has_letter(word, "V") for word in words[1:2]):
         yield from _after_options(words[1:], Wrapper(0, "", "p"))
+
+
+def _time(words: Words) -> Iterator[Inner]:
+    """Yield the command after `time` and assignments: in bash it is a word of the grammar; the program takes none."""
+    yield from _after_options(words[1:], attrs.evolve(WRAPPERS["time"], sets=True))
+
+
+def _run_parts(words: Words) -> Iterator[Inner]:
+    """Yield any command: each program of a folder is run, with the arguments that are given."""
+    if len(words) > 1 and not any(word.text.startswith(("--test", "--list", "--report-only")) for word in words):
+        yield ANY_COMMAND
 
 
 def _coproc(words: Words) -> Iterator[Inner]:
@@ -357,12 +367,14 @@ READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "kubectl": after_dashes,
     "oc": after_dashes,
     "parallel": _parallel,
+    "run-parts": _run_parts,
     "runuser": dash_c,
     "script": dash_c,
     "sem": _parallel,
     "sg": dash_c,
     "ssh": ssh,
     "su": dash_c,
+    "time": _time,
     "toybox": _applet,
     "trap": _trap,
     "watch": _watch,

@@ -57,13 +57,19 @@ class Wrapper:
     """A program that runs its operands.
 
     `leading` operands stand before the command. `valued` and `plain` are the letters of short options with a value and
-    without one; `long` are long options, with how many of the next words they take.
+    without one; `long` are long options, with how many of the next words they take. `sets`: a word with an equals sign
+    before the command sets a variable.
     """
 
     leading: int = 0
     valued: str = ""
     plain: str = ""
     long: Mapping[str, int] = attrs.field(factory=dict, hash=False)
+    sets: bool = False
+
+    def is_assignment(self, word: Word) -> bool:
+        """Return whether a word before the command sets a variable: no path, which `sudo` runs."""
+        return self.sets and "=" in word.text and not word.text.startswith("/")
 
     def takes(self, option: str) -> int | None:
         """Return how many of the next words an option takes as its values; None if that is not known."""
@@ -84,7 +90,7 @@ def _long(**names: str) -> dict[str, int]:
 
 
 WRAPPERS = {
-    "-": Wrapper(),
+    "-": Wrapper(sets=True),
     "arch": Wrapper(),
     "builtin": Wrapper(),
     "bwrap": Wrapper(
@@ -106,6 +112,7 @@ WRAPPERS = {
     "chpst": Wrapper(0, "ubnemdofrc/", "Pv012"),
     "chroot": Wrapper(1),
     "chrt": Wrapper(1, "TPD", "abdfimoprRv"),
+    "cttyhack": Wrapper(),
     "cpulimit": Wrapper(0, "lpe", "bcfikmqsvz"),
     "dbus-run-session": Wrapper(),
     "dotenv": Wrapper(0, "ef"),
@@ -114,7 +121,7 @@ WRAPPERS = {
     "expect": Wrapper(),
     "faketime": Wrapper(1),
     "doas": Wrapper(0, "Cu", "Lns"),
-    "env": Wrapper(0, "uCP", "i0v"),
+    "env": Wrapper(0, "uCP", "i0v", sets=True),
     "exec": Wrapper(0, "a", "cl"),
     "fakeroot": Wrapper(),
     "firejail": Wrapper(),
@@ -122,13 +129,12 @@ WRAPPERS = {
     "flock": Wrapper(1, "wE", "censuxoFv"),
     "gdb": Wrapper(),
     "ionice": Wrapper(0, "cnpPu", "t"),
-    "linux32": Wrapper(),
-    "linux64": Wrapper(),
+    **dict.fromkeys(("i386", "linux32", "linux64", "uname26", "x86_64"), Wrapper()),
     "ltrace": Wrapper(0, "aADeFlnopsuwxX", "bcCfhiLrStTV"),
     "mpirun": Wrapper(),
     "nice": Wrapper(0, "n"),
-    "nocorrect": Wrapper(),
-    "noglob": Wrapper(),
+    "nocorrect": Wrapper(sets=True),
+    "noglob": Wrapper(sets=True),
     "nohup": Wrapper(),
     "npx": Wrapper(0, "pc", "yq"),
     "nsenter": Wrapper(0, "tSG", "aFZ"),
@@ -150,7 +156,7 @@ WRAPPERS = {
     "sshpass": Wrapper(0, "fdpP", "ehvV"),
     "stdbuf": Wrapper(0, "ioe"),
     "strace": Wrapper(0, "aeEIobpPsSuUX", "cCdfFhiknqrtTvVwxyYzZ"),
-    "sudo": Wrapper(0, "ugpChrtTDRUa", "AbBEHnPSskKeilvV"),
+    "sudo": Wrapper(0, "ugpChrtTDRUa", "AbBEHnPSskKeilvV", sets=True),
     "systemd-inhibit": Wrapper(long=_long(none="no-ask-password no-legend no-pager", one="mode what who why")),
     "systemd-run": Wrapper(0, "pEHMu", "GPqrSt"),
     "taskset": Wrapper(1, "", "acp"),
@@ -229,6 +235,7 @@ SUBCOMMANDS = {
     ("lxc", "exec"): Wrapper(1),
     ("npm", "exec"): Wrapper(0, "c"),
     ("npm", "x"): Wrapper(0, "c"),
+    ("gpg-agent", "--daemon"): Wrapper(),
     ("ip", "netns"): Wrapper(2),
     ("perf", "record"): Wrapper(),
     ("perf", "stat"): Wrapper(),
