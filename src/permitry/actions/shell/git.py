@@ -8,14 +8,16 @@ from permitry.actions.shell.expressions import joined
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
-__all__ = ["git_program", "git_runs", "without_options"]
+__all__ = ["git_program", "git_runs", "sets_elsewhere", "without_options"]
 
 Words = Sequence[Word]
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 
 _UPLOAD_PACK = re.compile(r"-[lnqsv]*u(.*)", re.DOTALL)
-_ELSEWHERE = re.compile(r"--config-env=(?:alias|include)|(?:-c)?include(?:if)?\.", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"--config-env=(?:alias|include|help)|(?:-c)?(?:include(?:if)?\.|help\.autocorrect)", re.IGNORECASE
+)
 
 
 def without_options(words: Words) -> Words:
@@ -51,7 +53,17 @@ def git_runs(words: Words) -> Iterator[Inner]:
             yield Inner("", text=text.lstrip("!"))
         elif texts[:1] == ("filter-branch",) and (text == "--setup" or (text[:2] == "--" and text.endswith("-filter"))):
             yield from (Inner("", text=following) for following in texts[at + 1 : at + 2])
+    yield from _pushes(words[0], rest)
     yield from _transports(words)
+
+
+def _pushes(git: Word, rest: Words) -> Iterator[Inner]:
+    """Yield the `git push` that a sub-command runs, or does the same as."""
+    texts = [word.text for word in rest]
+    if texts[:1] in (["http-push"], ["send-pack"]):
+        yield Inner("", (git, Word("push"), *rest[1:]))
+    elif texts[:1] == ["subtree"] and "push" in texts:
+        yield Inner("", (git, *rest[texts.index("push") :]))
 
 
 def _transports(words: Words) -> Iterator[Inner]:
@@ -68,10 +80,10 @@ def _transports(words: Words) -> Iterator[Inner]:
 def _aliases(words: Words) -> Iterator[Inner]:
     """Yield the commands of aliases that are set: `-c alias.p=push`, `config alias.p push`.
 
-    If a variable or a file sets the alias, it may be any git command.
+    If a variable or a file sets the alias, or git corrects names, it may be any git command.
     """
     for at, word in enumerate(words[1:], start=2):
-        if _ELSEWHERE.match(word.text) or words[at - 2].text == "--config-env":
+        if sets_elsewhere(word.text) or words[at - 2].text == "--config-env":
             yield Inner("", (words[0], Word("{}", is_open=True)))
             continue
         name, equals, value = word.text.partition("=")
@@ -80,6 +92,11 @@ def _aliases(words: Words) -> Iterator[Inner]:
                 # The text after `!` is run by a shell, with the operands appended.
                 command = text[1:] if text.startswith("!") else f"git {text}"
                 yield Inner("", text=f"{command} {joined(words[at + 1 :])}")
+
+
+def sets_elsewhere(text: str) -> bool:
+    """Return whether a text names a setting by which a name that is not known is a command of git."""
+    return _ELSEWHERE.match(text) is not None
 
 
 def _behind_options(words: Words, valued: Collection[str]) -> Words:

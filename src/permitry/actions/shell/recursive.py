@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 from permitry.actions.programs.sed import with_script
+from permitry.actions.shell.git import sets_elsewhere
 from permitry.actions.shell.inputs import reads_commands, reads_shell
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
@@ -205,6 +206,12 @@ def _printed(command: LooseCommand) -> Iterator[str]:
         yield text.replace("\\n", "\n").replace("\\t", "\t")
 
 
+def _loads(name: str, value: str) -> bool:
+    """Return whether a variable makes a program run a file, or code that is not of the shell."""
+    sets = name.startswith("GIT_CONFIG_KEY_") and sets_elsewhere(value)
+    return sets or bool(value and name in _LOADING and _LOADING[name].search(value))
+
+
 def _assigned(command: LooseCommand) -> Iterator[Inner]:
     """Yield the texts that other programs run because of the variables that a command sets."""
     exported = command.words[1:] if program_of(command.words) in _EXPORTERS else ()
@@ -215,7 +222,7 @@ def _assigned(command: LooseCommand) -> Iterator[Inner]:
             yield Inner(name, text=value.lstrip("|"))
         elif name.startswith("GIT_CONFIG_VALUE_"):
             yield Inner(name, text=value.removeprefix("!") if value.startswith("!") else f"git {value}")
-        elif value and name in _LOADING and _LOADING[name].search(value):
+        elif _loads(name, value):
             yield attrs.evolve(ANY_COMMAND, by=name)
         elif len(value.split()) > 1 and name not in unknown and (command.words or not name.islower()):
             # Some program may run the value of any variable; those in lower case are mostly local to the shell.
