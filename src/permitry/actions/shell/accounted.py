@@ -11,6 +11,7 @@ import re
 from permitry.actions.programs.catalogue import runs_nothing
 from permitry.actions.shell.lenient import LooseCommand, LooseReading
 from permitry.actions.shell.runners import program_of
+from permitry.actions.shell.variables import is_special
 
 __all__ = ["ANYTHING", "PATHS", "WORDS", "what_is_unknown"]
 
@@ -21,6 +22,7 @@ _MAKE_LINKS = frozenset({"cp", "link", "ln", "mv", "unzip"})
 _LEADS = frozenset({"[[", "cd", "popd", "pushd"})
 """Builtins after which a path leads elsewhere, and one that evaluates its operands."""
 _OF_A_USER = re.compile(r"~[\w+-]")
+_LOOP = re.compile(r"\b(?:for|select)\s+(\w+)")
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|\?)")
 # Outside of plain expansions: quotes, pipes, lists and redirections to files, and no sign of anything else.
 _SIMPLE = re.compile(r"[\w \t\n./,:@%+=~*?{}\"'|&;<>-]*")
@@ -34,6 +36,7 @@ def what_is_unknown(text: str, reading: LooseReading) -> str:
     """
     without = _EXPANSION.sub("x", text)
     is_simple = _SIMPLE.fullmatch(without) is not None and "<<" not in text and _OF_A_USER.search(without) is None
+    is_simple = is_simple and not any(map(is_special, _LOOP.findall(text)))
     commands = [each for each in reading.commands if not each.is_guess]
     is_known = reading.is_plain and is_simple and text.isascii() and all(map(_is_accounted, commands))
     if not is_known:

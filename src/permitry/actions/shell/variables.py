@@ -26,7 +26,7 @@ __all__ = [
 EVALUATED = frozenset(["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"])
 """Variables that are numbers: bash evaluates what is assigned to them, which may run a command."""
 _RUNS_TEXT = frozenset(["BASHOPTS", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS"])
-_LEADS = frozenset(["CDPATH", "HOME", "OLDPWD", "PWD"])
+_LEADS = frozenset(["CDPATH", "GLOBIGNORE", "HOME", "OLDPWD", "PWD"])
 _DECLARE = frozenset(["declare", "export", "local", "readonly", "typeset"])
 
 _CHANGES = {
@@ -128,7 +128,10 @@ def runs_text(name: str, value: str) -> bool:
 
 
 def leads_elsewhere(name: str) -> bool:
-    """Return whether `~` or `cd` leads to another folder once the shell has a variable of this name."""
+    """Return whether `~`, `cd` or a pattern leads to other files once the shell has a variable of this name.
+
+    With any `GLOBIGNORE`, a pattern becomes hidden files too.
+    """
     return name in _LEADS
 
 
