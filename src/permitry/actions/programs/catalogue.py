@@ -97,6 +97,8 @@ class Entry:
     network: bool = False
     looks: frozenset[str] = frozenset()
     names_from: frozenset[str] = frozenset()
+    code: frozenset[str] = frozenset()
+    renames: frozenset[str] = frozenset()
     descends: bool = False
     texts: frozenset[str] = frozenset()
     known: Options = Options()
@@ -105,7 +107,9 @@ class Entry:
 
 Catalogue = Mapping[str, Entry]
 
-_SETS_OF_WORDS = frozenset({"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets"})
+_SETS_OF_WORDS = frozenset(
+    {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames"}
+)
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 
 

@@ -10,10 +10,13 @@ from permitry.actions.programs.catalogue import RefusedError
 from permitry.actions.programs.sed_script import Effects, read_script
 from permitry.core.action import Access, Word
 
-__all__ = ["SED", "check_sed", "effects_of_sed", "files_of_sed", "with_script"]
+__all__ = ["AWK", "SED", "check_sed", "effects_of_sed", "files_of_sed", "with_script"]
 
 SED = frozenset({"gsed", "sed", "ssed"})
 """The program names of `sed`."""
+
+AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
+"""The program names of `awk`."""
 
 _ANYTHING = Effects(((Access.READ, UNSEEN), (Access.WRITE, UNSEEN)), runs_input=True)
 _FROM_INPUT = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/.*")
@@ -77,12 +80,17 @@ def _read(scripts: Sequence[Word]) -> Effects | None:
 
 
 def with_script(words: tuple[Word, ...], text: str | None) -> tuple[Word, ...]:
-    """Return the words of a command; for `sed -f -`, whose script is its input, with `-e text` in place of `-f -`."""
-    if text is None or not words or words[0].text.rpartition("/")[2] not in SED:
+    """Return the words of a command; for `sed -f -`, whose script is its input, with `-e text` in place of `-f -`.
+
+    For `awk -f -`, with the text of the program.
+    """
+    name = words[0].text.rpartition("/")[2] if words else ""
+    if text is None or name not in SED | AWK:
         return words
     pairs = enumerate(itertools.pairwise(word.text for word in words))
     at = next((at for at, (one, next_) in pairs if one in ("-f", "--file") and _FROM_INPUT.fullmatch(next_)), None)
-    return words if at is None else (*words[:at], Word("-e"), Word(text), *words[at + 2 :])
+    option = (Word("-e"),) if name in SED else ()
+    return words if at is None else (*words[:at], *option, Word(text), *words[at + 2 :])
 
 
 def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:

@@ -40,3 +40,8 @@ class Command:
     def is_piped(self) -> bool:
         """Whether its input may be what another command prints."""
         return self.follows == "|" or self.is_fed
+
+    @property
+    def has_input(self) -> bool:
+        """Whether its input is a file or a text."""
+        return any(each.operator == "<" for each in self.redirections)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.sed import SED
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
 from permitry.actions.shell.nested import dash_c, only_checks, ssh, xargs
 from permitry.actions.shell.running import ELSEWHERE, SHELLS, WRAPPERS, Wrapper
+from permitry.actions.shell.sources import sources_of
 from permitry.core.action import Word
 
 __all__ = ["reads_commands", "reads_shell", "takes_commands"]
@@ -17,9 +19,12 @@ Words = Sequence[Word]
 
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
 _NOT_FROM_INPUT = re.compile(r"-[A-Za-z0-9]*[ceEmpr].*|--(?:eval|print|command|execute|version|help)(?:=.*)?|-[hV]")
-_EDITORS = frozenset({"ex", "gdb", "lldb"})
+_CONSOLES = frozenset({"ex", "gdb", "lldb", "nvim", "rvim", "vi", "view", "vim"})
 """Programs that take commands from their input besides the files that they are given."""
-_CODE_FROM_INPUT = _EDITORS | frozenset(
+_INTERACTIVE = re.compile(r"-[A-Za-z]*i[A-Za-z]*|-m(?:code|asyncio|pdb)|code|asyncio|pdb|--interactive")
+_IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")
+"""Interpreters whose `-i` is about files, and not about their input."""
+_CODE_FROM_INPUT = frozenset(
     {"R", "dc", "elixir", "elvish", "es", "expect", "ghci", "gnuplot", "groovysh", "guile", "ipython", "irb", "jshell"}
     | {"julia", "m4", "octave", "osascript", "posh", "racket", "rc", "scala", "tclsh", "wish", "xonsh"}
 )
@@ -37,23 +42,39 @@ def reads_commands(words: Words) -> bool:
     return reads(words) if reads is not None else name in SHELLS and _shell_reads(words)
 
 
-def takes_commands(words: Words, within: Sequence[str] = (), *, is_piped: bool = False) -> bool:
-    """Return whether a command that is run `within` others takes commands, or code, that are not in its words."""
+def takes_commands(
+    words: Words, within: Sequence[str] = (), *, is_piped: bool = False, has_input: bool = False
+) -> bool:
+    """Return whether a command that is run `within` others takes commands, or code, that are not in its words.
+
+    `has_input`: its input is a file or a text. Only what takes commands in the way of a shell, or may, takes these.
+    """
     # `rsync` adds the host to the words of `ssh`, and a command of its own.
     is_carrier = "rsync" in within and program_of(words) == "ssh"
-    return not is_carrier and (reads_commands(words) or (is_piped and bool(words) and _reads_code(words)))
+    takes = reads_commands(words) or _reads_source(words) or (is_piped and bool(words) and _reads_code(words))
+    takes = takes or ((has_input or (is_piped and "xargs" not in within)) and _is_console(words))
+    return takes and not is_carrier
+
+
+def _is_console(words: Words) -> bool:
+    """Return whether an editor or a debugger takes commands from its input, which is not the text: `vim -`."""
+    modes = ["E", "e", "s"]
+    is_text = any(word.text == "-" for word in words) and program_of(words) != "ex"
+    is_text = is_text and not any(has_letter(word, letter) for word in words for letter in modes)
+    return program_of(words) in _CONSOLES and not is_text
 
 
 def _reads_code(words: Words) -> bool:
     """Return whether an interpreter of another language, such as `python`, takes its program from its input."""
-    if not (reads_code(words) or program_of(words) in _CODE_FROM_INPUT) or any(
-        _NOT_FROM_INPUT.fullmatch(word.text) for word in words[1:]
-    ):
+    if not (reads_code(words) or program_of(words) in _CODE_FROM_INPUT):
         return False
+    if any(_NOT_FROM_INPUT.fullmatch(word.text) for word in words[1:]):
+        is_interactive = any(_INTERACTIVE.fullmatch(word.text) for word in words[1:])
+        return is_interactive and not _IN_PLACE.fullmatch(program_of(words))
     operands = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
     if program_of(words) in ("bun", "deno") and [word.text for word in operands[:1]] == ["run"]:
         operands = operands[1:]
-    return not operands or _is_stream(operands[0]) or program_of(words) in _EDITORS
+    return not operands or _is_stream(operands[0])
 
 
 def _shell_reads(words: Words) -> bool:
@@ -70,6 +91,11 @@ def _shell_reads(words: Words) -> bool:
 
 def _is_stream(word: Word) -> bool:
     return word.is_open or _STREAM.fullmatch(posixpath.normpath(word.text)) is not None
+
+
+def _may_be_stream(word: Word) -> bool:
+    # After `cd /dev`, `./stdin` is the stream; a file of such a name elsewhere is rare.
+    return _is_stream(word) or posixpath.basename(word.text) in _STREAMS
 
 
 def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
@@ -106,8 +132,7 @@ def _sudo_reads(words: Words) -> bool:
 
 def _source_reads(words: Words) -> bool:
     operands = [word for word in words[1:3] if word.text != "--"]
-    # After `cd /dev`, `./stdin` is the stream; a file of such a name elsewhere is rare.
-    return any(_is_stream(word) or posixpath.basename(word.text) in _STREAMS for word in operands[:1])
+    return any(map(_may_be_stream, operands[:1]))
 
 
 def _xargs_reads(words: Words) -> bool:
@@ -126,8 +151,9 @@ def _any_stream(words: Words) -> bool:
     return len(words) == 1 or any(_is_stream(word) for word in words[1:])
 
 
-def _make_reads(words: Words) -> bool:
-    return any(_STREAM.fullmatch(word.text.removeprefix("-f").removeprefix("--file=")) for word in words[1:])
+def _reads_source(words: Words) -> bool:
+    """Return whether a file from which a program takes code is its input; the script of `sed` is read elsewhere."""
+    return program_of(words) not in SED and any(map(_may_be_stream, sources_of(words)))
 
 
 def reads_shell(words: Words) -> bool:
@@ -152,7 +178,7 @@ _FED: Mapping[str, Callable[[Words], bool]] = {
     **dict.fromkeys(("runuser", "script", "su"), _lacks_text),
     **dict.fromkeys((".", "source"), _source_reads),
     **dict.fromkeys(("doas", "sudo"), _sudo_reads),
-    **dict.fromkeys(("gmake", "make"), _make_reads),
+    **dict.fromkeys(("gmake", "make"), _reads_source),
     "crontab": _crontab_reads,
     "ssh": _ssh_reads,
     "xargs": _xargs_reads,

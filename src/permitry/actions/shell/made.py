@@ -3,14 +3,18 @@
 Any file counts that a command of the text may write, wherever in the text that is: `cp git x; ./x push`.
 """
 
+import fnmatch
 import posixpath
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
+from permitry.actions.programs.catalogue import Entry, catalogue, runs_nothing
 from permitry.actions.shell.expressions import has_letter, program_of
 from permitry.actions.shell.running import SHELLS
-from permitry.core.action import Access, Action, Run, Touch
+from permitry.actions.shell.sources import has_option, sources_of
+from permitry.core.action import Access, Action, Run, Touch, Word
 
 __all__ = ["run_of_made"]
 
@@ -20,8 +24,11 @@ _MAKERS = frozenset(
 _LOADERS = frozenset({"aria2c", "curl", "wget"})
 """Programs most of whose words name no file: of these, only those that are known count."""
 _KNOWN_ALONE = _LOADERS | {"chmod"}
+_MAKE_NAMES = frozenset({"mkdir", "mkfifo", "mknod", "touch", "truncate"})
+"""Programs that make files without content."""
 _SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/")
 """Folders in which a file is only made under a name that is known."""
+_PLAIN = re.compile(r"(?:[\w.,@%+~:=][\w.,@%+~:=-]*)?")
 _READ_FILES = frozenset({".", "source"})
 
 
@@ -58,11 +65,36 @@ def run_of_made(actions: Iterable[Action]) -> Run | None:
         elif isinstance(action, Run):
             runs.append(action)
             program = program_of(action.words)
+            made.is_any = made.is_any or _renames(action.words)
             for word in action.words[1:] if program in _MAKERS | _LOADERS else ():
                 # `chmod` makes no other name: a pattern is one for files that are there.
                 if not (program in _KNOWN_ALONE and (word.is_open or word.is_glob)):
                     made.add(word.text, is_open=word.is_open or word.is_glob)
-    return next((run for run in runs if _is_made(run, made)), None)
+    odd = [(by, name) for by in runs for name in _names_of(by) if not _PLAIN.fullmatch(name)]
+    return next((run for run in runs if _is_made(run, made) or _takes_odd(run, odd)), None)
+
+
+def _names_of(run: Run) -> Iterator[str]:
+    """Yield the names among the operands of a program that makes files."""
+    if program_of(run.words) in _MAKERS | _MAKE_NAMES:
+        texts = [word.text for word in run.words[1:] if not (word.is_open or word.is_glob)]
+        end = texts.index("--") if "--" in texts else len(texts)
+        yield from (posixpath.basename(text) for text in texts[:end] if not text.startswith("-"))
+        yield from map(posixpath.basename, texts[end + 1 :])
+
+
+def _takes_odd(run: Run, odd: Sequence[tuple[Run, str]]) -> bool:
+    """Return whether a pattern may become a name that is more to a program: `touch -- '-e1e git push'; sed -n p *`."""
+    globs = [word.text for word in run.words[1:] if word.is_glob and "/" not in word.text]
+    return not runs_nothing(program_of(run.words)) and any(
+        fnmatch.fnmatchcase(name, glob) for glob in globs for by, name in odd if by is not run
+    )
+
+
+def _renames(words: Sequence[Word]) -> bool:
+    """Return whether a program makes files under names that its words do not say."""
+    options = catalogue().get(program_of(words), Entry()).renames
+    return "*" in options or any(has_option(word, options) for word in words[1:])
 
 
 def _is_made(run: Run, made: _Made) -> bool:
@@ -73,5 +105,5 @@ def _is_made(run: Run, made: _Made) -> bool:
     if name in SHELLS and not any(has_letter(word, "c") for word in operands):
         files = [word for word in operands if word.text[:1] not in ("-", "+")]
     return made.has(program.text, in_path=in_path) or any(
-        made.has(f"./{word.text}", in_path=True) for word in files[:1]
+        made.has(f"./{word.text}", in_path=True) for word in (*files[:1], *sources_of(run.words))
     )

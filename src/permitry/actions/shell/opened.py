@@ -16,7 +16,7 @@ from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue, runs_nothing
-from permitry.actions.programs.sed import SED, with_script
+from permitry.actions.programs.sed import AWK, SED, with_script
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
@@ -48,7 +48,6 @@ _EVALUATE = frozenset(
 )
 """Builtins whose words are code, or names that bash evaluates."""
 
-_AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 _MAKE = frozenset({"gmake", "make"})
 _OPTIONS_OF_MAKE = Options(
     plain=frozenset({"-k", "-n", "-q", "-s"}), valued=frozenset({"-C"}), attached=frozenset({"-j"})
@@ -58,7 +57,7 @@ _OPTIONS_OF_SSH = Options(
     valued=frozenset(f"-{letter}" for letter in "BbcDeiLlmpQRw"),
 )
 
-_SCRIPT_BEFORE_FILES = _AWK | SED | {"git", "sort"}
+_SCRIPT_BEFORE_FILES = AWK | SED | {"git", "sort"}
 """Programs for which a file is code only after an option."""
 _PASSES_ON = frozenset({"bun", "cargo", "deno", "dotnet", "npm", "npx", "pnpm", "poetry", "swift", "uv", "yarn"})
 """Programs that pass what comes after `--` to another one."""
@@ -122,7 +121,8 @@ def _may_run_more(text: str, by: str, depth: int) -> bool:
     except UnreadableError:
         return True
     return any(
-        _why(command, depth) is not None or takes_commands(command.words, (by,), is_piped=command.is_piped)
+        _why(command, depth) is not None
+        or takes_commands(command.words, (by,), is_piped=command.is_piped, has_input=command.has_input)
         for command in commands
     )
 
@@ -130,7 +130,7 @@ def _may_run_more(text: str, by: str, depth: int) -> bool:
 def _by_kind(words: Words) -> bool:
     """Return the same for a program that has no rule of its own."""
     name = program_of(words)
-    if name in _AWK:
+    if name in AWK:
         return _before_operand(words)
     entry, behind = _of_sub_command(words)
     is_code = any(
@@ -222,6 +222,11 @@ def _of_make(words: Words) -> bool:
     return any(may_be_options((words[0], *marked), _OPTIONS_OF_MAKE))
 
 
+def _of_perl(words: Words) -> bool:
+    """Return whether an open word is more than a name that was found: perl runs an operand with a `|` at its end."""
+    return _by_kind(words) or any(word.is_open and word.text != "{}" for word in words[1:])
+
+
 def _of_ssh(words: Words) -> bool:
     return any(may_be_options(words, _OPTIONS_OF_SSH))
 
@@ -272,6 +277,7 @@ def _of_read(words: Words) -> bool:
 _SPECIAL: Mapping[str, Callable[[Words], bool]] = {
     "find": _of_find,
     "git": _of_git,
+    "perl": _of_perl,
     "ssh": _of_ssh,
     "tar": _of_tar,
     **dict.fromkeys(_MAKE, _of_make),

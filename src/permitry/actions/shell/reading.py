@@ -209,7 +209,8 @@ class _Script:
         words = () if command.only_assigns else command.words
         assignments = [pair for pair in command.assignments if pair[0] not in command.unknown or is_special(pair[0])]
         reading = _read_words_with_nested(words, assignments)
-        if any(takes_commands(each.words, each.within, is_piped=command.is_piped) for each in reading.commands):
+        takes = functools.partial(takes_commands, is_piped=command.is_piped, has_input=command.has_input)
+        if any(takes(each.words, each.within) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         found = tuple(_inner(command, reading, folder))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.

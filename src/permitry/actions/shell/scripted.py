@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from permitry.actions.programs.sed import SED, effects_of_sed
+from permitry.actions.programs.sed import AWK, SED, effects_of_sed
 from permitry.actions.shell.running import ANY_COMMAND, Inner, runs_computed
 from permitry.core.action import Word
 
@@ -11,18 +11,23 @@ __all__ = ["SCRIPTED"]
 
 Words = Sequence[Word]
 
+_ELSEWHERE = re.compile(r"@\s*(?:[A-Za-z_]\w*(?:::\w+)?\s*\(|include\b|load\b)|\A(?:-D|--de)")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*+)(?:"|\Z)', re.DOTALL)
-_AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 
 
 def _awk(words: Words) -> Iterator[Inner]:
-    """Yield the literals of a program with `system` or a pipe; an unknown command too if it may run anything else."""
+    """Yield the literals of a program with `system` or a pipe; an unknown command too if it may run anything else.
+
+    That is: a command or the name of a function that it computes, a file that it includes, or the debugger of `gawk`.
+    """
     for word in words[1:]:
         if "system" in word.text or "|" in word.text:
             literals = _LITERAL.finditer(word.text)
             yield from (Inner("", text=match[1].replace('\\"', '"'), is_guess=True) for match in literals)
             if runs_computed(word.text):
                 yield ANY_COMMAND
+        if _ELSEWHERE.search(word.text):
+            yield ANY_COMMAND
 
 
 def _sed(words: Words) -> Iterator[Inner]:
@@ -34,7 +39,7 @@ def _sed(words: Words) -> Iterator[Inner]:
 
 
 SCRIPTED: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
-    **dict.fromkeys(_AWK, _awk),
+    **dict.fromkeys(AWK, _awk),
     **dict.fromkeys(SED, _sed),
 }
 """For each name of a program, the function that yields the commands it runs."""

@@ -173,4 +173,5 @@ def test_a_script_from_a_here_document_is_read() -> None:
     assert with_script(words, None) is words
     assert with_script(words[:2], "p") == words[:2]
     assert with_script((), "p") == ()
-    assert with_script((Word("awk"), *words[1:]), "p") == (Word("awk"), *words[1:])
+    assert with_script((Word("grep"), *words[1:]), "p") == (Word("grep"), *words[1:])
+    assert [word.text for word in with_script((Word("awk"), *words[1:]), "p")] == ["awk", "-n", "p", "f"]
