@@ -122,8 +122,19 @@ def listed(words: Words) -> Iterator[Inner]:
             yield from _value(word.text[2:])
         elif given.startswith("-") and not given.startswith("--") and f"-{given[-1]}" in options and short:
             yield from (each for one in following for each in _value(one.text))
+        elif word.text.startswith("-") and not word.text.startswith("--"):
+            yield from _in_cluster(word.text, options)
+    if name == "tar" and any(f"-{letter}" in options for letter in joined(words[1:2])):
+        # The values of a bundle of letters are the next words, in the order of the letters.
+        yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[2:])
     marks = FIRST_OPERAND.get(name, ())
     yield from (read(word.text[len(mark) :]) for word in words[1:] for mark in marks if word.text.startswith(mark))
+
+
+def _in_cluster(text: str, options: Collection[str]) -> Iterator[Inner]:
+    """Yield what is attached to an option within a cluster of letters; before it may be one that takes the rest."""
+    for letter in (option[1] for option in options if len(option) == len("-c")):
+        yield from (attrs.evolve(each, is_guess=True) for each in _value(text[1:].partition(letter)[2]))
 
 
 def _is_option(given: str, option: str) -> bool:

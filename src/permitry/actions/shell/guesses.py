@@ -1,11 +1,12 @@
 """Nested commands that are guessed from common conventions; guesses are for restrictions, never for permissions."""
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 
 from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.shell.languages import LANGUAGES, commands_of_make, commands_of_socat
-from permitry.actions.shell.running import LITERAL, Inner
+from permitry.actions.shell.running import ANY_COMMAND, LITERAL, Inner
 from permitry.core.action import Word
 
 __all__ = ["guessed"]
@@ -35,6 +36,11 @@ _TEXTUAL = frozenset(
     }
 )
 _EDITORS = frozenset({"emacs", "ex", "gvim", "nvim", "rvim", "vi", "view", "vim", "vimdiff"})
+_COMPUTES = re.compile(
+    r"!.*[%#]|\b(?:exe(?:cute)?|system\w*|job_start|term\w*|\w*prg|sh(?:ell)?|py\w*|lua|perl|ruby|tcl|libcall\w*"
+    r"|so(?:urce)?|norm(?:al)?|eval|feedkeys)\b"
+)
+"""Commands of an editor that run code, or a text with names of files in it."""
 _REPLACING = ("--entrypoint", "--command")
 _ANYWHERE = frozenset({"docker", "docker-compose", "flatpak", "gh", "nerdctl", "podman", "setarch"})
 _BEFORE_TEXT = ("shell ", "!", "|", "exec ")
@@ -109,8 +115,14 @@ def _textual(words: Words) -> Iterator[Inner]:
 
 
 def _editor(words: Words) -> Iterator[Inner]:
-    """Yield the text after `!` in a command of an editor, and the string literals in one with a parenthesis."""
-    for word in words[1:]:
+    """Yield the text after `!` in a command of an editor, and the string literals in one with a parenthesis.
+
+    A command that may run a text that it computes is an unknown one.
+    """
+    for last, word in itertools.pairwise(words):
+        is_command = last.text in ("-c", "--cmd") or word.text.startswith(("+", "-c"))
+        if is_command and _COMPUTES.search(word.text):
+            yield ANY_COMMAND
         _, mark, text = word.text.partition("!")
         if mark:
             yield Inner("", text=text)

@@ -3,6 +3,7 @@
 They are looked for in the words of a program, and in the text that may be its standard input.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 
@@ -19,7 +20,8 @@ _OF_CONSOLES = (
 )
 _OF_MAKE = re.compile(r"\$[({]\s*shell\s")
 _OF_SOCAT = re.compile(r"(?:exec|system|shell):(.*)", re.IGNORECASE | re.DOTALL)
-_ASSIGNED = re.compile(r"\w+\s*[:?+!]*=(.*)", re.DOTALL)
+_ASSIGNED = re.compile(r"[^\s:=#]+\s*[:?+!]*=(.*)", re.DOTALL)
+_MOST_VALUES = 8
 _EVALUATED = ("--eval=", "--eval", "-E")
 
 
@@ -43,7 +45,7 @@ LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
 
 
 def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the recipes and the values of variables in the arguments of `make`."""
+    """Yield the recipes and the values of variables in the arguments of `make`, and any two values as one command."""
     for at, word in enumerate(words):
         begin = next((each for each in _EVALUATED if word.startswith(each)), "")
         pair = _ASSIGNED.match(word)
@@ -54,6 +56,9 @@ def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
         else:
             continue
         yield _OF_MAKE.sub("$(", text)
+    values = [pair[1] for word in words if (pair := _ASSIGNED.match(word)) and not word.startswith("-")]
+    # A recipe may name one variable after another, as `$(CC) $(CFLAGS)`.
+    yield from map(" ".join, itertools.permutations(values[:_MOST_VALUES], 2))
 
 
 def commands_of_socat(word: str) -> Iterator[str]:

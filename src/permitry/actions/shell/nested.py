@@ -136,6 +136,21 @@ def _run_parts(words: Words) -> Iterator[Inner]:
         yield ANY_COMMAND
 
 
+def _perl(words: Words) -> Iterator[Inner]:
+    """Yield the command in an operand with a `|` at one end: perl runs it in place of opening a file."""
+    for word in words[1:]:
+        text = word.text.strip()
+        if "|" in (text[:1], text[-1:]):
+            yield attrs.evolve(read(text.strip("|")), is_guess=True)
+
+
+def _compiler(words: Words) -> Iterator[Inner]:
+    """Yield the program by which a compiler runs those for its parts, with more arguments: `-wrapper git,push`."""
+    for last, word in itertools.pairwise(words):
+        if last.text == "-wrapper":
+            yield run((*map(Word, word.text.split(",")), Word("{}", is_open=True)))
+
+
 def _coproc(words: Words) -> Iterator[Inner]:
     yield run(words[1:])
     yield run(words[2:])
@@ -366,6 +381,7 @@ READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "history": _history,
     "kubectl": after_dashes,
     "oc": after_dashes,
+    "perl": _perl,
     "parallel": _parallel,
     "run-parts": _run_parts,
     "runuser": dash_c,
@@ -381,6 +397,7 @@ READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "xargs": xargs,
     **SCRIPTED,
     **dict.fromkeys(_EVALUATE, _evaluated),
+    **dict.fromkeys(("c++", "cc", "g++", "gcc", "gfortran"), _compiler),
     **dict.fromkeys(("concurrently", "hyperfine", "pee"), _each_text),
     **dict.fromkeys(("powershell", "pwsh"), _powershell),
 }

@@ -50,6 +50,8 @@ _LOADING = {
 }
 """Variables that make other programs run a file or code in another language, if their value matches the pattern."""
 
+_MOST_VALUES = 8
+_PROGRAM_VARIABLES = frozenset({"AR", "AS", "CC", "CPP", "CXX", "FC", "LD", "LEX", "YACC"})
 _TEXT_VARIABLES = frozenset({"GIT_EXTERNAL_DIFF", "GIT_SSH", "PS0", "PS1", "PS2", "PS4", "RSYNC_RSH"})
 
 
@@ -217,7 +219,11 @@ def _assigned(command: LooseCommand) -> Iterator[Inner]:
     exported = command.words[1:] if program_of(command.words) in _EXPORTERS else ()
     pairs = [word.text.partition("=")[::2] for word in exported[:MOST_WORDS]]
     unknown = {word.text.partition("=")[0] for word in exported[:MOST_WORDS] if word.is_open}
-    for name, value in (*command.assignments, *pairs):
+    given = (*command.assignments, *pairs)
+    for name, value in given:
+        if name in _PROGRAM_VARIABLES:
+            # `make` runs it with the values of others, as in `$(CC) $(CFLAGS)`.
+            yield from (Inner(name, text=f"{value} {each}", is_guess=True) for _, each in given[:_MOST_VALUES])
         if name.endswith(_COMMAND_VARIABLES) or name in _TEXT_VARIABLES:
             yield Inner(name, text=value.lstrip("|"))
         elif name.startswith("GIT_CONFIG_VALUE_"):
