@@ -34,8 +34,14 @@ _SIGNS = re.compile(r"[=:@,]")
 _TOKEN = re.compile(r"[^\s|()'\",+:=]+")
 _SCRIPTED = (
     (re.compile(r"(?:[gmn]|original-)?awk|jq"), LITERAL),
-    (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb)"), _TOKEN),
+    (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb|sqlite3?)"), _TOKEN),
 )
+_AROUND_NAME = " \t\n<>+|"
+_IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")
+_ELSEWHERE = re.compile(r"-[acflnpstuwW0]*+i.*[/*]")
+"""The suffix of the files that are kept, by which they are in another folder."""
+_MADE_BY_CURL = re.compile(r"\A(?:(?!.*://).*#[0-9]|file:.*[{\[])", re.IGNORECASE | re.DOTALL)
+"""Names that curl makes of the parts of an address, and addresses of files that it expands."""
 _MODULES = (".jq", ".json")
 _INTERPRETER = re.compile(r"(?:python|perl|ruby|php|node|deno|bun|lua|Rscript)[0-9.]*")
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEpr]|--(?:eval|print|command|execute)")
@@ -101,6 +107,13 @@ def paths_in(word: Word, program: str) -> Iterator[Word]:
     before, colon, _ = word.text.partition(":")
     if colon:
         yield attrs.evolve(word, text=before)
+    if program.startswith("perl"):
+        # It opens an operand in the way of a shell: `< name`.
+        yield _part(word, word.text.strip(_AROUND_NAME))
+    if _IN_PLACE.fullmatch(program) and _ELSEWHERE.match(word.text):
+        yield UNSEEN
+    if program == "curl" and _MADE_BY_CURL.search(word.text):
+        yield UNSEEN
     is_computed = "awk" in program and opens_computed(word.text)
     names = next((names for kind, names in _SCRIPTED if kind.fullmatch(program)), None)
     if names is not None:

@@ -248,6 +248,8 @@ def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> N
         raise RefusedError("an option or a text that may name anything")
     if any(value is not None and value.is_open and name in shape.literal for name, value in parts.found):
         raise RefusedError("an expansion in a text that may name anything")
+    if entry.refused_start and any(word.text.startswith(entry.refused_start) for word in parts.operands):
+        raise RefusedError(f"an operand that begins with `{entry.refused_start}`")
     if entry.script == "jq" and any(word.is_open for word in parts.operands):
         raise RefusedError("an expansion that may be a program text")
     if entry.script == "awk":
