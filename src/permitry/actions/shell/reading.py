@@ -13,7 +13,7 @@ import attrs
 
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
-from permitry.actions.hosts import other_readings, read_url
+from permitry.actions.hosts import read_url
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.classify import Classified, Refused, classify
@@ -28,6 +28,7 @@ from permitry.actions.shell.names import prints_names
 from permitry.actions.shell.opened import anything_of, why_may_run_more
 from permitry.actions.shell.runners import program_of, words_elsewhere
 from permitry.actions.shell.running import ELSEWHERE
+from permitry.actions.shell.settings import connects, named_by_variables
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
 from permitry.actions.shell.variables import is_special, kept_by_shell, sets_of
 from permitry.actions.shell.words import has_wildcard
@@ -197,6 +198,7 @@ class _Script:
         if (reason := why_may_run_more(command, has_names=has_names)) is not None:
             self.unknown(command, reason)
         self.besides(_maybe_connected(command))
+        self.besides((each, True) for each in named_by_variables(command, folder))
         if one.doubt is not None:
             self.inner(command, folder)
         self.doubts += filter(None, map(_why_not_reading, actions))
@@ -335,12 +337,12 @@ def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) 
         # A command that runs on another machine is an action of its own.
         named = attrs.evolve(named, paths=tuple(each for each in named.paths if each.word not in elsewhere))
     code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
-    connects, guessed_connects = (
-        tuple(connect for word in hosts for connect in _connects(word)) for hosts in (named.hosts, named.guessed_hosts)
+    found_hosts, guessed_connects = (
+        tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )
     guessed = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
     touches = tuple(touched(named, folder))
-    found = Operands(touches, connects, named.is_listed, (*guessed, *guessed_connects))
+    found = Operands(touches, found_hosts, named.is_listed, (*guessed, *guessed_connects))
     return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))
 
 
@@ -382,15 +384,6 @@ def _if_listed(read: Reader, changes: Changes) -> Operands:
 
 def _nothing(_: Changes) -> Operands:
     return Operands(is_listed=True)
-
-
-def _connects(word: Word) -> Iterator[Connect]:
-    if word.is_open:
-        yield Connect(word.text or "an address that comes from elsewhere", is_certain=False)
-        return
-    # Programs read an address in different ways: what it may mean is for restrictions, never for permissions.
-    yield attrs.evolve(read_url(word.text), is_certain=False)
-    yield from other_readings(word.text)
 
 
 def _redirected(redirection: Redirection, words: tuple[Word, ...], folder: Folder) -> Iterator[Action]:
@@ -489,7 +482,7 @@ def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
         yield _run(command, "it is not read with certainty", folder, text=text, is_guess=command.is_guess)
     for _, value in command.assignments:
         if "://" in value:
-            yield from _connects(Word(value))
+            yield from connects(Word(value))
     for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
         for text in target:
             if text != _NOWHERE:

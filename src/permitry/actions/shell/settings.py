@@ -1,0 +1,44 @@
+"""The paths and hosts that the values of variables name: programs write to the one, and connect to the other."""
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from permitry.actions.folders import Folder
+from permitry.actions.hosts import other_readings, read_url
+from permitry.actions.shell.command import Command
+from permitry.actions.shell.variables import changes_commands, declared
+from permitry.core.action import Access, Connect, Touch, Word
+
+__all__ = ["connects", "named_by_variables"]
+
+_HOSTS = re.compile(r".*_(?:host|proxy)", re.IGNORECASE)
+"""Variables whose value is a host, also without `://`."""
+_READ_ALONE = re.compile(r".*PATH|HOME")
+_PATH = re.compile(r"[./~][^:]*|[^:$`\s]+/[^:]*", re.DOTALL)
+_FOLDER = re.compile(r"(?:\$PWD|\$\{PWD\})/")
+
+
+def named_by_variables(command: Command, folder: Folder) -> Iterator[Touch | Connect]:
+    """Yield what a command may write, and the hosts it may connect to, by the variables that are set for it."""
+    for name, value in (*command.assignments, *declared(command)):
+        is_setting = changes_commands(name) is not None or name == "TMPDIR"
+        if "://" in value or (is_setting and value and _HOSTS.fullmatch(name)):
+            # An assignment alone may be for an address that is never used.
+            yield from connects(Word(value)) if is_setting or not command.only_assigns else ()
+        elif is_setting and not _READ_ALONE.fullmatch(name):
+            path = _FOLDER.sub("", value, count=1)
+            if _PATH.fullmatch(path):
+                is_open = "$" in path or "`" in path
+                yield folder.place_of(Word(path, is_open=is_open), Access.WRITE, is_certain=False, origin=name)
+
+
+def connects(word: Word) -> Iterator[Connect]:
+    """Yield the connections to an address, by each way to read it; none is certain."""
+    if word.is_open:
+        yield Connect(word.text or "an address that comes from elsewhere", is_certain=False)
+        return
+    # Programs read an address in different ways: what it may mean is for restrictions, never for permissions.
+    yield attrs.evolve(read_url(word.text), is_certain=False)
+    yield from other_readings(word.text)

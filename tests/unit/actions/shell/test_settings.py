@@ -1,0 +1,41 @@
+"""The paths and hosts that variables name."""
+
+import pytest
+
+from permitry.actions.folders import Folder
+from permitry.actions.shell.settings import connects, named_by_variables
+from permitry.actions.shell.strict import read_strictly
+from permitry.core.action import Connect, Touch, Word
+
+
+def _named(text: str) -> list[str | None]:
+    (command,) = read_strictly(text)
+    found = named_by_variables(command, Folder(("/w",), None))
+    return [each.place.text if isinstance(each, Touch) else each.host for each in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("GIT_DIR=.x git init", [".x"]),
+        ("GIT_TRACE=$PWD/.x/y git init", [".x/y"]),
+        ("GIT_TRACE=1 git status", []),
+        ("export TMPDIR=a/b", ["a/b"]),
+        ("PYTHONPATH=./src pytest", []),
+        ("NAME=a/b ls", []),
+        ("NAME=http://a.com/b ls", ["a.com"]),
+        ("NAME=http://a.com/b", []),
+        ("https_proxy=http://a.com", ["a.com"]),
+        ("HTTP_PROXY=a.com:80 ls", ["a.com"]),
+        ("HTTP_PROXY= ls", []),
+    ],
+)
+def test_a_setting_names_a_path_or_a_host(text: str, names: list[str]) -> None:
+    """Only a variable that has a meaning for programs, or an address that is given to one."""
+    assert _named(text)[: len(names) or None] == names
+
+
+def test_an_address_that_is_not_known_may_be_any() -> None:
+    """And is never certain."""
+    assert list(connects(Word("", is_open=True))) == [Connect("an address that comes from elsewhere", is_certain=False)]
+    assert not any(each.is_certain for each in connects(Word("http://a.com")))
