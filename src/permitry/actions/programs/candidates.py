@@ -54,6 +54,7 @@ _LOCAL = re.compile(r"[.~]|/(?!/)")
 _MACHINE = re.compile(r"(?:\[[^\]]*\]|[^/:\s=]*\.[^/:\s=]*|localhost|[0-9]{4,}):(?!//)")
 _ABOUT_HOSTS = re.compile(r"proxy|url|insteadof|host|server", re.IGNORECASE)
 _BRACES = re.compile(BRACES.pattern + r"|\[([0-9]{1,9}|[A-Za-z])-([0-9]{1,9}|[A-Za-z])(?::[0-9]+)?\]")
+_OPTIONS_WITH_HOST = frozenset({"--remote", "--smtp-server"})
 _HEAD = re.compile(r"(?:[^/?#{}\[\]]*://)?[^/?#]*")
 _REMOTE = frozenset({"clone", "fetch", "ls-remote", "pull", "push"})
 
@@ -144,12 +145,21 @@ def hosts_in(word: Word, *, is_network: bool) -> Iterator[Word]:
     if "://" in word.text:
         for address in addresses_in(word):
             yield from globbed(address)
+            yield from _several(address)
     elif at and ":" in rest.partition("/")[0] and "/" not in user:
         yield machine_of(word)
     elif is_network and not word.text.startswith("-") and not _is_other(word.text):
         yield from globbed(word)
     if is_network and (word.text.startswith("-") or "://" not in word.text):
         yield from _parts_of_hosts(word)
+
+
+def _several(address: Word) -> Iterator[Word]:
+    """Yield the hosts of an address with several, as databases take it: `postgresql://a,b/x`."""
+    scheme, _, rest = address.text.partition("://")
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    hosts = list(filter(None, authority.split(",", _MOST_PARTS)))
+    yield from (_part(address, f"{scheme}://{host}") for host in hosts if len(hosts) > 1)
 
 
 def _is_other(text: str) -> bool:
@@ -178,10 +188,12 @@ def hosts_of_git(words: Words) -> Iterator[Word]:
     for at, word in enumerate(words[1:], start=1):
         if _MACHINE.match(word.text) and "@" not in word.text:
             yield machine_of(word)
-        key, equals, _ = word.text.partition("=")
+        key, equals, value = word.text.partition("=")
+        if key in _OPTIONS_WITH_HOST and ("." in value or ":" in value):
+            yield machine_of(_part(word, value))
         if "." in key and _ABOUT_HOSTS.search(key) and "/" not in key:
-            for value in (word,) if equals else words[at + 1 : at + 2]:
-                yield from _parts_of_hosts(_part(value, value.text.partition("=")[2] or value.text))
+            for each in (word,) if equals else words[at + 1 : at + 2]:
+                yield from _parts_of_hosts(_part(each, each.text.partition("=")[2] or each.text))
     at = next((at for at, text in enumerate(texts) if text in _REMOTE), len(texts))
     operand = next((word for word in words[at + 1 :] if not word.text.startswith("-")), None)
     if operand is not None and ":" in operand.text.partition("/")[0] and "://" not in operand.text:
