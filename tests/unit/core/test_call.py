@@ -35,6 +35,15 @@ def test_a_bare_name_makes_a_call_without_arguments() -> None:
     assert (call.kind, call.server, call.call_id, call.origin) == (PayloadKind.FUNCTION, None, None, None)
 
 
+def test_the_name_that_a_host_shows_is_no_part_of_what_is_decided() -> None:
+    """It is for words alone, and must be a name."""
+    call = ToolCall("bash", {"command": "ls"}, shown="Bash")
+    assert call.shown == "Bash"
+    assert (call.tool, call.digest) == ("bash", ToolCall("bash", {"command": "ls"}).digest)
+    with pytest.raises(CallError, match="shown name"):
+        ToolCall("bash", shown="")
+
+
 @pytest.mark.parametrize(
     "name", ["a", "read_file", "Read File", "a/b", "été", "工具", "x" * 256, "mcp", "mcp-x", "MCP:a"]
 )
