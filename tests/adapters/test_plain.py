@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from permitry.config.load import load_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.errors import CallBlockedError
+from permitry.errors import CallBlockedError, ReplayError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit, Refusal
 from permitry.session import Session
@@ -189,14 +190,38 @@ def test_a_crash_of_the_function_is_recorded_and_raised() -> None:
     assert guard.recorder.records[-1]["outcome"] == "crashed"
 
 
-def test_what_the_guard_leaves_to_the_host_runs() -> None:
-    """With what it was called with."""
+def test_a_guard_that_leaves_calls_to_its_host_is_refused() -> None:
+    """There is no host here that asks, and no record of what it would run."""
+    guard = Guard(unmatched="silence")
+    with pytest.raises(ValueError, match="no other way of asking"):
+        guarded(guard)
+    with pytest.raises(ValueError, match="no other way of asking"):
+        permitted(guard, "look", {"path": "a"})
 
-    @guarded(Guard(unmatched="silence"))
-    def look(path: str) -> str:
-        return path
 
-    assert look("a") == "a"
+@pytest.mark.parametrize("manager", [permitted, apermitted])
+def test_a_context_manager_is_not_a_decorator(manager: Any) -> None:  # noqa: ANN401 -- either of two functions
+    """The function would run with arguments that were never decided about, and again and again."""
+    block = manager(Guard(session=Session(yolo_mode=True)), "write", {"path": "a"})
+    with pytest.raises(TypeError, match="not callable"):
+        block(len)
+
+
+def test_a_block_of_async_code_runs_once() -> None:
+    """What was permitted once, is not permitted again."""
+    guard = Guard(session=Session(yolo_mode=True))
+
+    async def twice() -> None:
+        block = apermitted(guard, "write", {"path": "a"}, call_id="c1")
+        async with block:
+            pass
+        async with block:
+            raise NotImplementedError
+
+    with pytest.raises(ReplayError):
+        asyncio.run(twice())
+    assert isinstance(guard.recorder, MemoryRecorder)
+    assert [record["event"] for record in guard.recorder.records] == ["decided", "started", "finished"]
 
 
 def test_a_function_without_names_for_its_arguments_cannot_be_guarded() -> None:

@@ -1,22 +1,26 @@
 """For code without a framework: a decorator and context managers that run what is permitted."""
 
-import contextlib
 import functools
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from typing import Any, ParamSpec, TypeVar, cast
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar, assert_never, cast
+
+import attrs
 
 from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import is_async
-from permitry.errors import CallBlockedError
+from permitry.errors import CallBlockedError, ReplayError
 from permitry.guard import Guard
 from permitry.outcome import Permit, Refusal, Silence
 
 __all__ = ["CAPABILITIES", "apermitted", "guarded", "permitted"]
 
 CAPABILITIES = Capabilities(asks="inline", in_parallel=True)
+
+_SILENT = 'there is no other way of asking here: use a Guard without unmatched="silence"'
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -28,11 +32,13 @@ def guarded(
     """Return a decorator: the function, async or not, runs only where the guard permits its call.
 
     Rules see `name`, or else the name of the function, and its arguments by their names. The function gets the
-    arguments that were permitted. One that the guard leaves to the host runs.
+    arguments that were permitted.
 
-    Raises, when the function is called: `CallBlockedError` with the text for the model; `TypeError` for arguments that
-    the function does not take.
+    Raises: `ValueError` for a guard that leaves calls to its host. When the function is called: `CallBlockedError` with
+    the text for the model; `TypeError` for arguments that the function does not take.
     """
+    if guard.unmatched == "silence":
+        raise ValueError(_SILENT)
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         tool, signature = name or function.__name__, inspect.signature(function)
@@ -48,14 +54,14 @@ def guarded(
 
             @functools.wraps(function)
             async def arun(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-                with _taken(await guard.ainline(asked(args, kwargs), spec)) as arguments:
+                with _permit(await guard.ainline(asked(args, kwargs), spec)) as arguments:
                     return await work(**arguments)
 
             return cast("Callable[Parameters, Result]", arun)
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-            with _taken(guard.inline(asked(args, kwargs), spec)) as arguments:
+            with _permit(guard.inline(asked(args, kwargs), spec)) as arguments:
                 return cast("Callable[..., Any]", function)(**arguments)
 
         return cast("Callable[Parameters, Result]", run)
@@ -63,37 +69,54 @@ def guarded(
     return decorate
 
 
-@contextlib.contextmanager
-def permitted(
-    guard: Guard, name: str, arguments: Mapping[str, Any] | str, *, call_id: str | None = None
-) -> Iterator[dict[str, Any]]:
-    """Run a block with the arguments that were permitted, and record how it ended.
+def permitted(guard: Guard, name: str, arguments: Mapping[str, Any] | str, *, call_id: str | None = None) -> Permit:
+    """Return the permit of a call, for a block of code that runs once, with the arguments that were permitted.
 
     Raises: `CallBlockedError` with the text for the model; then the block does not run.
     """
-    with _taken(guard.inline(guard.call(name, arguments, call_id=call_id))) as taken:
-        yield taken
+    return _permit(guard.inline(guard.call(name, arguments, call_id=call_id)))
 
 
-@contextlib.asynccontextmanager
-async def apermitted(
+def apermitted(
     guard: Guard, name: str, arguments: Mapping[str, Any] | str, *, call_id: str | None = None
-) -> AsyncIterator[dict[str, Any]]:
-    """Do what `permitted` does without blocking the event loop while a human thinks."""
-    with _taken(await guard.ainline(guard.call(name, arguments, call_id=call_id))) as taken:
-        yield taken
+) -> "AsyncPermit":
+    """Do what `permitted` does, for `async with`, without blocking the event loop while a human thinks."""
+    return AsyncPermit(guard, guard.call(name, arguments, call_id=call_id))
 
 
-@contextlib.contextmanager
-def _taken(outcome: Permit | Refusal | Silence) -> Iterator[dict[str, Any]]:
+# Neither is made by contextlib: such a context manager is a decorator as well, of functions with other arguments.
+@attrs.define(eq=False)
+class AsyncPermit:
+    """A block of async code that runs once, and only where its guard permits the call."""
+
+    _guard: Guard = attrs.field(repr=False)
+    _call: ToolCall | Refusal
+    _permit: Permit | None = attrs.field(default=None, init=False, repr=False)
+
+    async def __aenter__(self) -> dict[str, Any]:
+        permit = _permit(await self._guard.ainline(self._call))
+        if self._permit is not None:
+            raise ReplayError("this block has already run")
+        self._permit = permit
+        return permit.take()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._permit is not None:
+            self._permit.__exit__(kind, error, traceback)
+
+
+def _permit(outcome: Permit | Refusal | Silence) -> Permit:
     match outcome:
+        case Permit():
+            return outcome
         case Refusal():
             raise CallBlockedError(outcome.text, outcome.decision)
         case Silence():
-            yield outcome.call.to_dict()
-        case Permit():
-            with outcome as arguments:
-                yield arguments
+            raise ValueError(_SILENT)
+        case _:
+            assert_never(outcome)
 
 
 def _check(tool: str, function: Callable[..., object], signature: inspect.Signature) -> None:
