@@ -9,7 +9,7 @@ import time
 import traceback
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, NoReturn, Self, TypeAlias
 
 import attrs
 
@@ -25,8 +25,17 @@ from permitry.errors import RegistryError
 __all__ = ["Ask", "Blocked", "Cause", "Decided", "Pending", "Permit", "Ready", "Refusal", "Silence"]
 
 
+class _Outcome:
+    """What becomes of a call: never a condition, as a call that is refused would be as true as one that may run."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} is not a yes or no; compare its type, as in `match outcome:`")
+
+
 @attrs.frozen
-class Ready:
+class Ready(_Outcome):
     """A call that may run now: hand the outcome to `ToolHandler.run`. `is_approved` says that a human was asked."""
 
     call: ToolCall
@@ -52,7 +61,7 @@ class Cause(enum.Enum):
 
 
 @attrs.frozen
-class Blocked:
+class Blocked(_Outcome):
     """A call that does not run, and why; `result` is what is shown to the model."""
 
     call: ToolCall
@@ -62,7 +71,7 @@ class Blocked:
 
 
 @attrs.frozen
-class Pending:
+class Pending(_Outcome):
     """A call that waits for a human: answer it with `ToolHandler.resolve(pending_id, response)`."""
 
     pending_id: str
@@ -72,7 +81,7 @@ class Pending:
 
 
 @attrs.frozen
-class Silence:
+class Silence(_Outcome):
     """A call that no rule is about, left to the host's own way of asking. Only where `unmatched` is `silence`."""
 
     call: ToolCall
@@ -84,7 +93,7 @@ Decided: TypeAlias = Ready | Blocked | Pending | Silence
 
 
 @attrs.define(eq=False)
-class Permit:
+class Permit(_Outcome):
     """A call that the host may run now, once: `take` before it runs, `done` afterwards.
 
     As a context manager it does both: `with permit as arguments:` runs `done(ok=True)` at the end, unless `done` was
@@ -138,7 +147,7 @@ class Permit:
 
 
 @attrs.frozen
-class Refusal:
+class Refusal(_Outcome):
     """A call that does not run: show `text` to the model in place of a result.
 
     `rule` is the id of the rule that blocks it, or None; `decision` is None for what is not a call. With
@@ -159,7 +168,7 @@ class Refusal:
 
 
 @attrs.frozen
-class Ask:
+class Ask(_Outcome):
     """A call that waits for a human: show the request, and answer with `Guard.answer(ask.id, response)`."""
 
     id: str

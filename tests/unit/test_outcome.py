@@ -5,9 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
 from permitry.errors import AuditError, RegistryError, ReplayError
 from permitry.guard import Guard
+from permitry.handler import ToolHandler
 from permitry.outcome import Ask, Permit
 from permitry.session import Session
 
@@ -132,6 +135,24 @@ def test_an_interrupt_is_recorded_and_passed_on(permit: Permit, recorded: Callab
     with pytest.raises(KeyboardInterrupt), permit:
         raise KeyboardInterrupt
     assert recorded()[-1] == "finished cancelled"
+
+
+def test_no_outcome_is_a_yes_or_no() -> None:
+    """`if guard.check(call):` would run what is refused."""
+    blocks = load_policy('schema = 1\n[[rule]]\nid = "b"\neffect = "block"\ntools = ["*"]\n')
+    decided: list[object] = [
+        *(guard.check(_CALL) for guard in (Guard(), Guard(blocks), Guard(unmatched="silence"))),
+        Guard(session=Session(yolo_mode=True)).check(_CALL),
+    ]
+    handler = ToolHandler()
+    handler.registry.register(ToolSpec("write"), lambda _: "done")
+    decided += [each.begin(_CALL) for each in (handler, ToolHandler())]
+    handler.session.switch_mode("yolo")
+    decided.append(handler.begin(_CALL.with_id("c2")))
+    for outcome in decided:
+        with pytest.raises(TypeError, match=f"a {type(outcome).__name__} is not a yes or no"):
+            bool(outcome)
+    assert len({type(outcome) for outcome in decided}) == 7
 
 
 def test_a_question_is_plain_json() -> None:
