@@ -29,9 +29,10 @@ class ToolConfirmationResponse:
     @property
     def is_approval(self) -> bool:
         """Whether the call may run."""
-        return self.approved and not self.abort
+        # Compared: without attrs' validators, any text is a flag, and "no" is as true as "yes".
+        return self.approved is True and self.abort is False
 
     @property
     def is_remembered(self) -> bool:
         """Whether the tool goes on the ignore list."""
-        return self.skip_future and self.is_approval
+        return self.skip_future is True and self.is_approval

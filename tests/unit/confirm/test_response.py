@@ -53,3 +53,11 @@ def test_an_answer_cannot_be_changed() -> None:
     response: Any = ToolConfirmationResponse(False)
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         response.approved = True
+
+
+def test_without_validators_a_text_approves_nothing() -> None:
+    """They can be switched off for the whole process."""
+    with attrs.validators.disabled():
+        answers: list[Any] = [{"approved": "no"}, {"approved": True, "abort": "yes"}, {"approved": True, "abort": None}]
+        assert not any(ToolConfirmationResponse(**flags).is_approval for flags in answers)
+        assert not ToolConfirmationResponse(True, skip_future="no").is_remembered  # type: ignore[arg-type]
