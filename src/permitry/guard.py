@@ -8,6 +8,7 @@ import attrs
 
 from permitry.audit.record import RunRecord, decision_fields
 from permitry.config.diagnostics import nearest
+from permitry.confirm.handled import Asker
 from permitry.confirm.ledger import PendingConfirmation
 from permitry.confirm.refusal import asked_before, changed_tool, too_many_questions, used_id
 from permitry.confirm.response import ToolConfirmationResponse
@@ -57,7 +58,7 @@ class Guard(Questions):
         default="confirm", kw_only=True, validator=attrs.validators.in_(("confirm", "silence"))
     )
     _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
-    _deciding: set[tuple[str | None, str]] = attrs.field(factory=set, init=False, repr=False)
+    _deciding: set[tuple[Asker, str | None, str]] = attrs.field(factory=set, init=False, repr=False)
     _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
 
     # What a host does with a call ---------------------------------------------------------------------------------
@@ -174,21 +175,21 @@ class Guard(Questions):
             call = call.with_id(f"call-{self.ledger.new_id()}")
         call = self._resolved(call)
         with self._lock, self.session.lock:
-            outcome = self.handled.find(call)
+            outcome = self.handled.find(self._asker, call)
             if outcome is None or (is_asked and self._is_withdrawn(outcome)):
                 outcome = self._first_decided(call, spec, is_given=is_given, is_asked=is_asked)
-                self.handled.keep(call, outcome, is_open=type(outcome) is Pending)
+                self.handled.keep(self._asker, call, outcome, is_open=type(outcome) is Pending)
             return outcome
 
     def _first_decided(self, call: ToolCall, spec: ToolSpec | None, *, is_given: bool, is_asked: bool) -> Decided:
-        key = (call.call_id, call.digest)
+        key = (self._asker, call.call_id, call.digest)
         if key in self._deciding:
             raise LedgerError(f"the call `{call.call_id}` is being decided already")
         self._deciding.add(key)
         try:
             # Looked up once: what is decided on, recorded, asked about and authorized is one tool, even after a reload.
             spec = self._declared(call, spec)
-            if self.handled.is_used(call, is_given=is_given):
+            if self.handled.is_used(self._asker, call, is_given=is_given):
                 return self._refused(call, spec, used_id(call, self.policy.version), Cause.HANDLED)
             return self._new(call, spec, is_asked=is_asked)
         finally:

@@ -16,7 +16,7 @@ from permitry.confirm.channel import (
     UnattendedChannel,
     check_channel,
 )
-from permitry.confirm.handled import HandledCalls
+from permitry.confirm.handled import Asker, HandledCalls
 from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
 from permitry.confirm.notifier import ToolRejectionNotifier
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
@@ -134,7 +134,9 @@ class Questions(TurnDiffs):
     def _is_asked(self, pending: Pending) -> bool:
         """Return whether the question is open, and the request shows the very call it is about."""
         question = self.ledger.find(pending.pending_id)
-        return question is not None and question.call == pending.call == pending.request.call
+        if question is None or question.asker != self._asker:
+            return False
+        return question.call == pending.call == pending.request.call
 
     def _pending(self, call: ToolCall, spec: ToolSpec | None, decision: Decision) -> Pending | Blocked:
         """Open a question about a call.
@@ -152,14 +154,14 @@ class Questions(TurnDiffs):
     def _opened(self, call: ToolCall, decision: Decision, spec: ToolSpec | None) -> PendingConfirmation:
         """Open a question; if the ledger is full, questions past their deadline are closed first."""
         try:
-            return self.ledger.open(call, decision, spec)
+            return self.ledger.open(call, decision, spec, self._asker)
         except FullLedgerError:
             late = self.ledger.expire()
             for question in late:
                 self._close(question, "no answer in time")
             if not late:
                 raise
-            return self.ledger.open(call, decision, spec)
+            return self.ledger.open(call, decision, spec, self._asker)
 
     # Answers ----------------------------------------------------------------------------------------------------
 
@@ -175,15 +177,13 @@ class Questions(TurnDiffs):
             return self._unanswered(pending, str(error))
 
     def _claimed(self, pending_id: str) -> PendingConfirmation:
-        """Claim a question that was asked here; the guards of other agents may share the ledger.
+        """Claim a question of this session and agent; the guards of others may share the ledger.
 
         Raises: `LedgerError`.
         """
         question = self.ledger.find(pending_id)
-        if question is not None:
-            kept = self.handled.find(question.call)
-            if not isinstance(kept, Pending) or kept.pending_id != pending_id:
-                raise LedgerError(f"the question `{pending_id}` was asked somewhere else")
+        if question is not None and question.asker != self._asker:
+            raise LedgerError(f"the question `{pending_id}` was asked somewhere else")
         return self.ledger.claim(pending_id)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
@@ -212,7 +212,7 @@ class Questions(TurnDiffs):
     def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
         with self._lock:
             try:
-                question = self.ledger.claim(pending.pending_id)
+                question = self._claimed(pending.pending_id)
             except LateAnswerError as late:
                 question = late.pending
             except LedgerError:
@@ -242,9 +242,14 @@ class Questions(TurnDiffs):
 
     # Keeping ----------------------------------------------------------------------------------------------------
 
+    @property
+    def _asker(self) -> Asker:
+        """Whose calls are decided: outcomes and questions of another session or agent are not found by these."""
+        return self.session.id, self.session.agent
+
     def _keep(self, outcome: Decided, *calls: ToolCall) -> None:
         for call in calls:
-            self.handled.keep(call, outcome, is_open=isinstance(outcome, Pending))
+            self.handled.keep(self._asker, call, outcome, is_open=isinstance(outcome, Pending))
 
     def _record(self, event: str, call: ToolCall, details: Mapping[str, object]) -> bool:
         """Record the event, and return whether that worked; a call that is not recorded must not run."""

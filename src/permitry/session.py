@@ -1,5 +1,6 @@
 """The mutable state of one agent session, from which every context is read."""
 
+import secrets
 import threading
 import time
 from collections import Counter
@@ -15,6 +16,10 @@ from permitry.core.source import RuleSource
 from permitry.core.template import Template
 
 __all__ = ["Session"]
+
+
+def _new_id() -> str:
+    return secrets.token_hex(8)
 
 
 @attrs.define
@@ -45,6 +50,8 @@ class Session:
     """Rules that count besides those of the policy, for the calls of this session and of its sub-agents."""
     lists: Lists | None = attrs.field(default=None, kw_only=True, repr=False, converter=lists_of)
     """Values by name, which are added to the named lists in the rules; a list that no rule uses is an error."""
+    id: str = attrs.field(factory=_new_id, init=False, repr=False, eq=False, on_setattr=attrs.setters.frozen)
+    """Like that of no other session, those of sub-agents included: whose calls and questions are meant."""
     lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
     """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
     bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)

@@ -1,6 +1,7 @@
 """A guard for a host that runs its tools itself: what it permits, refuses, asks about, and leaves alone."""
 
 import asyncio
+import copy
 from collections import UserDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -242,6 +243,60 @@ def test_an_answer_is_for_the_guard_that_asked() -> None:
     assert isinstance(refusal, Refusal)
     assert refusal.cause is Cause.NOT_ASKED
     assert isinstance(asked.answer(ask.id, _YES), Permit)
+
+
+def _sub(guard: Guard) -> Guard:
+    return attrs.evolve(guard, session=guard.session.child("sub"))
+
+
+def _copied(guard: Guard) -> Guard:
+    other = copy.copy(guard)
+    other.session = guard.session.child("sub")
+    return other
+
+
+def _replaced(guard: Guard) -> Guard:
+    guard.session = guard.session.child("sub")
+    return guard
+
+
+def _renamed(guard: Guard) -> Guard:
+    guard.session.agent = "sub"
+    return guard
+
+
+_OTHERS = pytest.mark.parametrize("other", [_sub, _copied, _replaced, _renamed])
+
+
+@_OTHERS
+def test_what_one_agent_was_permitted_is_decided_for_another(other: Callable[[Guard], Guard]) -> None:
+    """Sub-agents give the same ids to their calls, and are allowed less."""
+    guard = _guard()
+    guard.check(_call("look", "c1"))
+    child = other(guard)
+    child.session.switch_mode("plan")
+    assert isinstance(child.check(_call("look", "c1")), Refusal)
+
+
+@_OTHERS
+def test_the_question_of_one_agent_has_no_answer_from_another(other: Callable[[Guard], Guard]) -> None:
+    """Nor is it the question of that one."""
+    guard = _guard()
+    ask = _ask(guard)
+    child = other(guard)
+    assert _ask(child).id != ask.id
+    refusal = child.answer(ask.id, _YES)
+    assert isinstance(refusal, Refusal)
+    assert refusal.cause is Cause.NOT_ASKED
+
+
+def test_a_guard_for_each_request_answers_for_its_session() -> None:
+    """With the ledger that they share, and once."""
+    first = _guard(ledger=ConfirmationLedger())
+    ask = _ask(first)
+    second = _guard(ledger=first.ledger, session=first.session)
+    assert isinstance(second.answer(ask.id, _YES), Permit)
+    assert isinstance(first.answer(ask.id, _YES), Refusal)
 
 
 def test_a_late_answer_permits_nothing() -> None:

@@ -8,16 +8,18 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.fingerprints import Fingerprints
 
-__all__ = ["HandledCalls"]
+__all__ = ["Asker", "HandledCalls"]
 
 Outcome = TypeVar("Outcome")
-_Key: TypeAlias = tuple[str | None, str]
+Asker: TypeAlias = tuple[str, str]
+"""Who makes calls: the id of a session, and an agent."""
+_Key: TypeAlias = tuple[Asker, str | None, str]
 
 
 # What is set later is not validated: attrs would do that for every field, several times a call.
 @attrs.define(eq=False, on_setattr=attrs.setters.NO_OP)
 class HandledCalls(Generic[Outcome]):
-    """Outcomes by call: the same call is one with the same id, tool and arguments. Not thread-safe.
+    """Outcomes by call: the same call is one of the same asker with the same id, tool and arguments. Not thread-safe.
 
     Those of open questions are all kept, as there is a bound on these; of the others the last `calls`, and no more than
     go with `size` bytes of arguments. Of what is not kept, `ids` are remembered in 24 bytes each; past that every id
@@ -33,17 +35,17 @@ class HandledCalls(Generic[Outcome]):
     _forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
     _is_full: bool = attrs.field(default=False, init=False, repr=False)
 
-    def find(self, call: ToolCall) -> Outcome | None:
+    def find(self, asker: Asker, call: ToolCall) -> Outcome | None:
         """Return what became of a call, or None where that is not kept."""
-        key = call.call_id, call.digest
+        key = asker, call.call_id, call.digest
         settled = self._settled.get(key)
         if settled is not None:
             return settled[0]
         return self._open.get(key) if self._open else None
 
-    def keep(self, call: ToolCall, outcome: Outcome, *, is_open: bool) -> None:
+    def keep(self, asker: Asker, call: ToolCall, outcome: Outcome, *, is_open: bool) -> None:
         """Keep what became of a call, in place of what was kept before; `is_open` while it waits for an answer."""
-        key = call.call_id, call.digest
+        key = asker, call.call_id, call.digest
         if self._open:
             self._open.pop(key, None)
         if key in self._settled:
@@ -57,7 +59,7 @@ class HandledCalls(Generic[Outcome]):
         while len(self._settled) > self.calls or self._taken > self.size:
             self._forget()
 
-    def is_used(self, call: ToolCall, *, is_given: bool) -> bool:
+    def is_used(self, asker: Asker, call: ToolCall, *, is_given: bool) -> bool:
         """Return whether a call may have been handled whose outcome is not kept.
 
         `is_given` says that its id comes from outside: when too many have been used to remember them all, none of these
@@ -66,7 +68,7 @@ class HandledCalls(Generic[Outcome]):
         # An id that the handler has just made up is like no other.
         if self._forgotten is None or not is_given:
             return False
-        return self._is_full or self._forgotten.count(hash((call.call_id, call.digest))) > 0
+        return self._is_full or self._forgotten.count(hash((asker, call.call_id, call.digest))) > 0
 
     def _forget(self) -> None:
         # INVARIANT: law 4. What is forgotten of a call is what became of it, never that it was handled.

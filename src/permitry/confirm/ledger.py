@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import attrs
 
+from permitry.confirm.handled import Asker
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec
@@ -25,7 +26,7 @@ class PendingConfirmation:
     """A call that waits for an answer; `deadline` is on the ledger's clock.
 
     `spec` is the tool's declaration when the question was asked: the answer is about that tool. None for an undeclared
-    tool.
+    tool. `asker` is who made the call: the answer is for no other session or agent.
     """
 
     pending_id: str
@@ -33,6 +34,7 @@ class PendingConfirmation:
     decision: Decision
     deadline: float
     spec: ToolSpec | None = attrs.field(default=None, repr=False)
+    asker: Asker | None = attrs.field(default=None, repr=False)
     process: int = attrs.field(factory=os.getpid, repr=False)
 
 
@@ -53,12 +55,14 @@ class ConfirmationLedger:
     _taken: int = attrs.field(default=0, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
-    def open(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> PendingConfirmation:
+    def open(
+        self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None, asker: Asker | None = None
+    ) -> PendingConfirmation:
         """Note a question and return it with its id; `spec` is None for an undeclared tool.
 
         Raises: `FullLedgerError` when too many are open; `LedgerError` for an id that is in use.
         """
-        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, spec)
+        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, spec, asker)
         with self._lock:
             if question.pending_id in self._open:
                 raise LedgerError(f"the id `{question.pending_id}` is already in use")

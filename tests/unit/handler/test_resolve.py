@@ -361,12 +361,23 @@ def test_a_yes_does_not_lift_a_block_that_came_in_between(
 
 
 def test_a_yes_does_not_lift_a_plan_mode_that_came_in_between(handler: ToolHandler, ask: Ask) -> None:
-    """A session that was replaced counts like a policy that was."""
+    """A mode counts like a rule."""
     pending = ask()
-    handler.session = Session(is_plan_mode=True)
+    handler.session.switch_mode("plan")
     outcome = handler.resolve(pending.pending_id, _YES)
     assert isinstance(outcome, Blocked)
     assert "Plan mode is on" in outcome.result.text
+
+
+def test_an_answer_is_for_the_session_that_asked(handler: ToolHandler, ask: Ask) -> None:
+    """One that took its place has modes of its own."""
+    pending, asked = ask(), handler.session
+    handler.session = Session(yolo_mode=True)
+    with pytest.raises(LedgerError, match="asked somewhere else"):
+        handler.resolve(pending.pending_id, _YES)
+    assert isinstance(handler.ask(pending), Blocked)
+    handler.session = asked
+    assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
 
 
 def test_a_no_stays_a_no_when_the_rules_would_allow(handler: ToolHandler, ask: Ask) -> None:
