@@ -174,7 +174,7 @@ class Guard(Questions):
             # Not a sequence number: a model could use the same id for one of its calls.
             call = call.with_id(f"call-{self.ledger.new_id()}")
         call = self._resolved(call)
-        with self._lock, self.session.lock:
+        with self.session.lock:
             outcome = self.handled.find(self._asker, call)
             if outcome is None or (is_asked and self._is_withdrawn(outcome)):
                 outcome = self._first_decided(call, spec, is_given=is_given, is_asked=is_asked)

@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import os
-import threading
 from collections.abc import Awaitable, Callable, Mapping
 
 import attrs
@@ -65,7 +64,6 @@ class Questions(TurnDiffs):
     ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
     handled: HandledCalls[Decided] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
-    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Raise `RuleError` when the rules or the lists of the session cannot be used with the policy."""
@@ -95,7 +93,7 @@ class Questions(TurnDiffs):
         """
         if not isinstance(response, ToolConfirmationResponse):
             raise TypeError(f"an answer is a ToolConfirmationResponse, not {response!r}")
-        with self._lock, self.session.lock:
+        with self.session.lock:
             try:
                 question = self._claimed(pending_id)
             except LateAnswerError as error:
@@ -210,7 +208,7 @@ class Questions(TurnDiffs):
         raise NotImplementedError
 
     def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
-        with self._lock:
+        with self.session.lock:
             try:
                 question = self._claimed(pending.pending_id)
             except LateAnswerError as late:

@@ -1,7 +1,9 @@
 """A guard for a host that runs its tools itself: what it permits, refuses, asks about, and leaves alone."""
 
 import asyncio
+import contextlib
 import copy
+import threading
 from collections import UserDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -184,6 +186,32 @@ def test_one_thread_of_many_takes_the_permit() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(run, range(64)))
     assert taken == [{"path": "a"}]
+
+
+def test_agents_that_decide_through_each_other_wait_for_no_lock() -> None:
+    """Such as a record of one that asks about a call of the other: they have one lock, that of their family."""
+    parent = _guard()
+    child = _guard(session=parent.session.child("sub"))
+    both = threading.Barrier(2)
+
+    @attrs.define
+    class Asking(MemoryRecorder):
+        other: Guard = attrs.field(kw_only=True)
+
+        def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+            super().record(event, call, **details)
+            if call.tool == "look":
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    both.wait(0.1)
+                self.other.check(_call("inner"))
+
+    parent.recorder, child.recorder = Asking(other=child), Asking(other=parent)
+    threads = [threading.Thread(target=each.check, args=(_call("look"),), daemon=True) for each in (parent, child)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in threads)
 
 
 # Answers ----------------------------------------------------------------------------------------------------------
