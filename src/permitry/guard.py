@@ -286,9 +286,9 @@ class Guard(Questions):
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
         context, spec = AuthContext.from_state(self.session), self._declared(call, question.spec)
-        now, _ = self._checked(call, context, self.policy.decide(call, context, spec))
+        now, cause = self._checked(call, context, self.policy.decide(call, context, spec))
         if now.verdict is not Verdict.BLOCK and digest_of(spec) != digest_of(question.spec):
-            now = changed_tool(call, now)
+            now, cause = changed_tool(call, now), Cause.POLICY
         is_edited = call.digest != question.call.digest
         decision = now if is_edited or now.verdict is Verdict.BLOCK else question.decision
         if is_edited or decision is not question.decision:
@@ -296,9 +296,9 @@ class Guard(Questions):
             if not self._record("decided", call, decision_fields(decision) | details):
                 return not_recorded(call, decision)
         if decision.verdict is Verdict.BLOCK:
-            return self._blocked(call, decision)
+            return self._blocked(call, decision, cause)
         outcome = self._ready(call, spec, context, decision, approved=True)
-        is_asked_anyway = question.decision.is_question_of_rule or decision.is_question_of_rule
+        is_asked_anyway = question.decision.is_question_of_rule or now.is_question_of_rule
         if response.is_remembered and isinstance(outcome, Ready) and not is_asked_anyway:
             self.session.ignore(call.tool)
         return outcome

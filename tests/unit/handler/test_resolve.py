@@ -12,8 +12,10 @@ from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import LateAnswerError, LedgerError
+from permitry.errors import LateAnswerError, LedgerError, ToolError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.session import Session
 
@@ -157,6 +159,37 @@ def test_an_edit_from_or_into_a_restriction_is_not_remembered(
 
 
 # Edited arguments -------------------------------------------------------------------------------------------------
+
+
+def test_what_a_rule_asks_about_by_now_is_not_remembered(handler: ToolHandler, ask: Ask, restrict: Restrict) -> None:
+    """The yes is for the call, and the next one is asked about."""
+    pending = ask("secret")
+    restrict(Verdict.CONFIRM)
+    assert isinstance(handler.resolve(pending.pending_id, ToolConfirmationResponse(True, skip_future=True)), Ready)
+    assert handler.session.tool_ignore_list == []
+
+
+def test_an_edit_that_the_tool_cannot_take_says_so() -> None:
+    """And an edit is brought into the form that rules see, like the arguments of a model."""
+
+    def check(given: dict[str, Any]) -> None:
+        if given["to"] == "nowhere":
+            raise ToolError("there is no such place")
+
+    def low(given: dict[str, Any]) -> dict[str, Any]:
+        return {"to": given["to"].lower()}
+
+    handler = ToolHandler()
+    handler.registry.register(ToolSpec("send"), with_check(lambda _: "sent", check, canonical=low))
+    misfit, fit = (handler.begin(ToolCall("send", {"to": "a"}, call_id=each)) for each in ("c1", "c2"))
+    assert isinstance(misfit, Pending)
+    assert isinstance(fit, Pending)
+    outcome = handler.resolve(misfit.pending_id, _edited(to="nowhere"))
+    assert isinstance(outcome, Blocked)
+    assert outcome.cause is Cause.MISFIT
+    outcome = handler.resolve(fit.pending_id, _edited(to="B"))
+    assert isinstance(outcome, Ready)
+    assert outcome.call.arguments == {"to": "b"}
 
 
 def test_edited_arguments_are_what_runs(handler: ToolHandler, ask: Ask, ran: Ran) -> None:
