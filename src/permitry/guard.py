@@ -175,7 +175,7 @@ class Guard(Questions):
             call = call.with_id(f"call-{self.ledger.new_id()}")
         call = self._resolved(call)
         with self.session.lock:
-            outcome = self.handled.find(self._asker, call)
+            outcome = self._kept(call)
             if outcome is None or (is_asked and self._is_withdrawn(outcome)):
                 outcome = self._first_decided(call, spec, is_given=is_given, is_asked=is_asked)
                 self.handled.keep(self._asker, call, outcome, is_open=type(outcome) is Pending)

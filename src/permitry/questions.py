@@ -156,7 +156,9 @@ class Questions(TurnDiffs):
         except FullLedgerError:
             late = self.ledger.expire()
             for question in late:
-                self._close(question, "no answer in time")
+                # Others see for themselves that theirs are gone: see `_kept`.
+                if question.asker == self._asker:
+                    self._close(question, "no answer in time")
             if not late:
                 raise
             return self.ledger.open(call, decision, spec, self._asker)
@@ -224,8 +226,8 @@ class Questions(TurnDiffs):
             details = {"pending_id": pending.pending_id, "error": type(error).__name__}
             self._record("interrupted", pending.call, details)
 
-    def _close(self, question: PendingConfirmation, error: str | None) -> Blocked:
-        """Settle a claimed question without an approval."""
+    def _close(self, question: PendingConfirmation | Pending, error: str | None) -> Blocked:
+        """Settle a question that is not open any more, without an approval."""
         call = question.call
         blocked = self._unanswered_block(call, question.decision, error or "")
         if error:
@@ -244,6 +246,13 @@ class Questions(TurnDiffs):
     def _asker(self) -> Asker:
         """Whose calls are decided: outcomes and questions of another session or agent are not found by these."""
         return self.session.id, self.session.agent
+
+    def _kept(self, call: ToolCall) -> Decided | None:
+        """Return what became of a call; one whose question is gone from a shared ledger was not answered."""
+        kept = self.handled.find(self._asker, call)
+        if isinstance(kept, Pending) and self.ledger.find(kept.pending_id) is None:
+            return self._close(kept, "the question is not open any more")
+        return kept
 
     def _keep(self, outcome: Decided, *calls: ToolCall) -> None:
         for call in calls:

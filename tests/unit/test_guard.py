@@ -327,6 +327,27 @@ def test_a_guard_for_each_request_answers_for_its_session() -> None:
     assert isinstance(first.answer(ask.id, _YES), Refusal)
 
 
+def test_guards_that_share_a_ledger_close_their_own_questions() -> None:
+    """In their own records; a question that another one removed is settled when its call comes again."""
+    now = [0.0]
+    ledger = ConfirmationLedger(lifetime=10, clock=lambda: now[0], most=1)
+    first, second = _guard(ledger=ledger), _guard(ledger=ledger)
+    late = _ask(first)
+    now[0] = 11
+    _ask(second)
+    refusal = first.check(_call("write", "c1"))
+    assert isinstance(refusal, Refusal)
+    assert refusal.cause is Cause.UNANSWERED
+    assert first.check(_call("write", "c1")) == refusal
+    assert isinstance(first.answer(late.id, _YES), Refusal)
+    assert [_events(each) for each in (first, second)] == [["decided", "asked", "answered"], ["decided", "asked"]]
+
+
+def _events(guard: Guard) -> list[object]:
+    assert isinstance(guard.recorder, MemoryRecorder)
+    return [record["event"] for record in guard.recorder.records]
+
+
 def test_a_late_answer_permits_nothing() -> None:
     """The call counts as one that was not answered."""
     now = [0.0]

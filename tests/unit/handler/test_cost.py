@@ -20,14 +20,14 @@ from permitry.handler import ToolHandler
 from permitry.outcome import Pending
 from permitry.session import Session
 
-_MOST = 195
+_MOST = 196
 _FORGETTING = 13
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
 From 165: outcomes, history and records are counted as they are added, so that no memory grows with a session.
 From 176: the arguments are checked before anybody is asked, and a run may report.
 From 185: a guard decides, and asks the handler for what only its registry knows.
-From 192: outcomes are those of a session and an agent.
+From 192: outcomes are those of a session and an agent, and a question may be gone.
 """
 
 
