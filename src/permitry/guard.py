@@ -96,6 +96,9 @@ class Guard(Questions):
 
         `spec` is the host's declaration of the tool. `asked` says that the host knows of a question about this call,
         such as one that it stored before a restart: whatever the rules say by now, the call is asked about at least.
+
+        A call that is left to the host is decided each time, as it may run each time, and so is one of which the guard
+        learns that it was asked about. What is decided again counts again for budgets, and is never less strict.
         """
         outcome = call if isinstance(call, Refusal) else self._decided(call, spec, is_asked=asked)
         if isinstance(outcome, Pending):
@@ -175,13 +178,15 @@ class Guard(Questions):
             call = call.with_id(f"call-{self.ledger.new_id()}")
         call = self._resolved(call)
         with self.session.lock:
-            outcome = self._kept(call)
-            if outcome is None or (is_asked and self._is_withdrawn(outcome)):
-                outcome = self._first_decided(call, spec, is_given=is_given, is_asked=is_asked)
-                self.handled.keep(self._asker, call, outcome, is_open=type(outcome) is Pending)
-            return outcome
+            kept = self._kept(call)
+            if kept is None or isinstance(kept, Silence) or (is_asked and self._is_withdrawn(kept)):
+                kept = self._first_decided(call, spec, kept, is_given=is_given, is_asked=is_asked)
+                self.handled.keep(self._asker, call, kept, is_open=type(kept) is Pending)
+            return kept
 
-    def _first_decided(self, call: ToolCall, spec: ToolSpec | None, *, is_given: bool, is_asked: bool) -> Decided:
+    def _first_decided(
+        self, call: ToolCall, spec: ToolSpec | None, kept: Decided | None, *, is_given: bool, is_asked: bool
+    ) -> Decided:
         key = (self._asker, call.call_id, call.digest)
         if key in self._deciding:
             raise LedgerError(f"the call `{call.call_id}` is being decided already")
@@ -189,13 +194,13 @@ class Guard(Questions):
         try:
             # Looked up once: what is decided on, recorded, asked about and authorized is one tool, even after a reload.
             spec = self._declared(call, spec)
-            if self.handled.is_used(self._asker, call, is_given=is_given):
+            if kept is None and self.handled.is_used(self._asker, call, is_given=is_given):
                 return self._refused(call, spec, used_id(call, self.policy.version), Cause.HANDLED)
-            return self._new(call, spec, is_asked=is_asked)
+            return self._new(call, spec, kept, is_asked=is_asked)
         finally:
             self._deciding.discard(key)
 
-    def _new(self, call: ToolCall, spec: ToolSpec | None, *, is_asked: bool) -> Decided:
+    def _new(self, call: ToolCall, spec: ToolSpec | None, kept: Decided | None, *, is_asked: bool) -> Decided:
         context = AuthContext.from_state(self.session)
         if self.session.host_mode not in self._modes_seen:
             self._modes_seen.add(self.session.host_mode)
@@ -204,9 +209,12 @@ class Guard(Questions):
         if cause is not Cause.POLICY:
             # The error message of the tool: the model can correct the call, so no human has to be asked.
             return self._refused(call, spec, decision, cause)
-        if is_asked and decision.verdict is Verdict.ALLOW:
-            # INVARIANT: law 6. A rule that changed while a human was asked makes no run of a "no".
-            decision = asked_before(decision)
+        if decision.verdict is Verdict.ALLOW:
+            # INVARIANT: law 6. A rule that changed while someone asked a human makes no run of a "no".
+            if is_asked:
+                decision = asked_before(decision)
+            elif kept is not None:
+                decision = kept.decision
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
         if not self._record("decided", call, details):
@@ -235,14 +243,14 @@ class Guard(Questions):
             return self._refused(call, spec, too_many_questions(decision, str(error)), Cause.QUESTIONS)
 
     def _is_withdrawn(self, outcome: Decided) -> bool:
-        """Return whether a call may be decided once more; a permit that no human gave is withdrawn for that."""
-        if isinstance(outcome, Ready) and not outcome.is_approved:
-            try:
-                self._redeemed(outcome.authorized)
-            except ReplayError:
-                return False
-            return True
-        return isinstance(outcome, Silence)
+        """Return whether a permit that no human gave is withdrawn, so that its call can be asked about."""
+        if not isinstance(outcome, Ready) or outcome.is_approved:
+            return False
+        try:
+            self._redeemed(outcome.authorized)
+        except ReplayError:
+            return False
+        return True
 
     def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
         text = (

@@ -15,6 +15,7 @@ import pytest
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
 from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.handled import HandledCalls
 from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -463,7 +464,7 @@ def test_calls_that_no_rule_is_about_are_left_to_the_host() -> None:
     silence = guard.check(_call("write", "c1"))
     assert isinstance(silence, Silence)
     assert (silence.decision.verdict, silence.call.tool) == (Verdict.CONFIRM, "write")
-    assert guard.check(_call("write", "c1")) is guard.inline(_call("write", "c1")) is silence
+    assert guard.check(_call("write", "c1")) == guard.inline(_call("write", "c1")) == silence
     assert isinstance(guard.check(_call("look")), Permit)
     assert isinstance(guard.check(_call("send")), Ask)
     assert isinstance(guard.check(_call("write", path="secret")), Refusal)
@@ -484,10 +485,51 @@ def test_where_unmatched_calls_are_blocked_there_is_no_silence() -> None:
 
 
 def test_a_call_that_is_left_to_the_host_counts() -> None:
-    """It may have run, so that no budget is spent twice."""
+    """Each time, as it may run each time: no budget is spent twice."""
+    rule = """[[rule]]\nid = "few"\neffect = "block"\ntools = ["write"]\nbudget = { calls = 2, per = "1h" }\n"""
+    guard = _guard(f"schema = 1\n{rule}", unmatched="silence")
+    kinds = [type(guard.check(_call("write", call_id))) for call_id in ("c1", "c1", "c1", "c2")]
+    assert kinds == [Silence, Silence, Refusal, Refusal]
+    assert guard.session.counts["write"] == 2
+
+
+def test_a_call_that_is_left_to_the_host_leaves_its_labels() -> None:
+    """What it reads is in the session from then on."""
+    rule = """
+        schema = 1
+        [[rule]]
+        id = "few"
+        effect = "confirm"
+        tools = ["write"]
+        budget = { calls = 2, per = "1h" }
+        adds_label = "untrusted"
+    """
+    guard = _guard(rule, unmatched="silence")
+    assert isinstance(guard.check(_call("write")), Silence)
+    assert guard.session.labels == {"untrusted"}
+
+
+@pytest.mark.parametrize(
+    ("effect", "outcome"), [("block", Refusal), ("plan", Refusal), ("confirm", Ask), ("allow", Silence)]
+)
+def test_a_call_that_is_left_to_the_host_is_decided_each_time(effect: str, outcome: type) -> None:
+    """A rule that allows it by now makes no run of the "no" that the host may have got."""
     guard = _guard(unmatched="silence")
-    guard.check(_call("write"))
-    assert guard.session.counts["write"] == 1
+    assert isinstance(guard.check(_call("write", "c1")), Silence)
+    if effect == "plan":
+        guard.session.switch_mode("plan")
+    else:
+        guard.policy = load_policy(f"schema = 1\n[[rule]]\nid = 'r'\neffect = '{effect}'\ntools = ['write']\n")
+    assert isinstance(guard.check(_call("write", "c1")), outcome)
+
+
+def test_a_call_that_is_left_to_the_host_needs_no_new_id() -> None:
+    """However many were used before."""
+    guard = _guard(unmatched="silence", handled=HandledCalls(calls=2, ids=0))
+    for name, call_id in (("look", "c0"), ("write", "c1"), ("look", "c2")):
+        guard.check(_call(name, call_id))
+    assert isinstance(guard.check(_call("write", "c1")), Silence)
+    assert isinstance(guard.check(_call("look", "c0")), Refusal)
 
 
 def test_a_handler_is_never_silent() -> None:
