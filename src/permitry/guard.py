@@ -99,6 +99,8 @@ class Guard(Questions):
 
         A call that is left to the host is decided each time, as it may run each time, and so is one of which the guard
         learns that it was asked about. What is decided again counts again for budgets, and is never less strict.
+
+        Raises: `ValueError` for the declaration of another tool.
         """
         outcome = call if isinstance(call, Refusal) else self._decided(call, spec, is_asked=asked)
         if isinstance(outcome, Pending):
@@ -145,7 +147,8 @@ class Guard(Questions):
 
     def _declared(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
         """Return the declaration of the tool as it is now; `spec` is the one that came with the call."""
-        del call
+        if spec is not None and spec.name != call.tool:
+            raise ValueError(f"a call of `{call.tool}` came with the declaration of `{spec.name}`")
         return spec
 
     def _checked(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:

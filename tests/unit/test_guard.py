@@ -151,6 +151,14 @@ def test_tools_need_no_registry() -> None:
     assert isinstance(guard.check(_call("peek", "2")), Ask)
 
 
+def test_the_declaration_of_another_tool_is_a_mistake() -> None:
+    """Its roles would hide what a rule looks at."""
+    guard = _guard()
+    with pytest.raises(ValueError, match="a call of `look` came with the declaration of `peek`"):
+        guard.check(_call("look", "c1"), ToolSpec("peek"))
+    assert isinstance(guard.check(_call("look", "c1"), ToolSpec("look")), Permit)
+
+
 def test_a_call_that_is_checked_twice_is_decided_once() -> None:
     """The same id with the same call has the same question."""
     guard = _guard()
