@@ -1,7 +1,7 @@
 """The decorator and the context manager, and the conformance of a loop that is made of them."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -240,3 +240,94 @@ def test_a_function_that_yields_cannot_be_guarded() -> None:
         @guarded(Guard())
         def lines(path: str) -> Iterator[str]:
             yield path
+
+
+@pytest.mark.parametrize("arguments", [{"path": "a"}, {}, {"path": "a", "mode": "keep", "force": True}])
+def test_an_edit_is_of_all_arguments(arguments: dict[str, object]) -> None:
+    """No rule has seen the default that the function would take."""
+    edited = ToolConfirmationResponse(approved=True, arguments=arguments)
+    guard = Guard(channel=CallbackChannel(lambda _: edited))
+
+    @guarded(guard)
+    def run(path: str, mode: str = "wipe") -> None:
+        raise NotImplementedError(path, mode)
+
+    with pytest.raises(CallBlockedError, match="they must be `path`, `mode`"):
+        run("b", "keep")
+    assert isinstance(guard.recorder, MemoryRecorder)
+    assert "started" not in [record["event"] for record in guard.recorder.records]
+
+
+async def _work(path: str) -> str:
+    raise NotImplementedError(path)
+
+
+def _lines(path: str) -> Iterator[str]:
+    yield path
+
+
+async def _alines(path: str) -> AsyncIterator[str]:
+    yield path
+
+
+async def _late(path: str) -> object:
+    return _work(path)
+
+
+@pytest.mark.parametrize("function", [_work, _lines, _alines])
+def test_what_has_yet_to_run_is_not_returned(function: Callable[..., object]) -> None:
+    """Its end was recorded before it began."""
+    guard = Guard(session=Session(yolo_mode=True))
+
+    @guarded(guard)
+    def run(path: str) -> object:
+        return function(path)
+
+    with pytest.raises(TypeError, match="`run` cannot be guarded: what it returns has yet to run"):
+        run("a")
+    with pytest.raises(TypeError, match="has yet to run"):
+        asyncio.run(guarded(guard)(_late)("a"))
+    assert isinstance(guard.recorder, MemoryRecorder)
+    assert guard.recorder.records[-1]["outcome"] == "crashed"
+
+
+def test_a_task_that_is_returned_is_cancelled() -> None:
+    """It has not begun."""
+    tasks = []
+
+    @guarded(Guard(session=Session(yolo_mode=True)))
+    def run(path: str) -> object:
+        tasks.append(asyncio.ensure_future(_work(path)))
+        return tasks[0]
+
+    async def main() -> None:
+        with pytest.raises(TypeError, match="has yet to run"):
+            run("a")
+        with pytest.raises(asyncio.CancelledError):
+            await tasks[0]
+
+    asyncio.run(main())
+
+
+def test_an_object_that_yields_cannot_be_guarded() -> None:
+    """It is called like a function."""
+
+    class Lines:
+        def __call__(self, path: str) -> Iterator[str]:
+            yield path
+
+    with pytest.raises(TypeError, match="`lines` cannot be guarded: it yields"):
+        guarded(Guard(), name="lines")(Lines())
+
+
+def test_a_method_is_guarded_with_its_object() -> None:
+    """The object itself is not JSON."""
+
+    class Files:
+        def look(self, path: str) -> str:
+            return path
+
+    guard = Guard(session=Session(yolo_mode=True))
+    with pytest.raises(TypeError, match="`look` cannot be guarded: it is a method"):
+        guarded(guard)(Files.look)
+    assert guarded(guard)(Files().look)("a") == "a"

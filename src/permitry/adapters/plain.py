@@ -54,15 +54,15 @@ def guarded(
 
             @functools.wraps(function)
             async def arun(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-                with _permit(await guard.ainline(asked(args, kwargs), spec)) as arguments:
-                    return await work(**arguments)
+                with _fitting(await guard.ainline(asked(args, kwargs), spec), signature) as arguments:
+                    return _ended(tool, await work(**arguments))
 
             return cast("Callable[Parameters, Result]", arun)
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-            with _permit(guard.inline(asked(args, kwargs), spec)) as arguments:
-                return cast("Callable[..., Any]", function)(**arguments)
+            with _fitting(guard.inline(asked(args, kwargs), spec), signature) as arguments:
+                return _ended(tool, cast("Callable[..., Any]", function)(**arguments))
 
         return cast("Callable[Parameters, Result]", run)
 
@@ -119,10 +119,34 @@ def _permit(outcome: Permit | Refusal | Silence) -> Permit:
             assert_never(outcome)
 
 
+def _fitting(outcome: Permit | Refusal | Silence, signature: inspect.Signature) -> Permit:
+    """Return a permit for all arguments: of one that an edit left out, the function would take its default."""
+    permit = _permit(outcome)
+    if set(permit.call.arguments) != set(signature.parameters):
+        names = ", ".join(f"`{name}`" for name in signature.parameters) or "none"
+        raise CallBlockedError(f"The edited arguments cannot be used: they must be {names}.", permit.decision)
+    return permit
+
+
+def _ended(tool: str, result: object) -> object:
+    """Return what a function gave, unless that has yet to run: its end would be recorded before its start."""
+    if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
+        close = getattr(result, "close", None) or getattr(result, "cancel", None)
+        if close is not None:
+            close()
+        raise TypeError(f"`{tool}` cannot be guarded: what it returns has yet to run; guard the function that runs it")
+    return result
+
+
 def _check(tool: str, function: Callable[..., object], signature: inspect.Signature) -> None:
-    """Refuse a function that yields, or whose arguments have no names that rules could see."""
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"`{tool}` cannot be guarded: it yields, and its run would have no end")
+    """Refuse a function that yields, a method without its object, and arguments that have no names for rules."""
+    for each in (function, getattr(function, "__call__", None)):  # noqa: B004 -- its kind is asked, not whether it is there
+        if inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each):
+            raise TypeError(f"`{tool}` cannot be guarded: it yields, and its run would have no end")
+    if next(iter(signature.parameters), None) in ("self", "cls"):
+        raise TypeError(
+            f"`{tool}` cannot be guarded: it is a method; guard that of an object, as in `guarded(guard)(a.b)`"
+        )
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise TypeError(f"`{tool}` cannot be guarded: its parameter `{parameter}` has no name that rules could see")
