@@ -28,6 +28,7 @@ class Guards:
     _guards: "OrderedDict[Hashable, Guard]" = attrs.field(factory=OrderedDict, init=False, repr=False)
     _dropped: Fingerprints = attrs.field(init=False, repr=False)
     _is_full: bool = attrs.field(default=False, init=False, repr=False)
+    _making: set[Hashable] = attrs.field(factory=set, init=False, repr=False)
     # `make` may look up the guard of another session, such as that of a sub-agent's parent.
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
@@ -38,7 +39,8 @@ class Guards:
     def __getitem__(self, key: Hashable) -> Guard:
         """Return the guard of a session, a new one for a key that was not used before.
 
-        Raises: `ForgottenSessionError` for a session whose guard was dropped: refuse its calls. What `make` raises.
+        Raises: `ForgottenSessionError` for a session whose guard was dropped: refuse its calls. What `make` raises;
+        `RecursionError` when it looks up the guard that it makes.
         """
         with self._lock:
             guard = self._guards.get(key)
@@ -46,12 +48,21 @@ class Guards:
                 # INVARIANT: law 4. A guard that starts afresh would allow what labels and history no longer forbid.
                 if self._is_full or self._dropped.count(hash(key)):
                     raise ForgottenSessionError("too many sessions came since this one was used; start a new one")
-                guard = self._guards[key] = self.make(key)
+                guard = self._guards[key] = self._made(key)
                 while len(self._guards) > self.most:
                     oldest, _ = self._guards.popitem(last=False)
                     self._is_full = not self._dropped.add(hash(oldest)) or self._is_full
             self._guards.move_to_end(key)
             return guard
+
+    def _made(self, key: Hashable) -> Guard:
+        if key in self._making:
+            raise RecursionError(f"the guard of {key!r} cannot be made from itself")
+        self._making.add(key)
+        try:
+            return self.make(key)
+        finally:
+            self._making.discard(key)
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._guards

@@ -1,5 +1,6 @@
 """A guard for each session: found by the host's key, bounded, and never replaced by one that knows less."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -54,6 +55,22 @@ def test_the_guard_of_a_sub_agent_is_made_from_that_of_its_parent() -> None:
     assert len(guards) == 2
 
 
+def test_a_guard_is_not_made_from_itself() -> None:
+    """Nor from one that is made from it; and the next call finds no half of it."""
+
+    def make(key: object) -> Guard:
+        made.append(key)
+        return guards["b" if key == "a" else "a"] if len(made) < 9 else Guard()
+
+    made: list[object] = []
+    guards = Guards(make)
+    with pytest.raises(RecursionError, match="the guard of 'a' cannot be made from itself"):
+        guards["a"]
+    assert made == ["a", "b"]
+    made += [""] * 9
+    assert guards["a"] is guards["a"]
+
+
 def test_the_session_used_longest_ago_is_dropped_and_gets_no_other_guard() -> None:
     """What it had read is forgotten, so that nothing more may run in it."""
     guards = _guards(most=2)
@@ -79,6 +96,14 @@ def test_past_the_last_key_that_can_be_remembered_no_session_begins() -> None:
 
 def test_threads_that_come_together_get_one_guard() -> None:
     """Two would each know half."""
-    guards = _guards()
+
+    def make(key: object) -> Guard:
+        time.sleep(0.01)
+        made.append(key)
+        return Guard()
+
+    made: list[object] = []
+    guards = Guards(make)
     with ThreadPoolExecutor(8) as pool:
         assert len({id(guard) for guard in pool.map(lambda _: guards["a"], range(100))}) == 1
+    assert made == ["a"]
