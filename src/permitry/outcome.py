@@ -110,20 +110,20 @@ class Permit(_Outcome):
     def take(self) -> dict[str, Any]:
         """Record the start, and return a fresh copy of the arguments that were authorized.
 
-        Raises: `ReplayError` for a call that was taken before; `AuditError` when the start cannot be recorded. In
-        either case the call must not run.
+        Raises: `ReplayError` for a call that was taken before; what the recorder raises when the start cannot be
+        recorded. In either case the call must not run.
         """
         call = self._redeem(self._authorized)
         self._record.started(call)
         self._since = time.perf_counter()
         return call.to_dict()
 
-    def done(self, *, ok: bool, text: str = "") -> None:
-        """Record how the run ended, unknown otherwise; `text` is what the model is shown.
+    def done(self, *, ok: bool) -> None:
+        """Record how the run ended, unknown otherwise.
 
-        Raises: `RegistryError` where nothing runs; `AuditError`.
+        Raises: `RegistryError` where nothing runs; what the recorder raises.
         """
-        self._end(Outcome.OK if ok else Outcome.FAILED, ToolResult(ok, text))
+        self._end(Outcome.OK if ok else Outcome.FAILED, ToolResult(ok, ""))
 
     def __enter__(self) -> dict[str, Any]:
         return self.take()

@@ -71,7 +71,7 @@ def test_a_run_is_recorded(permit: Permit, recorded: Callable[[], list[str]]) ->
     assert recorded() == ["decided"]
     permit.take()
     assert recorded() == ["decided", "started"]
-    permit.done(ok=False, text="no such file")
+    permit.done(ok=False)
     assert recorded() == ["decided", "started", "finished failed"]
 
 

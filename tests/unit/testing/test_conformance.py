@@ -72,7 +72,7 @@ class _Host:
             raise
         shown = _run(tools, made.tool, made.path if self.fault == "ignores edits" else path)
         if self.fault != "ends no run":
-            permit.done(ok=True, text=shown)
+            permit.done(ok=True)
         return shown
 
 
