@@ -14,7 +14,7 @@ class Capabilities:
     `asks`: the host waits (`inline`), stops and goes on later (`suspend`), or shows the model how the call can be
     approved (`refuse`). `edits`: a human may change the arguments. `refuses_in_words`: the model is shown the text of
     a refusal. `outlives`: a question may be answered in another process. `in_parallel`: calls of one message run at
-    the same time.
+    the same time. `sees_text`: the adapter gets the arguments as the model wrote them, not what the host read in them.
     """
 
     asks: Literal["inline", "suspend", "refuse"]
@@ -22,3 +22,4 @@ class Capabilities:
     refuses_in_words: bool = True
     outlives: bool = False
     in_parallel: bool = False
+    sees_text: bool = True

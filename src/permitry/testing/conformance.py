@@ -25,6 +25,7 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
+from permitry.errors import AuditError
 from permitry.guard import Guard
 from permitry.outcome import Permit
 
@@ -45,6 +46,7 @@ tools = ["look"]
 """
 _ALLOWS_WRITE = f'{_RULES}[[rule]]\nid = "write"\neffect = "allow"\ntools = ["write"]\n'
 _YES = ToolConfirmationResponse(approved=True)
+_STOP = ToolConfirmationResponse(approved=True, abort=True)
 _NO = ToolConfirmationResponse(approved=False, instructions="Leave the file alone.")
 
 
@@ -73,19 +75,29 @@ class Made:
 
 @attrs.define
 class Tools:
-    """The tools of a case, `look` and `write`: what they were run with, in order."""
+    """The tools of a case, `look` and `write`: what they were run with, in order.
+
+    `started` are the runs whose start is in the record by now; `early` those that began before theirs was.
+    """
 
     ran: list[tuple[str, str]] = attrs.field(factory=list)
+    started: Sequence[tuple[str, str]] = attrs.field(default=(), kw_only=True)
+    early: list[tuple[str, str]] = attrs.field(factory=list, init=False)
 
     def look(self, path: str) -> str:
         """Show a file."""
-        self.ran.append(("look", path))
+        self._run("look", path)
         return f"looked at {path}"
 
     def write(self, path: str) -> str:
         """Write a file."""
-        self.ran.append(("write", path))
+        self._run("write", path)
         return f"wrote {path}"
+
+    def _run(self, tool: str, path: str) -> None:
+        if (tool, path) not in self.started:
+            self.early.append((tool, path))
+        self.ran.append((tool, path))
 
 
 @attrs.frozen
@@ -124,8 +136,8 @@ class Case:
     """Calls of a model, answers of a human, and what must have run and been shown at the end.
 
     `answers` are by path; to any other question the answer is no. `meanwhile` are the rules that come into force while
-    the human thinks; with `restarts`, the answers come to a new guard. `needs` says whether a host can be asked this
-    case at all.
+    the human thinks; with `restarts`, the answers come to a new guard. With `is_unrecorded`, no start of a run can be
+    recorded, and the host may fail. `needs` says whether a host can be asked this case at all.
     """
 
     name: str
@@ -136,6 +148,7 @@ class Case:
     policy: AuthorizationPolicy = attrs.field(factory=lambda: load_policy(_RULES), repr=False)
     meanwhile: str | None = attrs.field(default=None, repr=False)
     restarts: bool = False
+    is_unrecorded: bool = False
     needs: Callable[[Capabilities], bool] = attrs.field(default=lambda _: True, repr=False)
 
     def __str__(self) -> str:
@@ -176,6 +189,10 @@ def _edits(host: Capabilities) -> bool:
     return _asks(host) and host.edits
 
 
+def _sees_text(host: Capabilities) -> bool:
+    return host.sees_text
+
+
 def _outlives(host: Capabilities) -> bool:
     return host.asks == "suspend" and host.outlives
 
@@ -211,8 +228,19 @@ CASES: tuple[Case, ...] = (
         "two questions have an answer each",
         _BOTH, (("write", "b"),), ("Leave the file alone.", "wrote b"), {"b": _YES, "a": _NO}, needs=_asks,
     ),
+    Case(
+        "so have two with one call id",
+        (Made("write", "a", "c1"), Made("write", "b", "c1")), (("write", "b"),), ("Leave the file alone.", "wrote b"),
+        {"b": _YES, "a": _NO}, needs=_asks,
+    ),
+    Case("a yes that ends the session lets nothing run", (_WRITE,), (), ("The user",), {"a": _STOP}, needs=_asks),
+    Case("a run whose start is not recorded does not begin", (Made("look", "a"),), (), is_unrecorded=True),
     Case("an unknown tool does not run", (Made("steal", "a"),), ()),
     Case("broken JSON does not run", (Made("look", "a", text='{"path": "a"'),), ()),
+    Case(
+        "an argument that is given twice does not run",
+        (Made("look", "a", text='{"path": "secret", "path": "a"}'),), (), needs=_sees_text,
+    ),
     Case("calls of one message all run", _MANY, tuple((made.tool, made.path) for made in _MANY)),
     Case(
         "of calls of one message each is decided",
@@ -224,12 +252,15 @@ CASES: tuple[Case, ...] = (
 
 @attrs.define
 class _Runs(MemoryRecorder):
-    """A record that also keeps which calls were started, as `Tools` keep which ran."""
+    """A record that also keeps which calls were started, as `Tools` keep which ran; one that `fails` keeps none."""
 
+    fails: bool = attrs.field(default=False, kw_only=True)
     started: list[tuple[str, str]] = attrs.field(factory=list, init=False)
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event."""
+        if event == "started" and self.fails:
+            raise AuditError("the record is full")
         super().record(event, call, **details)
         if event == "started":
             self.started.append((call.tool, str(call.arguments["path"])))
@@ -243,11 +274,21 @@ def check(case: Case, host: Host) -> None:
     """
     if not case.needs(host.capabilities):
         raise LookupError(f"the host cannot be asked: {case}")
-    tools, runs = Tools(), _Runs()
-    progress, guard = _played(case, host, Guard(case.policy, recorder=runs), tools)
+    runs = _Runs(fails=case.is_unrecorded)
+    tools = Tools(started=runs.started)
+    try:
+        progress, guard = _played(case, host, Guard(case.policy, recorder=runs), tools)
+    except Exception as error:
+        if not case.is_unrecorded:
+            raise
+        if tools.ran:
+            raise AssertionError(f"{case}: {tools.ran} ran") from error
+        return
     # Calls of one message may run in any order.
     if sorted(tools.ran) != sorted(case.ran):
         raise AssertionError(f"{case}: {tools.ran} ran, and {list(case.ran)} should have")
+    if tools.early:
+        raise AssertionError(f"{case}: {tools.early} ran before the record said so")
     _check_record(case, runs)
     if host.capabilities.refuses_in_words:
         _check_shown(case, progress.shown)

@@ -1,5 +1,7 @@
 """The kit finds what is wrong with an adapter: each host here breaks one promise, and fails."""
 
+import contextlib
+import json
 from collections.abc import Mapping, Sequence
 
 import attrs
@@ -8,7 +10,7 @@ import pytest
 from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.errors import ReplayError
+from permitry.errors import AuditError, ReplayError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit, Refusal
 from permitry.testing.conformance import CASES, Case, Made, Progress, Tools, check
@@ -44,15 +46,15 @@ class _Host:
             return Progress(tuple(_run(tools, made.tool, made.path) for made in calls))
         shown, waiting = [], []
         for number, made in enumerate(calls):
-            outcome = guard.check(guard.call(made.tool, made.json, call_id=made.call_id), asked=asked)
+            outcome = guard.check(self._call(guard, made), asked=asked)
             if isinstance(outcome, Ask):
-                path = list(answers)[number] if self.fault == "mixes answers" and answers else made.path
+                path = self._path(number, calls, answers)
                 if path not in answers or self.fault == "loses answers":
                     waiting.append(made.path)
                     if self.fault == "runs early":
                         _run(tools, made.tool, made.path)
                     continue
-                outcome = guard.answer(outcome.id, answers[path])
+                outcome = self._answered(guard.answer(outcome.id, answers[path]), answers[path], tools, made)
             if isinstance(outcome, Permit):
                 shown.append(self._permitted(outcome, tools, made))
             elif isinstance(outcome, Refusal):
@@ -61,9 +63,41 @@ class _Host:
             shown = []
         return Progress(tuple(shown), tuple(waiting), calls)
 
+    def _path(self, number: int, calls: Sequence[Made], answers: Mapping[str, ToolConfirmationResponse]) -> str:
+        """Return the path whose answer a call gets."""
+        if self.fault == "mixes answers" and answers:
+            return list(answers)[number]
+        made = calls[number]
+        if self.fault == "answers by id":
+            made = next(each for each in calls if each.call_id == made.call_id)
+        return made.path
+
+    def _answered(
+        self, outcome: Permit | Refusal, response: ToolConfirmationResponse, tools: Tools, made: Made
+    ) -> Permit | Refusal:
+        if self.fault == "reads answers" and response.approved:
+            _run(tools, made.tool, made.path)
+        return outcome
+
+    def _call(self, guard: Guard, made: Made) -> ToolCall | Refusal:
+        arguments = made.json
+        if self.fault == "takes the last":
+            with contextlib.suppress(ValueError):
+                arguments = json.loads(arguments)
+        return guard.call(made.tool, arguments, call_id=made.call_id)
+
     def _permitted(self, permit: Permit, tools: Tools, made: Made) -> str:
         if self.fault == "takes no permit":
             return _run(tools, made.tool, str(permit.call.arguments["path"]))
+        if self.fault == "records late":
+            _run(tools, made.tool, made.path)
+            permit.take()
+            permit.done(ok=True)
+            return "done"
+        if self.fault == "needs no record":
+            with contextlib.suppress(AuditError):
+                permit.take()
+            return _run(tools, made.tool, made.path)
         try:
             path = permit.take()["path"]
         except ReplayError:
@@ -104,6 +138,11 @@ def test_a_host_that_keeps_its_promises_passes(case: Case) -> None:
         ("runs again", {"a yes lets the call run", "a yes counts in another process"}),
         ("loses answers", {"a yes lets the call run", "a no reaches the model in words"}),
         ("loses results", {"an allowed call runs"}),
+        ("answers by id", {"so have two with one call id"}),
+        ("reads answers", {"a yes that ends the session lets nothing run"}),
+        ("takes the last", {"an argument that is given twice does not run"}),
+        ("records late", {"an allowed call runs", "a run whose start is not recorded does not begin"}),
+        ("needs no record", {"a run whose start is not recorded does not begin"}),
     ],
 )
 def test_a_host_that_breaks_a_promise_fails(fault: str, cases: set[str]) -> None:
