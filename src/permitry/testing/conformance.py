@@ -95,7 +95,7 @@ class Tools:
         return f"wrote {path}"
 
     def _run(self, tool: str, path: str) -> None:
-        if (tool, path) not in self.started:
+        if self.started.count((tool, path)) <= self.ran.count((tool, path)):
             self.early.append((tool, path))
         self.ran.append((tool, path))
 
@@ -242,6 +242,7 @@ CASES: tuple[Case, ...] = (
         (Made("look", "a", text='{"path": "secret", "path": "a"}'),), (), needs=_sees_text,
     ),
     Case("calls of one message all run", _MANY, tuple((made.tool, made.path) for made in _MANY)),
+    Case("and so do two that are the same", (Made("look", "a", "c1"), Made("look", "a", "c2")), (("look", "a"),) * 2),
     Case(
         "of calls of one message each is decided",
         (Made("look", "a", "c1"), Made("look", "secret", "c2"), Made("look", "b", "c3")),
