@@ -9,6 +9,7 @@ import pytest
 
 from permitry.audit.record import MemoryRecorder
 from permitry.config.default import create_default_authorization_policy
+from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
@@ -408,6 +409,23 @@ def test_an_answer_is_for_the_session_that_asked(handler: ToolHandler, ask: Ask)
     handler.session = Session(yolo_mode=True)
     with pytest.raises(LedgerError, match="asked somewhere else"):
         handler.resolve(pending.pending_id, _YES)
+    shown: list[object] = []
+    handler.channel = CallbackChannel(shown.append)
+    assert isinstance(handler.ask(pending), Blocked)
+    assert shown == []
+    handler.session = asked
+    assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
+
+
+def test_a_session_that_is_replaced_while_a_human_thinks_closes_no_question(handler: ToolHandler, ask: Ask) -> None:
+    """It is not its own."""
+    pending, asked = ask(), handler.session
+
+    def answer(_: object) -> ToolConfirmationResponse:
+        handler.session = Session(yolo_mode=True)
+        return _YES
+
+    handler.channel = CallbackChannel(answer)
     assert isinstance(handler.ask(pending), Blocked)
     handler.session = asked
     assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
