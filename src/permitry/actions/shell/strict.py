@@ -194,7 +194,7 @@ class _Reader(ConstructReader):
         words: list[Word] = []
         assignments: list[tuple[str, Word]] = []
         redirections: list[Redirection] = []
-        is_last = False
+        is_last = has_array = False
         while not self.at_end_of_command():
             begin = self.at
             if self.at_process() and words:
@@ -203,6 +203,7 @@ class _Reader(ConstructReader):
                 is_last = is_last or self.peek() == "&"
                 redirections.append(self.redirection())
             elif not words and (name := self.assigned_name()) is not None:
+                has_array = has_array or self.peek() == "("
                 assignments.append((name, self.assigned_value()))
             elif is_last:
                 # A plain `sh` reads `a &>f b` as two commands.
@@ -212,6 +213,8 @@ class _Reader(ConstructReader):
                 words += self.words()
                 if is_first:
                     self.check_program(words[0], begin)
+        if words and has_array:
+            raise self.refuse("an array before a command", start)
         self.add(words, assignments, redirections, start)
 
     def add(
@@ -222,8 +225,6 @@ class _Reader(ConstructReader):
         start: int,
     ) -> None:
         """Add a command that begins at `start` to what was found."""
-        if words and any(value.is_open and value.text.startswith("(") for _, value in assignments):
-            raise self.refuse("an array before a command", start)
         only_assigns = not words and bool(assignments) and not redirections
         if only_assigns:
             words = [Word(f"{name}={value.text}") for name, value in assignments]

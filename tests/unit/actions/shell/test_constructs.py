@@ -11,6 +11,7 @@ from permitry.actions.shell.strict import UnreadableError, read_strictly
         ("v=(a 'b c' *.py)", ["v=(a 'b c' *.py)"]),
         ("v=(\n a $(b)\n); c ${v[0]}", ["b", "v=(\n a $(b)\n)", "c ${v[0]}"]),
         ("v=()", ["v=()"]),
+        ('v="($x" a', ["a"]),
         ("foo() { a; b; } >f; foo c", ["a", "b", "foo c"]),
         ("foo ( )\n{\na $1\n}\nfoo && (foo)", ["a $1", "foo", "foo"]),
         ("select v in a b; do c $v; done", ["c $v"]),
