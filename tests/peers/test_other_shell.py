@@ -43,7 +43,6 @@ STRICTER = {
     ),
     **dict.fromkeys(("openhands-104", "openhands-105"), "a variable may hold the flag that is restricted"),
     "openhands-109": "more shells stand inside each other than the strict reader follows",
-    **dict.fromkeys(("roo-001", "roo-002", "roo-003", "roo-007"), "arrays are not read by the strict reader"),
 }
 """Calls a peer lets run and we do not, with the reason why ours is the safer answer."""
 

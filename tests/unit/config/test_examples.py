@@ -147,9 +147,13 @@ def test_an_exception_over_actions_is_tried_with_the_actions(told: Callable[...,
 
 def test_a_restriction_that_only_may_match_is_told_so(problems_of: Load) -> None:
     """As a match and as none: the call would be asked about."""
-    lines = ('when.path = "src/**"', 'match = [{ command = "ls; f() { g; }" }]', 'no_match = [{ command = "time (" }]')
+    lines = (
+        'when.path = "src/**"',
+        'match = [{ command = "ls; f() { g; } &&" }]',
+        'no_match = [{ command = "time (" }]',
+    )
     one, two = problems_of(_rule("block", *lines))
-    assert one.message == "the `match` example `ls; f() { g; }` does not match the rule"
+    assert one.message == "the `match` example `ls; f() { g; } &&` does not match the rule"
     assert one.hint.startswith("it only may: ")
     assert two.message == "the `no_match` example `time (` may match the rule"
 
