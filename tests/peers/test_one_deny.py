@@ -291,6 +291,14 @@ def test_no_disguised_push_runs_unasked(policy: AuthorizationPolicy, line: str) 
     assert decision.verdict is not Verdict.ALLOW
 
 
+@pytest.mark.parametrize(
+    "line", ["bash a.sh", "sh ./a.sh b 'c d'", "bash -eux a.sh", "bash -euo pipefail a.sh", "dash -- a.sh; echo a"]
+)
+def test_a_shell_runs_a_file_like_one_that_is_named_alone(policy: AuthorizationPolicy, line: str) -> None:
+    """What is in the file is as unknown as that of `./a.sh`."""
+    assert asked(policy, [line, "./a.sh"]) == []
+
+
 def test_few_everyday_commands_are_asked_about(policy: AuthorizationPolicy) -> None:
     """Those that developers and agents type; it was 11.2 % before open words."""
     lines = [json.loads(line)["command"] for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]

@@ -121,6 +121,8 @@ def _check(command: Command) -> None:
     entry = catalogue().get(name)
     if entry is None or command.words[0].is_open:
         raise RefusedError(f"`{name}` is named by its path" if "/" in name else f"`{name}` is not a known program")
+    if entry.shell:
+        raise RefusedError(f"`{name}` runs a file")
     words = command.words[1:]
     for text, reason in entry.refused_text.items():
         if any(text in word.text for word in words):

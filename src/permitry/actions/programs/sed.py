@@ -19,7 +19,7 @@ AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 """The program names of `awk`."""
 
 _ANYTHING = Effects(((Access.READ, UNSEEN), (Access.WRITE, UNSEEN)), runs_input=True)
-_FROM_INPUT = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/.*")
+_FROM_INPUT = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/.*|(?:.*/)?(?:stdin|0)")
 _CLUSTER = re.compile(r"-[^efilI]*([efilI])(.*)", re.DOTALL)
 _SUFFIX = re.compile(r"(?:\..*)?")
 _LONG = {"--expression": "e", "--file": "f", "--line-length": "l"}

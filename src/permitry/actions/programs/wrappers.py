@@ -3,8 +3,9 @@
 A command is refused if it uses a wrapper in a way that `programs.toml` does not list.
 """
 
+import re
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -22,6 +23,8 @@ DEEPEST = 4
 PARAMETERS = "$@"
 """Among what is around a command: it is in the text of a shell that has parameters."""
 _SHELL_OPTIONS = frozenset({"-c", "-lc"})
+_HOW = re.compile(r"-[euvx]*o|-[euvx]+|--")
+"""Options of a shell that only say how it runs the file behind them; one that ends in `o` has a value."""
 _PLAIN_VALUE = frozenset(string.ascii_letters + string.digits + "_-+,.@ ")
 _DIGITS = frozenset(string.digits)
 _LOCALE_NAMES = frozenset({"LANG", "LANGUAGE"})
@@ -97,14 +100,21 @@ def _unwrap(command: Command, depth: int) -> Iterator[Command]:
 
 
 def _shell(command: Command, depth: int) -> Iterator[Command]:
-    """Yield the commands in the text of a shell, which must come right behind `-c`; its parameters are any words."""
+    """Yield the commands in the text of a shell, which must come right behind `-c`; its parameters are any words.
+
+    A shell that runs a file is left as it is, as the file would be if it were named alone.
+    """
     name, arguments = command.words[0].text, command.words[1:]
     is_text = len(arguments) > 1 and arguments[0].text in _SHELL_OPTIONS and arguments[1].text[:1] not in ("-", "+")
-    if not is_text or any(map(is_spread, arguments[:2])):
-        raise RefusedError(f"`{name}` with something else than `-c` and one text")
+    is_text = is_text and not any(map(is_spread, arguments[:2]))
+    if not (is_text or _runs_file(arguments)):
+        raise RefusedError(f"`{name}` with something else than `-c` and one text, or a file")
     variable = next((name for name, _ in command.assignments if leads_elsewhere(name)), None)
     if variable is not None:
         raise RefusedError(f"`{name}` with another `{variable}`")
+    if not is_text:
+        yield command
+        return
     try:
         first, *others = read_strictly(arguments[1].text)
     except UnreadableError as error:
@@ -118,6 +128,15 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
         moved = attrs.evolve(inner, start=command.start, end=command.end, within=within, assignments=assignments)
         moved = attrs.evolve(moved, is_fed=is_fed)
         yield from _unwrap(moved, depth)
+
+
+def _runs_file(arguments: Sequence[Word]) -> bool:
+    """Return whether a shell runs the file that is its first operand."""
+    at = 0
+    while at < len(arguments) and _HOW.fullmatch(arguments[at].text):
+        at += 1 + arguments[at].text.endswith("o")
+    file = arguments[at] if at < len(arguments) else Word("-")
+    return file.text[:1] not in ("", "-", "+") and not any(map(is_spread, arguments[: at + 1]))
 
 
 def _wrapped(command: Command, entry: Entry) -> tuple[tuple[Word, ...], tuple[tuple[str, str], ...]]:

@@ -86,7 +86,7 @@ def _shell_reads(words: Words) -> bool:
         if not is_value and (word.text[:1] not in ("-", "+") or word.text == "-"):
             operands.append(word)
         is_value = word.text in _VALUED_OF_SHELLS or (bool(CLUSTER.fullmatch(word.text)) and word.text[-1] in "oO")
-    return not operands or any(has_letter(word, "s") for word in words[1:]) or _is_stream(operands[0])
+    return not operands or any(has_letter(word, "s") for word in words[1:]) or _may_be_stream(operands[0])
 
 
 def _is_stream(word: Word) -> bool:
