@@ -10,7 +10,7 @@ from permitry.audit.record import RunRecord, decision_fields
 from permitry.config.diagnostics import nearest
 from permitry.confirm.handled import Asker
 from permitry.confirm.ledger import PendingConfirmation
-from permitry.confirm.refusal import asked_before, changed_tool, too_many_questions, used_id
+from permitry.confirm.refusal import already_handled, asked_before, changed_tool, too_many_questions, used_id
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -131,6 +131,8 @@ class Guard(Questions):
 
     def _for_host(self, outcome: Ready | Blocked | Passed) -> Permit | Refusal | Passed:
         match outcome:
+            case Ready() if not self._is_open(outcome.authorized):
+                return Refusal(already_handled(outcome.call), Cause.HANDLED, decision=outcome.decision)
             case Ready():
                 record = RunRecord(self.recorder)
                 return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, record)
@@ -170,6 +172,10 @@ class Guard(Questions):
         Raises: `ReplayError`.
         """
         return self._outstanding.redeem(authorized)
+
+    def _is_open(self, authorized: AuthorizedCall) -> bool:
+        """Return whether the call that was authorized has not run yet."""
+        return authorized in self._outstanding
 
     # Steps --------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import attrs
 from permitry.audit.record import RunRecord
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.notifier import ToolRejectionNotifier
-from permitry.confirm.refusal import available, misfit
+from permitry.confirm.refusal import already_handled, available, misfit
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -183,6 +183,9 @@ class ToolHandler(Guard):
     def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:
         return self.registry._redeem(authorized).call  # noqa: SLF001 -- as above
 
+    def _is_open(self, authorized: AuthorizedCall) -> bool:
+        return self.registry._is_open(authorized)  # noqa: SLF001 -- as above
+
     def _decide_name(self, tool_name: str) -> Decision:
         """Return the decision about a tool of which no arguments are known yet."""
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
@@ -191,6 +194,4 @@ class ToolHandler(Guard):
 
 
 def _replayed(outcome: Ready) -> ToolResult:
-    return ToolResult(
-        False, f"The call `{outcome.call.call_id}` has already been handled; give every call an id of its own."
-    )
+    return ToolResult(False, already_handled(outcome.call))

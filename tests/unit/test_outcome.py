@@ -11,7 +11,7 @@ from permitry.core.spec import ToolSpec
 from permitry.errors import AuditError, RegistryError, ReplayError
 from permitry.guard import Guard
 from permitry.handler import ToolHandler
-from permitry.outcome import Ask, Permit
+from permitry.outcome import Ask, Permit, Refusal
 from permitry.session import Session
 
 _CALL = ToolCall("write", {"path": "a", "lines": [1]}, call_id="c1")
@@ -51,19 +51,20 @@ def test_a_permit_is_taken_once(permit: Permit) -> None:
 
 def test_what_is_taken_is_a_copy(guard: Guard, permit: Permit) -> None:
     """What the host does with the arguments changes no call."""
+    assert guard.check(_CALL).call == _CALL  # type: ignore[union-attr]
     permit.take()["lines"].append(2)
     assert permit.call == _CALL
     assert permit.call.to_dict() == {"path": "a", "lines": [1]}
-    assert guard.check(_CALL).call == _CALL  # type: ignore[union-attr]
 
 
 def test_a_second_permit_for_the_same_call_is_the_same_one(guard: Guard, permit: Permit) -> None:
     """A host that checks twice runs once."""
-    permit.take()
     second = guard.check(_CALL)
     assert isinstance(second, Permit)
+    permit.take()
     with pytest.raises(ReplayError):
         second.take()
+    assert isinstance(guard.check(_CALL), Refusal)
 
 
 def test_a_run_is_recorded(permit: Permit, recorded: Callable[[], list[str]]) -> None:
@@ -169,4 +170,7 @@ def test_a_question_is_plain_json() -> None:
         "digest": _CALL.digest,
         "path": "a",
         "preview": None,
+        "suggested_grants": [
+            {"scope": "session", "tool": "write", "label": "do not ask about `write` again in this session"}
+        ],
     }

@@ -12,7 +12,16 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.errors import ToolError, UnavailableError, safe_str
 
-__all__ = ["Tools", "asked_before", "available", "changed_tool", "misfit", "too_many_questions", "used_id"]
+__all__ = [
+    "Tools",
+    "already_handled",
+    "asked_before",
+    "available",
+    "changed_tool",
+    "misfit",
+    "too_many_questions",
+    "used_id",
+]
 
 
 class Tools(Protocol):
@@ -76,8 +85,12 @@ def too_many_questions(decision: Decision, most: str) -> Decision:
 def used_id(call: ToolCall, version: str) -> Decision:
     """Return the block of a call that may have been handled before; `version` is that of the policy."""
     reason = f"the call id `{call.call_id}` may have been used for this call before"
-    message = f"The call `{call.call_id}` has already been handled; give every call an id of its own."
-    return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, message, policy_version=version)
+    return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, already_handled(call), policy_version=version)
+
+
+def already_handled(call: ToolCall) -> str:
+    """Return the text for the model about a call that has already run."""
+    return f"The call `{call.call_id}` has already been handled; give every call an id of its own."
 
 
 def asked_before(decision: Decision) -> Decision:

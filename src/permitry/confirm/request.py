@@ -54,12 +54,14 @@ class ToolConfirmationRequest:
     def to_dict(self) -> dict[str, Any]:
         """Return what a human is shown as plain data, for `json.dumps`: a fresh copy.
 
-        The keys are `tool`, `arguments`, `reason`, `call_id`, `digest`, `path` and `preview`; the last two may be None.
+        The keys are `tool`, `arguments`, `reason`, `call_id`, `digest`, `path`, `preview` and `suggested_grants`; path
+        and preview may be None, and a grant has `scope`, `tool` and `label`.
         """
         call = self.call
         return {
             "tool": call.tool, "arguments": call.to_dict(), "reason": self.reason, "call_id": call.call_id,
             "digest": call.digest, "path": self.path, "preview": self.preview,
+            "suggested_grants": [attrs.asdict(grant) for grant in self.suggested_grants],
         }  # fmt: skip
 
 

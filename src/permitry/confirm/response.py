@@ -4,7 +4,19 @@ from collections.abc import Mapping
 
 import attrs
 
+from permitry.errors import safe_str
+
 __all__ = ["ToolConfirmationResponse"]
+
+
+def _check_arguments(_: object, __: object, arguments: Mapping[str, object] | None) -> None:
+    """Raise for what is not a mapping of names to values.
+
+    Raises: `TypeError`.
+    """
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise TypeError(f"edited `arguments` must be a mapping of names to values, not {safe_str(arguments, repr)}")
+
 
 _is_bool = attrs.validators.instance_of(bool)
 
@@ -17,14 +29,14 @@ class ToolConfirmationResponse:
     session. `instructions` are the human's words to the model. `arguments` replace the call's own, and the edited
     call is decided again.
 
-    Raises: `TypeError` when a flag is not a bool.
+    Raises: `TypeError` when a flag is not a bool, or `arguments` are no mapping.
     """
 
     approved: bool = attrs.field(validator=_is_bool)
     skip_future: bool = attrs.field(default=False, validator=_is_bool)
     abort: bool = attrs.field(default=False, validator=_is_bool)
     instructions: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
-    arguments: Mapping[str, object] | None = attrs.field(default=None, kw_only=True)
+    arguments: Mapping[str, object] | None = attrs.field(default=None, kw_only=True, validator=_check_arguments)
 
     @property
     def is_approval(self) -> bool:

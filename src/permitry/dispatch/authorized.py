@@ -67,6 +67,11 @@ class Authorizations(Generic[Authorized]):
         self._kept[key] = weakref.ref(token, functools.partial(_drop, self._kept, key)), os.getpid(), authorized
         return token
 
+    def __contains__(self, token: AuthorizedCall) -> bool:
+        """Return whether `redeem` would give what was authorized."""
+        found = self._kept.get(id(token))
+        return found is not None and found[0]() is token and found[1] == os.getpid()
+
     def redeem(self, token: AuthorizedCall) -> Authorized:
         """Return what was authorized, once.
 

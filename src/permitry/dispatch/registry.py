@@ -358,6 +358,9 @@ class ToolRegistry:
     def _redeem(self, authorized: AuthorizedCall) -> Authorization:
         return self._outstanding.redeem(authorized)
 
+    def _is_open(self, authorized: AuthorizedCall) -> bool:
+        return authorized in self._outstanding
+
 
 def _tool(
     spec: ToolSpec,

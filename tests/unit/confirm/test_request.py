@@ -27,6 +27,9 @@ def test_a_request_is_plain_data_for_another_program(unruled: Decision) -> None:
         "tool": "write_file", "arguments": {"path": "a.txt", "lines": [1, {"b": None}]},
         "reason": "no rule allows this tool", "call_id": "c1", "digest": call.digest, "path": "a.txt",
         "preview": "+hello",
+        "suggested_grants": [
+            {"scope": "session", "tool": "write_file", "label": "do not ask about `write_file` again in this session"}
+        ],
     }  # fmt: skip
 
 

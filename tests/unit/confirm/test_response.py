@@ -48,6 +48,13 @@ def test_instructions_must_be_text() -> None:
         ToolConfirmationResponse(False, instructions=instructions)
 
 
+@pytest.mark.parametrize("arguments", ["x", ["b"], 1])
+def test_edited_arguments_are_an_object(arguments: Any) -> None:  # noqa: ANN401 -- wrong on purpose
+    """A mistake is no answer, so that the question stays open."""
+    with pytest.raises(TypeError, match="arguments"):
+        ToolConfirmationResponse(True, arguments=arguments)
+
+
 def test_an_answer_cannot_be_changed() -> None:
     """A no stays a no."""
     response: Any = ToolConfirmationResponse(False)

@@ -262,14 +262,6 @@ def test_an_edit_that_is_no_json_is_blocked(handler: ToolHandler, ask: Ask, ran:
     assert (outcome.cause, ran) == (Cause.BAD_EDIT, [])
 
 
-def test_an_edit_that_is_no_object_is_blocked(handler: ToolHandler, ask: Ask) -> None:
-    """Arguments are a JSON object."""
-    arguments: Any = ["b"]
-    outcome = handler.resolve(ask().pending_id, ToolConfirmationResponse(True, arguments=arguments))
-    assert isinstance(outcome, Blocked)
-    assert "must be a JSON object" in outcome.result.text
-
-
 def test_an_edit_into_nothing_is_an_edit(handler: ToolHandler, ask: Ask, ran: Ran) -> None:
     """An empty object is not "no edit"."""
     outcome = handler.resolve(ask().pending_id, _edited())

@@ -12,7 +12,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, ReplayError
 from permitry.guard import Guard
-from permitry.outcome import Ask, Permit, Refusal
+from permitry.outcome import Ask, Cause, Permit, Refusal
 from permitry.testing.conformance import CASES, Case, Made, Progress, Tools, check
 
 
@@ -58,6 +58,8 @@ class _Host:
             if isinstance(outcome, Permit):
                 shown.append(self._permitted(outcome, tools, made))
             elif isinstance(outcome, Refusal):
+                if self.fault == "runs again" and outcome.cause is Cause.HANDLED:
+                    _run(tools, made.tool, made.path)
                 shown.append("no" if self.fault == "hides texts" else outcome.text)
         if self.fault == "loses results":
             shown = []
@@ -99,12 +101,7 @@ class _Host:
             with contextlib.suppress(AuditError):
                 permit.take()
             return _run(tools, made.tool, made.path)
-        try:
-            path = permit.take()["path"]
-        except ReplayError:
-            if self.fault == "runs again":
-                _run(tools, made.tool, made.path)
-            raise
+        path = permit.take()["path"]
         shown = _run(tools, made.tool, made.path if self.fault == "ignores edits" else path)
         if self.fault != "ends no run":
             permit.done(ok=True)
