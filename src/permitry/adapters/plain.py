@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar, assert_never, cast
 
 import attrs
 
+from permitry.adapters._outcomes import SILENT
 from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
@@ -19,8 +20,6 @@ from permitry.outcome import Permit, Refusal, Silence
 __all__ = ["CAPABILITIES", "apermitted", "guarded", "permitted"]
 
 CAPABILITIES = Capabilities(asks="inline", in_parallel=True)
-
-_SILENT = 'there is no other way of asking here: use a Guard without unmatched="silence"'
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -38,7 +37,7 @@ def guarded(
     the text for the model; `TypeError` for arguments that the function does not take.
     """
     if guard.unmatched == "silence":
-        raise ValueError(_SILENT)
+        raise ValueError(SILENT)
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         tool, signature = name or function.__name__, inspect.signature(function)
@@ -114,7 +113,7 @@ def _permit(outcome: Permit | Refusal | Silence) -> Permit:
         case Refusal():
             raise CallBlockedError(outcome.text, outcome.decision)
         case Silence():
-            raise ValueError(_SILENT)
+            raise ValueError(SILENT)
         case _:
             assert_never(outcome)
 

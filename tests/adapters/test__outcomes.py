@@ -1,0 +1,104 @@
+"""What the adapters share: answers as plain JSON, and a run with its start and its end in the record."""
+
+import attrs
+import pytest
+
+from permitry.adapters._outcomes import answer_of, checked, running
+from permitry.audit.record import MemoryRecorder
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.errors import AuditError
+from permitry.guard import Guard
+from permitry.outcome import Ask, Cause, Permit, Refusal
+from permitry.session import Session
+
+
+def _permit(guard: Guard) -> Permit:
+    outcome = checked(guard, guard.call("look", {"path": "a"}, call_id="c1"))
+    assert isinstance(outcome, Permit)
+    return outcome
+
+
+def _ends(guard: Guard) -> list[object]:
+    assert isinstance(guard.recorder, MemoryRecorder)
+    return [record["outcome"] for record in guard.recorder.records if record["event"] == "finished"]
+
+
+@pytest.fixture
+def guard() -> Guard:
+    """Return a guard that permits calls."""
+    return Guard(session=Session(yolo_mode=True))
+
+
+def test_an_answer_comes_as_json() -> None:
+    """An object with the fields of a response, a bool, or the response itself."""
+    edited = ToolConfirmationResponse(approved=True, arguments={"path": "b"})
+    assert answer_of(attrs.asdict(edited)) == answer_of(edited) == edited
+    assert [answer_of(value).is_approval for value in (True, False)] == [True, False]
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None, [True], {"approved": "yes"}, {"approved": 1}, {"yes": True}, {}])
+def test_what_cannot_be_read_is_a_no(value: object) -> None:
+    """And says so."""
+    answer = answer_of(value)
+    assert (answer.is_approval, answer.instructions) == (False, "(The answer could not be read.)")
+
+
+def test_a_run_ends_in_the_record(guard: Guard) -> None:
+    """Well, where nothing else is said."""
+    with running(_permit(guard)) as run:
+        assert not isinstance(run, Refusal)
+        assert run.arguments == {"path": "a"}
+        assert _ends(guard) == []
+    assert _ends(guard) == ["ok"]
+
+
+def test_a_run_that_fails_or_crashes_is_recorded_as_such(guard: Guard) -> None:
+    """The error is raised on."""
+    with running(_permit(guard)) as run:
+        assert not isinstance(run, Refusal)
+        run.done(ok=False)
+    other = checked(guard, guard.call("look", {"path": "b"}))
+    assert isinstance(other, Permit)
+    with pytest.raises(OSError, match="gone"), running(other):
+        raise OSError("gone")
+    assert _ends(guard) == ["failed", "crashed"]
+
+
+def test_a_refusal_is_given_as_it_is() -> None:
+    """Nothing begins."""
+    refusal = Refusal("no", Cause.POLICY)
+    with running(refusal) as run:
+        assert run is refusal
+
+
+def test_a_call_that_was_handled_before_is_refused(guard: Guard) -> None:
+    """Whoever holds the permit."""
+    permits = _permit(guard), _permit(guard)
+    with running(permits[0]), running(permits[1]) as second:
+        assert isinstance(second, Refusal)
+        assert second.cause is Cause.HANDLED
+    assert _ends(guard) == ["ok"]
+
+
+class _Full:
+    def record(self, event: str, _: ToolCall, /, **__: object) -> None:
+        """Keep all but starts."""
+        if event == "started":
+            raise AuditError("disk full")
+
+
+def test_a_start_that_is_not_recorded_is_raised() -> None:
+    """The tool must not run."""
+    permit = _permit(Guard(session=Session(yolo_mode=True), recorder=_Full()))
+    with pytest.raises(AuditError), running(permit):
+        raise NotImplementedError
+
+
+def test_a_guard_without_another_way_of_asking_asks() -> None:
+    """One that would leave the call to its host is refused."""
+    guard = Guard()
+    assert isinstance(checked(guard, guard.call("look", {})), Ask)
+    silent = Guard(unmatched="silence")
+    with pytest.raises(ValueError, match="no other way of asking"):
+        checked(silent, silent.call("look", {}))
