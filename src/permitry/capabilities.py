@@ -15,6 +15,7 @@ class Capabilities:
     approved (`refuse`). `edits`: a human may change the arguments. `refuses_in_words`: the model is shown the text of
     a refusal. `outlives`: a question may be answered in another process. `in_parallel`: calls of one message run at
     the same time. `sees_text`: the adapter gets the arguments as the model wrote them, not what the host read in them.
+    `repeats_ids`: two calls of one message may have one id; other hosts refuse such a message as a whole.
     """
 
     asks: Literal["inline", "suspend", "refuse"]
@@ -23,3 +24,4 @@ class Capabilities:
     outlives: bool = False
     in_parallel: bool = False
     sees_text: bool = True
+    repeats_ids: bool = True

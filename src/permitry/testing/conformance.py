@@ -193,6 +193,10 @@ def _sees_text(host: Capabilities) -> bool:
     return host.sees_text
 
 
+def _repeats_ids(host: Capabilities) -> bool:
+    return _asks(host) and host.repeats_ids
+
+
 def _outlives(host: Capabilities) -> bool:
     return host.asks == "suspend" and host.outlives
 
@@ -231,7 +235,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "so have two with one call id",
         (Made("write", "a", "c1"), Made("write", "b", "c1")), (("write", "b"),), ("Leave the file alone.", "wrote b"),
-        {"b": _YES, "a": _NO}, needs=_asks,
+        {"b": _YES, "a": _NO}, needs=_repeats_ids,
     ),
     Case("a yes that ends the session lets nothing run", (_WRITE,), (), ("The user",), {"a": _STOP}, needs=_asks),
     Case("a run whose start is not recorded does not begin", (Made("look", "a"),), (), is_unrecorded=True),
