@@ -32,6 +32,7 @@ RINGS = {
 }  # fmt: skip
 
 THIRD_PARTY = {
+    "agents": ("adapters/openai_agents.py",),
     "ada_url": ("actions/",),
     "attrs": ("",),
     "docstring_parser": ("dispatch/schema.py",),
