@@ -34,6 +34,7 @@ RINGS = {
 THIRD_PARTY = {
     "agents": ("adapters/openai_agents.py",),
     "ada_url": ("actions/",),
+    "anthropic": ("adapters/anthropic.py",),
     "attrs": ("",),
     "docstring_parser": ("dispatch/schema.py",),
     "langchain": ("adapters/langchain.py",),

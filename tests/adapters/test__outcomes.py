@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from permitry.adapters._outcomes import answer_of, checked, running
+from permitry.adapters._outcomes import answer_of, checked, running, settled
 from permitry.audit.record import MemoryRecorder
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -102,3 +102,6 @@ def test_a_guard_without_another_way_of_asking_asks() -> None:
     silent = Guard(unmatched="silence")
     with pytest.raises(ValueError, match="no other way of asking"):
         checked(silent, silent.call("look", {}))
+    with pytest.raises(ValueError, match="no other way of asking"):
+        settled(silent.inline(silent.call("look", {})))
+    assert isinstance(settled(guard.inline(guard.call("look", {}))), Refusal)

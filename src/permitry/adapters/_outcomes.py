@@ -13,7 +13,7 @@ from permitry.errors import ReplayError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
 
-__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "checked", "running"]
+__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "checked", "running", "settled"]
 
 APPROVED = ToolConfirmationResponse(approved=True)
 CHANGED = Refusal("The rules have changed, so the call did not run. Make it again if you need it.", Cause.NOT_ASKED)
@@ -48,6 +48,18 @@ def checked(
         case Silence():
             raise ValueError(SILENT)
         case outcome:
+            return outcome
+
+
+def settled(outcome: Permit | Refusal | Silence) -> Permit | Refusal:
+    """Return the outcome of a call that a human was asked about if need be.
+
+    Raises: `ValueError` where the guard leaves the call to its host.
+    """
+    match outcome:
+        case Silence():
+            raise ValueError(SILENT)
+        case _:
             return outcome
 
 

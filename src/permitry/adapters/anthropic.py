@@ -1,0 +1,51 @@
+"""For the tool runner of the Anthropic SDK: a guard around its tools, which waits for the answer to a question."""
+
+import copy
+import inspect
+from typing import Any
+
+from anthropic.lib.tools import (
+    BetaAsyncBuiltinFunctionTool,
+    BetaAsyncFunctionTool,
+    BetaBuiltinFunctionTool,
+    BetaFunctionTool,
+    ToolError,
+)
+
+from permitry.adapters._outcomes import running, settled
+from permitry.capabilities import Capabilities
+from permitry.guard import Guard
+from permitry.outcome import Refusal
+
+__all__ = ["CAPABILITIES", "guarded"]
+
+CAPABILITIES = Capabilities(asks="inline", sees_text=False)
+
+_KINDS = (BetaAsyncBuiltinFunctionTool, BetaAsyncFunctionTool, BetaBuiltinFunctionTool, BetaFunctionTool)
+
+
+def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # noqa: ANN401 -- a tool of the SDK, of any kind
+    """Return a copy of the tool that runs only where the guard permits its call; `server` is that of an MCP tool.
+
+    Questions go to the channel of the guard. Tools that run at the provider cannot be guarded, nor can toolsets.
+
+    Raises: `TypeError` for anything else than a tool that the runner calls.
+    """
+    if not isinstance(tool, _KINDS):
+        raise TypeError(f"a {type(tool).__name__} cannot be guarded: the runner does not use its `call`")
+    name, work, copied = tool.name, tool.call, copy.copy(tool)
+
+    def call(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
+        with running(settled(guard.inline(guard.call(name, input, server=server)))) as run:
+            if isinstance(run, Refusal):
+                raise ToolError(run.text)
+            return work(run.arguments)
+
+    async def acall(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
+        with running(settled(await guard.ainline(guard.call(name, input, server=server)))) as run:
+            if isinstance(run, Refusal):
+                raise ToolError(run.text)
+            return await work(run.arguments)
+
+    copied.call = acall if inspect.iscoroutinefunction(work) else call
+    return copied
