@@ -63,7 +63,8 @@ def main(program: Path) -> None:
 def _import_everything() -> None:
     package = importlib.import_module("permitry")
     for module in pkgutil.walk_packages(package.__path__, "permitry."):
-        if not module.name.endswith("__main__"):
+        # No command needs an adapter, and most of their frameworks are not installed here.
+        if not module.name.endswith("__main__") and not module.name.startswith("permitry.adapters."):
             importlib.import_module(module.name)
     gc.collect()
     gc.freeze()

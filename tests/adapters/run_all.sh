@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Runs the tests of every adapter, and the examples of its page, with its framework in an environment of its own; writes
+# what was seen into docs/reference/adapters.md. With `tests/adapters/run_all.sh FOLDER` the environments stay in FOLDER.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+folder=${1:-}
+if [ -z "$folder" ]; then
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+fi
+
+rows=$folder/rows.txt
+: >"$rows"
+for adapter in plain anthropic fastmcp langchain openai-agents pydantic-ai; do
+  printf '\n== %s\n' "$adapter"
+  environment=$folder/$adapter
+  needs=(pytest hypothesis)
+  [ "$adapter" != langchain ] || needs+=(langgraph-checkpoint-sqlite)
+  extras=completion,yaml
+  [ "$adapter" = plain ] || extras=$extras,$adapter
+  [ -x "$environment/bin/python" ] || "${PYTHON:-python3}" -m venv "$environment"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check -e ".[$extras]" "${needs[@]}"
+  "$environment/bin/python" -m pytest -q -p no:cacheprovider "tests/adapters/test_${adapter//-/_}.py"
+  page=docs/how-to/$adapter.md
+  [ ! -f "$page" ] || "$environment/bin/python" -m pytest -q -p no:cacheprovider tests/docs -k "runs and ${adapter//-/_} or $page"
+  "$environment/bin/python" tests/adapters/matrix.py row "$adapter" >>"$rows"
+done
+
+"$folder/plain/bin/python" tests/adapters/matrix.py write <"$rows"
+printf '\n'
+cat "$rows"
