@@ -40,6 +40,7 @@ THIRD_PARTY = {
     "langchain": ("adapters/langchain.py",),
     "langchain_core": ("adapters/langchain.py",),
     "langgraph": ("adapters/langchain.py",),
+    "claude_agent_sdk": ("adapters/claude_agent_sdk.py",),
     "fastmcp": ("adapters/fastmcp.py",),
     "jsonschema": ("dispatch/argument_schema.py", "dispatch/schema_keywords.py"),
     "httpcore": ("permitry_tools/web/",),

@@ -15,7 +15,7 @@ class Capabilities:
     approved (`refuse`). `edits`: a human may change the arguments. `refuses_in_words`: the model is shown the text of
     a refusal. `outlives`: a question may be answered in another process. `in_parallel`: calls of one message run at
     the same time. `sees_text`: the adapter gets the arguments as the model wrote them, not what the host read in them.
-    `repeats_ids`: two calls of one message may have one id; other hosts refuse such a message as a whole.
+    `repeats_ids`: two calls of one message may have one id; other hosts refuse such a message, or show one result.
     """
 
     asks: Literal["inline", "suspend", "refuse"]

@@ -12,7 +12,7 @@ fi
 
 rows=$folder/rows.txt
 : >"$rows"
-for adapter in plain anthropic fastmcp langchain openai-agents pydantic-ai; do
+for adapter in plain anthropic claude-agent-sdk fastmcp langchain openai-agents pydantic-ai; do
   printf '\n== %s\n' "$adapter"
   environment=$folder/$adapter
   needs=(pytest hypothesis)

@@ -38,6 +38,7 @@ CHECKER = doctest.OutputChecker()
 # What the page and the module of an adapter need: each framework has an environment of its own.
 FRAMEWORKS = {
     "anthropic": "anthropic",
+    "claude_agent_sdk": "claude_agent_sdk",
     "langchain": "langchain",
     "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",
