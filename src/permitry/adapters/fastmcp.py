@@ -84,7 +84,8 @@ class GuardMiddleware(Middleware):
                 raise ToolError(run.text)
             message = made.model_copy(update={"arguments": run.arguments})
             result = await call_next(context.copy(message=message))
-            run.done(ok=not result.is_error)
+            # What an extension gives in place of a result, such as a task that has begun, does not say.
+            run.done(ok=not getattr(result, "is_error", False))
             return result
 
     def _of(self, context: MiddlewareContext[Any]) -> Guard:
