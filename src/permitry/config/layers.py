@@ -1,6 +1,7 @@
 """Default locations of files: the layers of rules (shipped, user, project, admin), and the record."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,20 +18,25 @@ ADMIN_FILE = Path("/etc/permitry/rules.toml")
 
 
 def find_layers(
-    workspace: Path, *, user_file: Path | None = None, admin_file: Path = ADMIN_FILE, trust: "TrustStore | None" = None
+    workspace: Path,
+    *,
+    shipped: Sequence[str] = (BASE,),
+    user_file: Path | None = None,
+    admin_file: Path = ADMIN_FILE,
+    trust: "TrustStore | None" = None,
 ) -> list[Origin]:
     """Return the rule files in force for `workspace`, lowest layer first; files that do not exist are left out.
 
-    The shipped layer is `permitry:base`. The user's is `rules.toml` in the user's configuration folder. The project's
-    is `.permitry/rules.toml` in `workspace` or the nearest folder above; it is trusted only if its bytes are pinned in
-    `trust` (by default the user's store): otherwise only its restrictions apply, not its permissions. The admin's is
-    `/etc/permitry/rules.toml`.
+    The shipped layer is `permitry:base`, or the sets named `shipped`. The user's is `rules.toml` in the user's
+    configuration folder. The project's is `.permitry/rules.toml` in `workspace` or the nearest folder above; it is
+    trusted only if its bytes are pinned in `trust` (by default the user's store): otherwise only its restrictions
+    apply, not its permissions. The admin's is `/etc/permitry/rules.toml`.
 
     Loading refuses an admin file that someone other than root could have written.
     """
     user = user_file or user_config() / "rules.toml"
     project = find_project(workspace)
-    layers = [Origin(BASE)]
+    layers = [Origin(name) for name in shipped]
     if _exists(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:
