@@ -1,0 +1,168 @@
+"""What every host has: how its payload is read, and how each effect is written for it."""
+
+import enum
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from permitry.errors import CallError
+
+__all__ = [
+    "Effect",
+    "Event",
+    "Host",
+    "Kind",
+    "Reply",
+    "Verb",
+    "arguments_in",
+    "call_key",
+    "optional",
+    "server_tool",
+    "text_in",
+]
+
+
+_UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+class Kind(enum.Enum):
+    """What a host asks about, or reports."""
+
+    BEFORE = "before a call"
+    PERMISSION = "a permission that the host would ask the user for"
+    AFTER = "after a call"
+    PROMPT = "a message of the user"
+
+
+@attrs.frozen
+class Event:
+    """One payload of a host, in our words.
+
+    `folder` is where the agent is now, `workspace` the folder of its project. `can_ask` says that the host asks a human
+    when it is answered `ask`: where it would run the call, hang, or ignore the answer, it is false.
+    """
+
+    kind: Kind
+    name: str = attrs.field(kw_only=True)
+    """The event, as the host names it."""
+    session: str = attrs.field(kw_only=True)
+    tool: str = attrs.field(default="", kw_only=True)
+    arguments: Mapping[str, Any] = attrs.field(factory=dict, kw_only=True)
+    call_id: str | None = attrs.field(default=None, kw_only=True)
+    server: str | None = attrs.field(default=None, kw_only=True)
+    agent: str = attrs.field(default="main", kw_only=True)
+    names: str | None = attrs.field(default=None, kw_only=True)
+    """The host whose names the tools have, where it is another one."""
+    folder: str = attrs.field(kw_only=True)
+    workspace: str = attrs.field(kw_only=True)
+    mode: str = attrs.field(default="default", kw_only=True)
+    is_attended: bool = attrs.field(default=False, kw_only=True)
+    can_ask: bool = attrs.field(default=False, kw_only=True)
+
+
+class Verb(enum.Enum):
+    """What permitry says about a call. Silence leaves it to the host, and to the permissions that the user gave it."""
+
+    SILENCE = "silence"
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@attrs.frozen
+class Effect:
+    """An answer, before it is written for a host; `text` is for the model, or for the human who is asked."""
+
+    verb: Verb
+    text: str = ""
+
+
+@attrs.frozen
+class Reply:
+    """What the hook prints, and its exit code: 0, or 2 where the call is blocked without a document."""
+
+    out: str = ""
+    err: str = ""
+    code: int = 0
+
+    @classmethod
+    def of(cls, document: Mapping[str, object]) -> "Reply":
+        """Return the reply of one JSON document."""
+        return cls(json.dumps(document))
+
+
+def _blocked(text: str) -> Reply:
+    return Reply(err=text, code=2)
+
+
+@attrs.frozen
+class Host:
+    """A coding agent. `wrote` recognizes its payloads, `read` raises `CallError` for one that it cannot read.
+
+    `fail` is the reply that blocks the call when nothing is known about it; `rules` is the set for its calls.
+    """
+
+    name: str
+    wrote: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Mapping[str, Any], Mapping[str, str]], Event]
+    write: Callable[[Effect, Event], Reply]
+    fail: Callable[[str], Reply] = _blocked
+    rules: str = "permitry:hooks"
+
+    def shipped(self, event: Event) -> tuple[str, str]:
+        """Return the shipped sets in force where no other rules are named: rules, and the tools of the host."""
+        return self.rules, f"permitry:tools-{event.names or self.name}"
+
+
+def text_in(payload: Mapping[str, Any], key: str) -> str:
+    """Return a text that must be there.
+
+    Raises: `CallError`.
+    """
+    value = payload.get(key)
+    if not isinstance(value, str) or not value:
+        raise CallError(f"the payload has no text `{key}`")
+    return value
+
+
+def optional(payload: Mapping[str, Any], key: str) -> str | None:
+    """Return a text, or None where it is absent or empty.
+
+    Raises: `CallError` for anything else.
+    """
+    return text_in(payload, key) if payload.get(key) not in (None, "") else None
+
+
+def arguments_in(payload: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return the arguments of a call.
+
+    Raises: `CallError`.
+    """
+    value = payload.get(key)
+    if not isinstance(value, Mapping):
+        raise CallError(f"the payload has no object `{key}`")
+    return value
+
+
+def call_key(payload: Mapping[str, Any], call: str, agent: str = "agent_id") -> str | None:
+    """Return the id of a call, with that of the sub-agent before it: an id may occur in several agents."""
+    parts = optional(payload, agent), optional(payload, call)
+    return None if parts[1] is None else "/".join(each for each in parts if each)
+
+
+def server_tool(name: str, server: str | None = None) -> tuple[str | None, str]:
+    """Return the server and the tool that `mcp__server__tool` names; where that is ambiguous, no server and the name.
+
+    `server` is the one that the host names.
+    """
+    start = f"mcp__{_UNFIT.sub('_', server)}__" if server else ""
+    if server and name.startswith(start) and name != start:
+        return server, name.removeprefix(start)
+    parts = name.split("__")
+    is_clear = len(parts) == len(("mcp", "server", "tool")) and parts[0] == "mcp" and all(parts)
+    if not server and is_clear and not any(each[0] == "_" or each[-1] == "_" for each in parts):
+        return parts[1], parts[2]
+    return server, name

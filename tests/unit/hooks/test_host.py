@@ -1,0 +1,49 @@
+"""What all hosts have in common."""
+
+import pytest
+
+from permitry.errors import CallError
+from permitry.hooks.host import arguments_in, call_key, optional, server_tool, text_in
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "read"),
+    [
+        ("Bash", None, (None, "Bash")),
+        ("mcp__fs__read_file", None, ("fs", "read_file")),
+        ("mcp__a__b__c", None, (None, "mcp__a__b__c")),
+        ("mcp__a___b", None, (None, "mcp__a___b")),
+        ("mcp__a__", None, (None, "mcp__a__")),
+        ("mcp__a__b__c", "a__b", ("a__b", "c")),
+        ("mcp__my_files__read", "my files", ("my files", "read")),
+        ("mcp__other__read", "fs", ("fs", "mcp__other__read")),
+        ("mcp__fs__", "fs", ("fs", "mcp__fs__")),
+    ],
+)
+def test_the_tool_of_a_server_is_named_if_that_is_certain(
+    name: str, server: str | None, read: tuple[str | None, str]
+) -> None:
+    """Otherwise rules see the whole name, of which restrictions try every reading."""
+    assert server_tool(name, server) == read
+
+
+def test_parts_of_a_payload_are_of_their_type() -> None:
+    """What is absent, empty or of another type is not read as something."""
+    assert text_in({"a": "x"}, "a") == "x"
+    assert optional({"a": ""}, "a") is None
+    assert arguments_in({"a": {}}, "a") == {}
+    values: tuple[object, ...] = (None, "", 7, [])
+    for value in values:
+        with pytest.raises(CallError):
+            text_in({"a": value}, "a")
+    with pytest.raises(CallError):
+        optional({"a": 7}, "a")
+    with pytest.raises(CallError):
+        arguments_in({"a": "{}"}, "a")
+
+
+def test_the_key_of_a_call_names_the_sub_agent() -> None:
+    """An id that is absent stays absent."""
+    assert call_key({"id": "c1"}, "id") == "c1"
+    assert call_key({"id": "c1", "agent_id": "a1"}, "id") == "a1/c1"
+    assert call_key({"agent_id": "a1"}, "id") is None
