@@ -1,0 +1,94 @@
+"""Claude Code: PreToolUse, PermissionRequest, PostToolUse, UserPromptSubmit. Source: code.claude.com/docs/en/hooks."""
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+import attrs
+
+from permitry.errors import CallError
+from permitry.hooks.host import (
+    Effect,
+    Event,
+    Host,
+    Kind,
+    Reply,
+    Verb,
+    arguments_in,
+    call_key,
+    optional,
+    server_tool,
+    text_in,
+)
+
+__all__ = ["HOST"]
+
+_KINDS = {
+    "PreToolUse": Kind.BEFORE,
+    "PermissionRequest": Kind.PERMISSION,
+    "PostToolUse": Kind.AFTER,
+    "PostToolUseFailure": Kind.AFTER,
+    "UserPromptSubmit": Kind.PROMPT,
+}
+# With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
+_UNASKED = frozenset({"bypassPermissions", "dontAsk"})
+_MODES = {"bypassPermissions": "yolo"}
+_PLANS = (".claude", "plans")
+
+
+def _wrote(payload: Mapping[str, Any]) -> bool:
+    # Codex has the same events, with a turn; Copilot gives a time, Cursor its version.
+    others = {"turn_id", "timestamp", "cursor_version", "conversation_id"}
+    return {"hook_event_name", "session_id", "transcript_path"} <= payload.keys() and not others & payload.keys()
+
+
+def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
+    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
+    if name not in _KINDS:
+        raise CallError(f"the event `{name}` is not known")
+    workspace, mode = environ.get("CLAUDE_PROJECT_DIR") or folder, optional(payload, "permission_mode") or "default"
+    attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
+    event = Event(_KINDS[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=workspace)
+    if event.kind is Kind.PROMPT:
+        return event
+    arguments = arguments_in(payload, "tool_input")
+    owner = payload.get("mcp_server")
+    server, tool = server_tool(
+        text_in(payload, "tool_name"), text_in(owner, "name") if isinstance(owner, Mapping) else None
+    )
+    return attrs.evolve(
+        event,
+        tool=tool,
+        arguments=arguments,
+        call_id=call_key(payload, "tool_use_id"),
+        server=server,
+        agent=optional(payload, "agent_type") or "main",
+        mode="default" if _is_plan(arguments) else _MODES.get(mode, mode),
+        is_attended=attended,
+        can_ask=attended and mode not in _UNASKED,
+    )
+
+
+def _is_plan(arguments: Mapping[str, Any]) -> bool:
+    """Return whether a call is about the plan, which plan mode is for writing."""
+    path = arguments.get("file_path")
+    return isinstance(path, str) and PurePath(path).parts[-3:-1] == _PLANS and path.endswith(".md")
+
+
+def _write(effect: Effect, event: Event) -> Reply:
+    if effect.verb is Verb.SILENCE:
+        return Reply()
+    if event.kind is Kind.PERMISSION:
+        if effect.verb is Verb.ASK:
+            # The host is about to ask.
+            return Reply()
+        message = {"message": effect.text} if effect.verb is Verb.DENY else {}
+        return _reply(event, decision={"behavior": effect.verb.value, **message})
+    return _reply(event, permissionDecision=effect.verb.value, permissionDecisionReason=effect.text)
+
+
+def _reply(event: Event, **output: object) -> Reply:
+    return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
+
+
+HOST = Host("claude-code", _wrote, _read, _write)

@@ -1,0 +1,78 @@
+"""Codex: PreToolUse, PermissionRequest, PostToolUse, UserPromptSubmit. Source: openai/codex, codex-rs/hooks/schema.
+
+It has no answer `ask`, and runs a call that was answered so. A bare `allow` is not an answer either, except to a
+PermissionRequest. The folder in a payload is the one that the model chose for the command. What is typed into a running
+session with `write_stdin` reaches no hook.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from permitry.errors import CallError
+from permitry.hooks.host import (
+    Effect,
+    Event,
+    Host,
+    Kind,
+    Reply,
+    Verb,
+    arguments_in,
+    call_key,
+    optional,
+    server_tool,
+    text_in,
+)
+
+__all__ = ["HOST"]
+
+_KINDS = {
+    "PreToolUse": Kind.BEFORE,
+    "PermissionRequest": Kind.PERMISSION,
+    "PostToolUse": Kind.AFTER,
+    "UserPromptSubmit": Kind.PROMPT,
+}
+_MODES = {"bypassPermissions": "yolo"}
+
+
+def _wrote(payload: Mapping[str, Any]) -> bool:
+    return {"hook_event_name", "turn_id", "model"} <= payload.keys()
+
+
+def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
+    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
+    if name not in _KINDS:
+        raise CallError(f"the event `{name}` is not known")
+    event = Event(
+        _KINDS[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=environ["PWD"]
+    )
+    if event.kind is Kind.PROMPT:
+        return event
+    mode = optional(payload, "permission_mode") or "default"
+    server, tool = server_tool(text_in(payload, "tool_name"))
+    return attrs.evolve(
+        event,
+        tool=tool,
+        arguments=arguments_in(payload, "tool_input"),
+        call_id=call_key(payload, "tool_use_id"),
+        server=server,
+        agent=optional(payload, "agent_type") or "main",
+        mode=_MODES.get(mode, mode),
+    )
+
+
+def _write(effect: Effect, event: Event) -> Reply:
+    if event.kind is Kind.PERMISSION and effect.verb in (Verb.ALLOW, Verb.DENY):
+        message = {"message": effect.text} if effect.verb is Verb.DENY else {}
+        return _reply(event, decision={"behavior": effect.verb.value, **message})
+    if effect.verb is Verb.DENY:
+        return _reply(event, permissionDecision="deny", permissionDecisionReason=effect.text)
+    return Reply()
+
+
+def _reply(event: Event, **output: object) -> Reply:
+    return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
+
+
+HOST = Host("codex", _wrote, _read, _write, rules="permitry:hooks-codex")
