@@ -1,0 +1,50 @@
+"""Gemini CLI: BeforeTool. Source: @google/gemini-cli-core, docs/hooks/reference.md.
+
+It has an answer `ask`, and without a terminal hangs at it; the payload does not say whether there is one.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from permitry.errors import CallError
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, optional, text_in
+
+__all__ = ["HOST"]
+
+_KINDS = {"BeforeTool": Kind.BEFORE, "AfterTool": Kind.AFTER, "BeforeAgent": Kind.PROMPT}
+
+
+def _wrote(payload: Mapping[str, Any]) -> bool:
+    return payload.get("hook_event_name") in _KINDS and "session_id" in payload
+
+
+def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
+    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
+    workspace = environ.get("GEMINI_PROJECT_DIR") or folder
+    event = Event(_KINDS[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=workspace)
+    if event.kind is Kind.PROMPT:
+        return event
+    server, tool = _tool(payload)
+    return attrs.evolve(event, tool=tool, server=server, arguments=arguments_in(payload, "tool_input"))
+
+
+def _tool(payload: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the server and the tool of a call, which `mcp_context` names."""
+    name, about = text_in(payload, "tool_name"), payload.get("mcp_context")
+    if about is None:
+        return None, name
+    if not isinstance(about, Mapping):
+        raise CallError("the payload has no object `mcp_context`")
+    return text_in(about, "server_name"), optional(about, "tool_name") or name
+
+
+def _write(effect: Effect, event: Event) -> Reply:
+    del event
+    if effect.verb in (Verb.ALLOW, Verb.DENY):
+        return Reply.of({"decision": effect.verb.value, "reason": effect.text})
+    return Reply()
+
+
+HOST = Host("gemini", _wrote, _read, _write)
