@@ -1,0 +1,59 @@
+"""Cline: the hook PreToolUse. Source: docs.cline.bot/features/hooks/hook-reference.
+
+It looks at no exit code, and to cancel a call ends the whole run, so that a command is not cancelled but replaced by
+one that fails with the reason.
+"""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from permitry.errors import CallError
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, optional, text_in
+
+__all__ = ["HOST"]
+
+_SHELLS = {"run_commands": "commands", "execute_command": "command"}
+
+
+def _wrote(payload: Mapping[str, Any]) -> bool:
+    return {"clineVersion", "hookName", "taskId"} <= payload.keys()
+
+
+def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
+    del environ
+    roots = payload.get("workspaceRoots")
+    if not isinstance(roots, list) or not roots or not isinstance(roots[0], str):
+        raise CallError("the payload has no folder in `workspaceRoots`")
+    call = payload.get("tool_call")
+    if payload.get("hookName") not in ("tool_call", "PreToolUse") or not isinstance(call, Mapping):
+        raise CallError("the payload is not about a tool call")
+    return Event(
+        Kind.BEFORE,
+        name="tool_call",
+        session=text_in(payload, "taskId"),
+        folder=roots[0],
+        workspace=roots[0],
+        tool=text_in(call, "name"),
+        arguments=arguments_in(call, "input"),
+        call_id=optional(call, "id"),
+        agent="sub-agent" if payload.get("parent_agent_id") else "main",
+    )
+
+
+def _write(effect: Effect, event: Event) -> Reply:
+    if effect.verb is not Verb.DENY:
+        return Reply.of({"cancel": False})
+    key = _SHELLS.get(event.tool)
+    if key is None:
+        return _cancelled(effect.text)
+    command = f"printf '%s\\n' {shlex.quote(effect.text)} >&2; exit 1"
+    value = [command] if isinstance(event.arguments.get(key), list) else command
+    return Reply.of({"cancel": False, "overrideInput": {key: value}})
+
+
+def _cancelled(text: str) -> Reply:
+    return Reply.of({"cancel": True, "errorMessage": text})
+
+
+HOST = Host("cline", _wrote, _read, _write, _cancelled)

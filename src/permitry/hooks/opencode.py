@@ -1,0 +1,53 @@
+"""opencode: the plugin that `permitry hook install opencode` writes sends each call, and throws what is refused."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, optional, text_in
+
+__all__ = ["HOST", "PLUGIN"]
+
+PLUGIN = """\
+// Written by permitry: asks before each tool call, and throws where the call must not run.
+import { spawnSync } from "node:child_process"
+
+const COMMAND = %s
+
+export const Permitry = async ({ directory }) => ({
+  "tool.execute.before": async (input, output) => {
+    const call = JSON.stringify({ ev: "tool.execute.before", directory, input, output: { args: output.args } })
+    const done = spawnSync(COMMAND[0], COMMAND.slice(1), { input: call, encoding: "utf8", timeout: 30000 })
+    const problem = (done.stderr || "").trim() || "permitry did not answer, so this call did not run"
+    if (done.error || done.status !== 0) throw new Error(problem)
+    if (done.stdout.trim() !== "") throw new Error(JSON.parse(done.stdout).deny || problem)
+  },
+})
+"""
+
+
+def _wrote(payload: Mapping[str, Any]) -> bool:
+    return payload.get("ev") == "tool.execute.before"
+
+
+def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
+    folder = optional(payload, "directory") or environ["PWD"]
+    about, output = arguments_in(payload, "input"), arguments_in(payload, "output")
+    return Event(
+        Kind.BEFORE,
+        name="tool.execute.before",
+        session=text_in(about, "sessionID"),
+        folder=folder,
+        workspace=folder,
+        tool=text_in(about, "tool"),
+        arguments=arguments_in(output, "args"),
+        call_id=optional(about, "callID"),
+    )
+
+
+def _write(effect: Effect, event: Event) -> Reply:
+    del event
+    # There is nothing by which a plugin could let a call run unasked.
+    return Reply.of({"deny": effect.text}) if effect.verb is Verb.DENY else Reply()
+
+
+HOST = Host("opencode", _wrote, _read, _write)

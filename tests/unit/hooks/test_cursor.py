@@ -1,0 +1,44 @@
+"""Cursor: events for single kinds of tools."""
+
+from typing import Any
+
+import pytest
+from tests.unit.hooks.payloads import PAYLOADS
+
+from permitry.errors import CallError
+from permitry.hooks.cursor import HOST
+from permitry.hooks.host import Effect, Reply, Verb
+
+REST = {key: value for key, value in PAYLOADS["cursor"].items() if not key.startswith("tool_")}
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "call"),
+    [
+        ("beforeShellExecution", {"command": "ls", "sandbox": False}, (None, "Shell", {"command": "ls"})),
+        ("beforeReadFile", {"file_path": "/a", "content": "x"}, (None, "Read", {"file_path": "/a"})),
+        (
+            "beforeMCPExecution",
+            {"tool_name": "pay", "tool_input": '{"sum": 1}', "mcp_server_name": "bank"},
+            ("bank", "pay", {"sum": 1}),
+        ),
+        ("beforeMCPExecution", {"tool_name": "pay", "url": "u"}, ("unknown", "pay", {})),
+    ],
+)
+def test_each_event_is_a_call(name: str, parts: dict[str, Any], call: tuple[str | None, str, object]) -> None:
+    """Of a tool by the name that it has in the other ones."""
+    event = HOST.read({**REST, "hook_event_name": name, **parts}, {})
+    assert (event.server, event.tool, event.arguments) == call
+
+
+@pytest.mark.parametrize("roots", [None, [], [7], "x"])
+def test_a_payload_without_a_folder_is_refused(roots: object) -> None:
+    """Paths could lead anywhere."""
+    with pytest.raises(CallError):
+        HOST.read({**PAYLOADS["cursor"], "workspace_roots": roots, "cwd": None}, {})
+
+
+@pytest.mark.parametrize("verb", [Verb.ASK, Verb.SILENCE])
+def test_no_opinion_is_a_document(verb: Verb) -> None:
+    """Nothing at all would count as a failure."""
+    assert HOST.write(Effect(verb), HOST.read(PAYLOADS["cursor"], {})) == Reply("{}")
