@@ -18,6 +18,7 @@ _COMMANDS = {
     "init": "write a first rule file for a project",
     "run": "guard and run the tool calls of a session",
     "check": "say what would happen to calls, and run nothing",
+    "hook": "answer a coding agent that asks before it runs a tool",
     "explain": "say why: every rule, match and near miss",
     "parse": "find the calls that a model wrote as text",
     "tools": "list the tools there are: what they take, and what rules know of them",
@@ -30,6 +31,9 @@ _COMMANDS = {
     "completion": "print what makes a shell complete these words",
     "schema": "print the JSON Schema of rule files or golden cases",
 }
+
+_OPEN = (["install"], ["uninstall"], ["-h"], ["--help"])
+"""What follows `hook` where no host waits for an answer."""
 
 
 class ExitCode(enum.IntEnum):
@@ -89,6 +93,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words:
         _parser().print_help()
         return ExitCode.OK
+    return _closed(words) if words[0] == "hook" and words[1:2] not in _OPEN else _run(words)
+
+
+def _closed(words: Sequence[str]) -> int:
+    """Run a hook: whatever is wrong, the host must not run the call, and exit code 2 alone says so to all of them."""
+    try:
+        code = _run(words)
+    except BaseException as error:  # noqa: BLE001 -- an exit code of Python's own lets the call run
+        code = ExitCode.FAILED
+        if not isinstance(error, SystemExit):
+            print(f"permitry: {type(error).__name__}: {error}", file=sys.stderr)
+    return ExitCode.OK if code == ExitCode.OK else ExitCode.BLOCKED
+
+
+def _run(words: Sequence[str]) -> int:
     options = _options(words)
     try:
         code = int(options.execute(options))

@@ -1,0 +1,58 @@
+"""`permitry hook`: answer a coding agent that asks before it runs a tool."""
+
+import argparse
+import functools
+import os
+import sys
+from pathlib import Path
+
+from permitry.cli.inputs import add_rules_option
+from permitry.errors import CallError
+from permitry.hooks.answering import HOSTS, Options, answer, host_named
+from permitry.hooks.host import Reply
+from permitry.hooks.supervising import supervised
+
+__all__ = ["configure"]
+
+_LARGEST = 8 * 1024 * 1024
+_DEADLINE = 20.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry hook`."""
+    commands = parser.add_subparsers(metavar="HOST", required=True)
+    for name in HOSTS:
+        _add_host(commands.add_parser(name, allow_abbrev=False, help=f"answer {name}"), name)
+
+
+def _add_host(parser: argparse.ArgumentParser, name: str) -> None:
+    add = parser.add_argument
+    add_rules_option(parser)
+    add("--grant", action="store_true", help="let permissions count: the host runs what the rules allow, unasked")
+    add("--deadline", type=float, default=_DEADLINE, metavar="SECONDS", help="block what takes longer; default: 20")
+    add("--record", metavar="FILE", help="the file to append the record to; default: audit.jsonl in your state folder")
+    parser.set_defaults(execute=execute, host=name)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Read the payload from standard input, and print the reply."""
+    host = host_named(options.host)
+
+    def fail(problem: str) -> Reply:
+        return host.fail(f"permitry could not decide about this call, so it did not run: {problem}")
+
+    own = Options(options.rules, options.grant, options.record)
+    work = functools.partial(_answered, options.host, own)
+    reply = supervised(work, fail, options.deadline)
+    if reply.err:
+        print(reply.err, file=sys.stderr)
+    if reply.out:
+        print(reply.out)
+    return reply.code
+
+
+def _answered(name: str, options: Options) -> Reply:
+    data = sys.stdin.buffer.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise CallError(f"the payload is larger than {_LARGEST} bytes")
+    return answer(name, data, options, {**os.environ, "PWD": str(Path.cwd())})

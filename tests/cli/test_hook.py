@@ -1,0 +1,103 @@
+"""`permitry hook`: one JSON document or nothing, and exit code 0 or 2, whatever happens."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.hooks.payloads import command
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+_MAIN = "from permitry.cli.main import run_from_shell; run_from_shell()"
+CRASH = "import permitry.guard; permitry.guard.Guard.check = lambda *_: 1 / 0; "
+DIES = "import os, permitry.guard; permitry.guard.Guard.check = lambda *_: os.abort(); "
+SLOW = "import time, permitry.guard; permitry.guard.Guard.check = lambda *_: time.sleep(60); "
+BROKEN = "import permitry.hooks.host as h; h.Reply.of = lambda *_: 7; "
+PUSH = json.dumps(command("claude-code", "git push"))
+MAKE = json.dumps(command("claude-code", "make"))
+
+
+@pytest.fixture
+def hook(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Return a function that runs `permitry hook` on a payload, after some code that breaks it."""
+    home = tmp_path_factory.getbasetemp() / "hook-home"
+    home.mkdir(exist_ok=True)
+
+    def run(payload: str | bytes, *words: str, code: str = "") -> "subprocess.CompletedProcess[str]":
+        data = payload.encode() if isinstance(payload, str) else payload
+        program = [sys.executable, "-c", code + _MAIN, "hook", *(words or ("claude-code",))]
+        environ = {**os.environ, "HOME": str(home)}
+        done = subprocess.run(program, input=data, capture_output=True, env=environ, check=False)
+        return subprocess.CompletedProcess(program, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+def test_a_call_that_must_not_run_is_denied(hook: Run) -> None:
+    """By a document, with the message for the model."""
+    done = hook(PUSH)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_silence_is_nothing_at_all(hook: Run) -> None:
+    """Not even an empty line."""
+    done = hook(MAKE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "problem"),
+    [
+        (CRASH, (), "ZeroDivisionError"),
+        (DIES, (), "ended without a reply"),
+        (SLOW, ("claude-code", "--deadline", "1"), "no decision within 1 seconds"),
+        (BROKEN, (), "AttributeError"),
+        ("", ("claude-code", "--rules", "nowhere.toml"), "nowhere.toml"),
+        ("", ("claude-code", "--record", "/proc/x"), "cannot write the record"),
+        ("", ("claude-code", "--deadline", "soon"), "invalid float"),
+        ("", ("claude-code", "--no-such-option"), "no option"),
+        ("", ("somewhere",), "invalid choice"),
+        ("import sys; sys.modules['permitry.cli.hook'] = None; ", (), "ModuleNotFoundError"),
+    ],
+)
+def test_whatever_goes_wrong_blocks_the_call(hook: Run, code: str, words: tuple[str, ...], problem: str) -> None:
+    """Exit code 2 with a reason; any other one lets the call run in some hosts."""
+    done = hook(PUSH, *words, code=code)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+
+
+@pytest.mark.parametrize(
+    "payload",
+    ["", "what?", PUSH + PUSH, PUSH[:-1], b"\xff\xfe", "[]", "{}", PUSH + " " * 8_400_000],
+    ids=["empty", "garbage", "two documents", "half", "bytes", "list", "object", "8 MiB"],
+)
+def test_what_cannot_be_read_blocks_the_call(hook: Run, payload: str | bytes) -> None:
+    """It could be about any call."""
+    done = hook(payload)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "could not decide about this call" in done.stderr
+
+
+def test_cline_is_answered_with_a_document_in_any_case(hook: Run) -> None:
+    """It looks at no exit code."""
+    done = hook("what?", "cline")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["cancel"] is True
+
+
+def test_a_large_call_is_decided(hook: Run) -> None:
+    """Up to the size that arguments may have."""
+    done = hook(json.dumps(command("claude-code", f"git push; echo {'x' * 500_000}")))
+    assert "deny" in done.stdout
+
+
+def test_a_closed_input_blocks_the_call(tmp_path: Path) -> None:
+    """There is nothing to decide about."""
+    line = f'exec "{sys.executable}" -m permitry hook claude-code <&-'
+    done = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")

@@ -1,0 +1,186 @@
+"""A payload in, a reply out: for every host, whatever its payload looks like."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.hooks.payloads import DENIED, PAYLOADS, command
+
+from permitry.errors import CallError
+from permitry.hooks.answering import HOSTS, Options, answer, host_named
+from permitry.hooks.host import Effect, Kind, Reply, Verb
+
+Answer = Callable[..., Reply]
+ENVIRON = {"PWD": "/home/ann/project"}
+SILENT = {"cline": {"cancel": False}, "cursor": {}}
+every_host = pytest.mark.parametrize("host", HOSTS)
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """Return the file of the record."""
+    return tmp_path / "record.jsonl"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home folder, in which the rules are compiled once."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def replied(record: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path) -> Answer:
+    """Return a function that answers a payload by the shipped rules, or by others."""
+    monkeypatch.setenv("HOME", str(home))
+
+    def reply(
+        host: str,
+        payload: object,
+        *,
+        rules: str | None = None,
+        environ: Mapping[str, str] = ENVIRON,
+        grants: bool = False,
+    ) -> Reply:
+        named = None
+        if rules is not None:
+            (tmp_path / "rules.toml").write_text(f"schema = 1\nextends = ['permitry:tools-{host}']\n{rules}")
+            named = [str(tmp_path / "rules.toml")]
+        return answer(host, json.dumps(payload).encode(), Options(named, grants, str(record)), environ)
+
+    return reply
+
+
+def silence(host: str) -> Reply:
+    """Return the reply that leaves a call to the host."""
+    return Reply.of(SILENT[host]) if host in SILENT else Reply()
+
+
+@every_host
+def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, host: str) -> None:
+    """Each in its own form, with the message for the model."""
+    reply = replied(host, command(host, "git push"))
+    assert reply.code == 0
+    assert "Publishing is left to the user." in reply.out
+    expected = host_named(host).write(Effect(Verb.DENY, "NO"), host_named(host).read(PAYLOADS[host], ENVIRON))
+    assert json.loads(expected.out) == DENIED[host]
+
+
+@every_host
+def test_what_no_rule_is_about_is_left_to_the_host(replied: Answer, host: str) -> None:
+    """With nothing at all, or with what the host takes for no opinion."""
+    assert replied(host, command(host, "make test")) == silence(host)
+
+
+@every_host
+def test_a_permission_counts_only_if_it_is_granted(replied: Answer, host: str) -> None:
+    """The user's own prompts stay, unless the user wants the rules to answer them."""
+    rules = "[[rule]]\nid = 'a'\neffect = 'allow'\nwhen.command = 'make *'"
+    assert replied(host, command(host, "make test"), rules=rules) == silence(host)
+    granted = replied(host, command(host, "make test"), rules=rules, grants=True)
+    if host in ("codex", "opencode", "cline"):
+        assert granted == silence(host)
+    else:
+        assert '"allow"' in granted.out
+
+
+@every_host
+def test_a_question_is_refused_where_the_host_would_not_ask(replied: Answer, host: str) -> None:
+    """With words about what to do; Copilot asks, and says no if there is no one."""
+    reply = replied(host, command(host, "rm -rf /srv/data"))
+    if host == "copilot":
+        assert json.loads(reply.out)["permissionDecision"] == "ask"
+    else:
+        assert "no one can be asked here" in reply.out
+        assert '"ask"' not in reply.out
+
+
+@every_host
+@pytest.mark.parametrize("named", HOSTS)
+def test_the_payload_says_which_host_wrote_it(replied: Answer, named: str, host: str) -> None:
+    """Some hosts run the hooks of another one."""
+    assert replied(named, command(host, "git push")) == replied(host, command(host, "git push"))
+
+
+@pytest.mark.parametrize("host", [host for host in HOSTS if host not in ("cline", "opencode")])
+def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None:
+    """Not in the folder of the project, if the agent has gone elsewhere; two hosts do not say where it is."""
+    there = {**command(host, "cat ../keys/a"), "cwd": "/home/ann/project/sub"}
+    environ = {f"{name}_PROJECT_DIR": "/home/ann/project" for name in ("CLAUDE", "GEMINI", "COPILOT", "CURSOR")}
+    rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = 'keys/**'"
+    assert "was blocked" in replied(host, there, rules=rules, environ={**ENVIRON, **environ}).out
+
+
+@every_host
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"null", b"{}", b"{}{}", b"\xff", b'{"a": 1, "a": 2}', b"[" * 9_000]
+)
+def test_what_is_not_a_payload_is_not_answered(host: str, data: bytes) -> None:
+    """The caller blocks the call."""
+    with pytest.raises((CallError, UnicodeDecodeError)):
+        answer(host, data, Options(), ENVIRON)
+
+
+@every_host
+def test_a_payload_without_one_of_its_parts_is_not_answered(replied: Answer, host: str) -> None:
+    """A tool without arguments, or arguments without a tool, could be anything."""
+    needed = {"tool_name", "tool_input", "toolName", "toolArgs", "tool_call", "input", "output"}
+    parts = needed & PAYLOADS[host].keys()
+    for part in parts:
+        rest = {key: value for key, value in PAYLOADS[host].items() if key != part}
+        for payload in (rest, {**rest, part: 7}, {**rest, part: []}):
+            with pytest.raises(CallError):
+                replied(host, payload)
+    assert parts
+
+
+@every_host
+def test_an_event_that_is_not_known_is_not_answered(replied: Answer, host: str) -> None:
+    """It could be one that a call waits for."""
+    key = {"cline": "hookName", "opencode": "ev", "copilot": "hookName"}.get(host, "hook_event_name")
+    with pytest.raises(CallError):
+        replied(host, {**PAYLOADS[host], key: "BeforeSomething"})
+
+
+def test_every_decision_is_recorded_with_session_and_agent(replied: Answer, record: Path) -> None:
+    """The ids of calls repeat between an agent and its sub-agents."""
+    for agent in ({}, {"agent_id": "a7", "agent_type": "reviewer"}):
+        replied("claude-code", {**command("claude-code", "git push"), **agent})
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [(line["session"], line["call_id"], line["verdict"]) for line in lines] == [
+        ("claude-code:s1", "toolu_1", "block"),
+        ("claude-code:s1", "a7/toolu_1", "block"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("host", "event"),
+    [
+        ("claude-code", {"hook_event_name": "PostToolUse", "tool_response": {}}),
+        ("claude-code", {"hook_event_name": "UserPromptSubmit", "prompt": "go"}),
+        ("codex", {"hook_event_name": "PostToolUse", "tool_response": ""}),
+        ("codex", {"hook_event_name": "UserPromptSubmit", "prompt": "go"}),
+        ("gemini", {"hook_event_name": "AfterTool", "tool_response": {}}),
+        ("gemini", {"hook_event_name": "BeforeAgent", "prompt": "go"}),
+        ("copilot", {"toolResult": {}}),
+        ("cursor", {"hook_event_name": "postToolUse"}),
+        ("cursor", {"hook_event_name": "beforeSubmitPrompt", "prompt": "go"}),
+    ],
+)
+def test_what_is_only_reported_is_not_answered_with_a_decision(
+    replied: Answer, host: str, event: dict[str, Any]
+) -> None:
+    """A result, or a message of the user."""
+    assert replied(host, {**command(host, "git push"), **event}) == Reply()
+    read = host_named(host).read({**PAYLOADS[host], **event}, ENVIRON)
+    assert read.kind in (Kind.AFTER, Kind.PROMPT)
+
+
+def test_rules_of_the_project_count(replied: Answer, tmp_path: Path) -> None:
+    """Its restrictions at least, which need no trust."""
+    (tmp_path / "project/.permitry").mkdir(parents=True)
+    rules = "schema = 1\n[[rule]]\nid = 'a'\neffect = 'block'\nwhen.command = 'make deploy'\nmessage = 'Not today.'"
+    (tmp_path / "project/.permitry/rules.toml").write_text(rules)
+    payload = {**command("gemini", "make deploy"), "cwd": str(tmp_path / "project")}
+    assert "Not today." in replied("gemini", payload).out
