@@ -1,4 +1,4 @@
-"""`permitry hook`: answer a coding agent that asks before it runs a tool."""
+"""`permitry hook`: answer a coding agent that asks before it runs a tool, and put that into its settings."""
 
 import argparse
 import functools
@@ -22,16 +22,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry hook`."""
     commands = parser.add_subparsers(metavar="HOST", required=True)
     for name in HOSTS:
-        _add_host(commands.add_parser(name, allow_abbrev=False, help=f"answer {name}"), name)
+        parser = commands.add_parser(name, allow_abbrev=False, help=f"answer {name}")
+        _add_options(parser)
+        parser.set_defaults(execute=execute, host=name)
+    for name, summary in (("install", "put the hook into the settings of a host"), ("uninstall", "take it out again")):
+        parser = commands.add_parser(name, allow_abbrev=False, help=summary)
+        parser.add_argument("host", choices=HOSTS, metavar="HOST", help=", ".join(HOSTS))
+        parser.add_argument("--project", action="store_true", help="in the settings of this folder, not of the user")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+        if name == "install":
+            _add_options(parser)
+        parser.set_defaults(execute=_change_settings, is_install=name == "install")
 
 
-def _add_host(parser: argparse.ArgumentParser, name: str) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_rules_option(parser)
     add("--grant", action="store_true", help="let permissions count: the host runs what the rules allow, unasked")
-    add("--deadline", type=float, default=_DEADLINE, metavar="SECONDS", help="block what takes longer; default: 20")
+    add("--deadline", type=float, metavar="SECONDS", help="block what takes longer; default: 20")
     add("--record", metavar="FILE", help="the file to append the record to; default: audit.jsonl in your state folder")
-    parser.set_defaults(execute=execute, host=name)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -43,12 +52,18 @@ def execute(options: argparse.Namespace) -> int:
 
     own = Options(options.rules, options.grant, options.record)
     work = functools.partial(_answered, options.host, own)
-    reply = supervised(work, fail, options.deadline)
+    reply = supervised(work, fail, _DEADLINE if options.deadline is None else options.deadline)
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:
         print(reply.out)
     return reply.code
+
+
+def _change_settings(options: argparse.Namespace) -> int:
+    from permitry.cli.hook_settings import change_settings  # a hook that answers does not need it
+
+    return change_settings(options)
 
 
 def _answered(name: str, options: Options) -> Reply:

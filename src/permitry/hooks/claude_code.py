@@ -13,6 +13,7 @@ from permitry.hooks.host import (
     Host,
     Kind,
     Reply,
+    Settings,
     Verb,
     arguments_in,
     call_key,
@@ -91,4 +92,13 @@ def _reply(event: Event, **output: object) -> Reply:
     return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
 
 
-HOST = Host("claude-code", _wrote, _read, _write)
+def _entries(command: str) -> Mapping[str, Any]:
+    # Without `onFailure` a hook that crashes lets the call run.
+    hook = {"type": "command", "command": command, "timeout": 30, "onFailure": "block"}
+    return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
+
+
+_SETTINGS = Settings(".claude/settings.json", ".claude/settings.json", _entries)
+
+
+HOST = Host("claude-code", _wrote, _read, _write, _SETTINGS)

@@ -5,11 +5,11 @@ one that fails with the reason.
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from permitry.errors import CallError
-from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, optional, text_in
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, optional, text_in
 
 __all__ = ["HOST"]
 
@@ -56,4 +56,13 @@ def _cancelled(text: str) -> Reply:
     return Reply.of({"cancel": True, "errorMessage": text})
 
 
-HOST = Host("cline", _wrote, _read, _write, _cancelled)
+def _script(command: Sequence[str]) -> str:
+    failed = shlex.quote(_cancelled("permitry could not be started, so this call did not run").out)
+    return f"#!/bin/sh\n# Written by permitry: asked before each tool call.\n{shlex.join(command)} || echo {failed}\n"
+
+
+_FILES = (".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse")
+_SETTINGS = Settings(*_FILES, text=_script, is_program=True)
+
+
+HOST = Host("cline", _wrote, _read, _write, _SETTINGS, _cancelled)

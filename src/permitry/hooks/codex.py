@@ -17,6 +17,7 @@ from permitry.hooks.host import (
     Host,
     Kind,
     Reply,
+    Settings,
     Verb,
     arguments_in,
     call_key,
@@ -75,4 +76,13 @@ def _reply(event: Event, **output: object) -> Reply:
     return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
 
 
-HOST = Host("codex", _wrote, _read, _write, rules="permitry:hooks-codex")
+def _entries(command: str) -> Mapping[str, Any]:
+    hook = {"type": "command", "command": command, "timeout": 30}
+    return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
+
+
+_NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/hooks`."
+_SETTINGS = Settings(".codex/hooks.json", ".codex/hooks.json", _entries, note=_NOTE)
+
+
+HOST = Host("codex", _wrote, _read, _write, _SETTINGS, rules="permitry:hooks-codex")

@@ -10,7 +10,7 @@ import attrs
 
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError
-from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, text_in
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, text_in
 
 __all__ = ["HOST"]
 
@@ -72,4 +72,13 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply.of({"permissionDecision": effect.verb.value, "permissionDecisionReason": effect.text})
 
 
-HOST = Host("copilot", _wrote, _read, _write)
+def _entries(command: str) -> Mapping[str, Any]:
+    hook = {"type": "command", "bash": command, "timeoutSec": 30}
+    return {"preToolUse": hook, "permissionRequest": hook}
+
+
+_FILES = (".copilot/hooks/permitry.json", ".github/hooks/permitry.json")
+_SETTINGS = Settings(*_FILES, _entries, {"version": 1})
+
+
+HOST = Host("copilot", _wrote, _read, _write, _SETTINGS)

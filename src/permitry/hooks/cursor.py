@@ -11,7 +11,7 @@ import attrs
 
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError
-from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, optional, text_in
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, optional, text_in
 
 __all__ = ["HOST"]
 
@@ -64,4 +64,12 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply.of({"permission": "allow"} if effect.verb is Verb.ALLOW else {})
 
 
-HOST = Host("cursor", _wrote, _read, _write)
+def _entries(command: str) -> Mapping[str, Any]:
+    hook = {"command": command, "timeout": 30, "failClosed": True}
+    return {"preToolUse": hook, "beforeMCPExecution": hook}
+
+
+_SETTINGS = Settings(".cursor/hooks.json", ".cursor/hooks.json", _entries, {"version": 1})
+
+
+HOST = Host("cursor", _wrote, _read, _write, _SETTINGS)

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from permitry.errors import CallError
-from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, optional, text_in
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, optional, text_in
 
 __all__ = ["HOST"]
 
@@ -47,4 +47,12 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply()
 
 
-HOST = Host("gemini", _wrote, _read, _write)
+def _entries(command: str) -> Mapping[str, Any]:
+    hook = {"name": "permitry", "type": "command", "command": command, "timeout": 30_000}
+    return {"BeforeTool": {"matcher": ".*", "hooks": [hook]}}
+
+
+_SETTINGS = Settings(".gemini/settings.json", ".gemini/settings.json", _entries)
+
+
+HOST = Host("gemini", _wrote, _read, _write, _SETTINGS)

@@ -3,7 +3,7 @@
 import enum
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -16,6 +16,7 @@ __all__ = [
     "Host",
     "Kind",
     "Reply",
+    "Settings",
     "Verb",
     "arguments_in",
     "call_key",
@@ -98,6 +99,27 @@ def _blocked(text: str) -> Reply:
     return Reply(err=text, code=2)
 
 
+def _no_entries(_: str) -> Mapping[str, Any]:
+    return {}
+
+
+@attrs.frozen
+class Settings:
+    """Where a host looks for hooks, below the home folder and below a project, and what is to be put there.
+
+    Either `text` is a whole file for the words of a command, or `entries` are what a table `hooks` gets, by event,
+    in a JSON document that has at least `frame`. `note` says what else the user has to know.
+    """
+
+    user: str
+    project: str
+    entries: Callable[[str], Mapping[str, Any]] = _no_entries
+    frame: Mapping[str, Any] = attrs.field(factory=dict)
+    text: Callable[[Sequence[str]], str] | None = None
+    is_program: bool = False
+    note: str = ""
+
+
 @attrs.frozen
 class Host:
     """A coding agent. `wrote` recognizes its payloads, `read` raises `CallError` for one that it cannot read.
@@ -109,6 +131,7 @@ class Host:
     wrote: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any], Mapping[str, str]], Event]
     write: Callable[[Effect, Event], Reply]
+    settings: Settings
     fail: Callable[[str], Reply] = _blocked
     rules: str = "permitry:hooks"
 

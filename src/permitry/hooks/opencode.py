@@ -1,9 +1,10 @@
 """opencode: the plugin that `permitry hook install opencode` writes sends each call, and throws what is refused."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb, arguments_in, optional, text_in
+from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, optional, text_in
 
 __all__ = ["HOST", "PLUGIN"]
 
@@ -50,4 +51,12 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply.of({"deny": effect.text}) if effect.verb is Verb.DENY else Reply()
 
 
-HOST = Host("opencode", _wrote, _read, _write)
+def _plugin(command: Sequence[str]) -> str:
+    return PLUGIN % json.dumps(list(command))
+
+
+_FILES = (".config/opencode/plugin/permitry.js", ".opencode/plugin/permitry.js")
+_SETTINGS = Settings(*_FILES, text=_plugin)
+
+
+HOST = Host("opencode", _wrote, _read, _write, _SETTINGS)

@@ -1,0 +1,72 @@
+"""`permitry hook install` and `uninstall`: the settings of a host are shown as they change, then written."""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from permitry.cli.inputs import tell
+from permitry.cli.main import ExitCode
+from permitry.config.catalogue import PREFIX
+from permitry.errors import PermitryError
+from permitry.hooks.answering import host_named
+from permitry.hooks.install import change, hook_command
+
+__all__ = ["change_settings"]
+
+_CLAUDE = (2, 1, 295)
+"""The first version of Claude Code that can block a call whose hook has crashed."""
+
+
+def change_settings(options: argparse.Namespace) -> ExitCode:
+    """Show what changes in the settings of a host, and write it."""
+    settings = host_named(options.host).settings
+    path = Path.cwd() / settings.project if options.project else Path.home() / settings.user
+    command = None
+    if options.is_install:
+        command = hook_command(options.host, _options(options))
+        _check(options.host, command)
+    made = change(settings, path, command)
+    lines = list(made.diff())
+    print("\n".join(lines) if lines else f"nothing to change in {path}")
+    if lines and not options.dry_run:
+        made.carry_out()
+    if options.is_install:
+        tell(_notices(settings.note, command or ()))
+    return ExitCode.OK
+
+
+def _options(options: argparse.Namespace) -> list[str]:
+    """Return the options that the command in the settings gets; files are named by their whole path."""
+    words = ["--grant"] if options.grant else []
+    for name in options.rules or ():
+        words += ["--rules", name if name.startswith(PREFIX) else str(Path(name).absolute())]
+    if options.deadline is not None:
+        words += ["--deadline", f"{options.deadline:g}"]
+    if options.record is not None:
+        words += ["--record", str(Path(options.record).absolute())]
+    return words
+
+
+def _check(host: str, command: list[str]) -> None:
+    """Raise `PermitryError` where the hook could not be started, or where the host would not wait for it."""
+    start = [*command[: command.index("hook")], "--version"]
+    if subprocess.run(start, cwd="/", capture_output=True, check=False).returncode != 0:  # noqa: S603 -- our own program
+        raise PermitryError("permitry cannot be started as `python -I -m permitry`; install it in an environment")
+    program = shutil.which("claude")
+    if host != "claude-code" or program is None:
+        return
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 -- as found
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", said.stdout)
+    if found is not None and tuple(map(int, found.groups())) < _CLAUDE:
+        least = ".".join(map(str, _CLAUDE))
+        raise PermitryError(f"Claude Code {found[0]} runs calls whose hook has crashed; it takes {least} or later")
+
+
+def _notices(note: str, command: list[str] | tuple[str, ...]) -> list[str]:
+    notices = [note] if note else []
+    if Path(sys.prefix).is_relative_to(Path.cwd()) and command:
+        notices.append(f"`{sys.prefix}` lies in this folder: an agent that works here could change permitry itself")
+    return notices

@@ -1,0 +1,106 @@
+"""`permitry hook install` and `uninstall`."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from permitry.cli.main import main
+
+Out = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty home folder; the current one is a project in it."""
+    (tmp_path / "project").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def _claude(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    (folder / "bin").mkdir()
+    (folder / "bin/claude").write_text(f"#!/bin/sh\necho '{version}'\n")
+    (folder / "bin/claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}/bin:/usr/bin:/bin")
+
+
+def test_the_settings_of_the_user_get_the_hook(home: Path, capsys: Out) -> None:
+    """What changes is shown."""
+    assert main(["hook", "install", "claude-code", "--grant", "--deadline", "9", "--rules", "a.toml"]) == 0
+    entry = json.loads((home / ".claude/settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+    assert entry["onFailure"] == "block"
+    assert f"hook claude-code --grant --rules {home}/project/a.toml --deadline 9 || exit 2" in entry["command"]
+    assert '+            "onFailure": "block"' in capsys.readouterr().out
+    assert main(["hook", "uninstall", "claude-code"]) == 0
+    assert not (home / ".claude/settings.json").exists()
+
+
+def test_the_settings_of_a_project_may_get_it(home: Path) -> None:
+    """With those of the user left alone."""
+    assert main(["hook", "install", "copilot", "--project", "--record", "r.jsonl", "--rules", "permitry:hooks"]) == 0
+    text = (home / "project/.github/hooks/permitry.json").read_text()
+    assert f"--rules permitry:hooks --record {home}/project/r.jsonl" in text
+    assert not (home / ".copilot").exists()
+
+
+def test_a_dry_run_changes_nothing(home: Path, capsys: Out) -> None:
+    """It shows what would."""
+    assert main(["hook", "install", "opencode", "--dry-run"]) == 0
+    assert "+export const Permitry" in capsys.readouterr().out
+    assert [each.name for each in home.iterdir()] == ["project"]
+
+
+def test_what_is_there_already_is_said(capsys: Out) -> None:
+    """And nothing is written."""
+    for _ in range(2):
+        assert main(["hook", "install", "codex"]) == 0
+    shown = capsys.readouterr()
+    assert "nothing to change in" in shown.out
+    assert "trusted it" in shown.err
+
+
+@pytest.mark.parametrize(("version", "code"), [("2.1.197 (Claude Code)", 4), ("2.1.295", 0), ("3.0.0", 0), ("dev", 0)])
+def test_a_claude_code_that_would_run_calls_unguarded_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out, version: str, code: int
+) -> None:
+    """Before 2.1.295 a crash of a hook lets the call run."""
+    _claude(home, monkeypatch, version)
+    assert main(["hook", "install", "claude-code"]) == code
+    assert (home / ".claude/settings.json").exists() is (code == 0)
+    assert ("takes 2.1.295 or later" in capsys.readouterr().err) is (code == 4)
+
+
+def test_a_permitry_that_cannot_be_started_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call would be blocked, or none."""
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    assert main(["hook", "install", "gemini"]) == 4
+    assert not (home / ".gemini").exists()
+
+
+def test_a_permitry_in_reach_of_the_agent_is_pointed_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out
+) -> None:
+    """It could be changed by what it guards."""
+    monkeypatch.setattr("sys.prefix", str(home / "project/.venv"))
+    assert main(["hook", "install", "gemini"]) == 0
+    assert "could change permitry itself" in capsys.readouterr().err
+
+
+def test_a_mistake_is_an_invalid_input(capsys: Out) -> None:
+    """Not a block: no host waits for an answer."""
+    with pytest.raises(SystemExit, match="4"):
+        main(["hook", "install", "nothing"])
+    assert "invalid choice" in capsys.readouterr().err
+
+
+def test_the_installed_program_of_cline_always_answers(home: Path) -> None:
+    """It looks at no exit code, so that there must be a document even if permitry is gone."""
+    assert main(["hook", "install", "cline"]) == 0
+    script = home / ".cline/hooks/PreToolUse"
+    script.write_text(script.read_text().replace("-m permitry", "-m nowhere"))
+    done = subprocess.run([str(script)], input="{}", capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["cancel"] is True
