@@ -1,0 +1,95 @@
+"""Real coding agents: every unwanted call is stopped and every good one runs, with the file system as proof."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.test_hook import CRASH, DIES, SLOW
+from tests.hosts.real_hosts import HOSTS, MODULES, RealHost
+
+pytestmark = [
+    pytest.mark.hosts,
+    pytest.mark.skipif(not MODULES, reason="needs the npm package of each host, in PERMITRY_TEST_NODE_MODULES"),
+]
+PRINTS = "import os, permitry.guard as g; f = g.Guard.check; g.Guard.check = lambda *a: os.write(1, b'{}') and f(*a); "
+RULES = """\
+schema = 1
+[[rule]]
+id = "no-touch-bad"
+effect = "block"
+when.command = "touch bad*"
+message = "MAGPIE: bad files are not made."
+[[rule]]
+id = "ask-touch-asked"
+effect = "confirm"
+when.command = "touch asked*"
+reason = "makes a file that is asked about"
+"""
+
+
+@pytest.fixture(params=HOSTS)
+def host(request: pytest.FixtureRequest) -> RealHost:
+    """Return each host in turn, if it is there."""
+    real = HOSTS[request.param]
+    if not real.program.exists():
+        pytest.skip(f"needs the npm package of {real.name}")
+    return real
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return a home folder with the rules of a user."""
+    rules = tmp_path / "home/.config/permitry/rules.toml"
+    rules.parent.mkdir(parents=True)
+    rules.write_text(RULES)
+    return tmp_path / "home"
+
+
+def test_a_block_is_a_block_and_silence_lets_run(host: RealHost, home: Path) -> None:
+    """The reason reaches the model, also from the shipped rules; what no rule is about runs as without a hook."""
+    turns = [["touch bad1"], ["touch good1"], ["git push; touch bad2"], ["touch good2"]]
+    outcome = host.session(home, turns)
+    assert {name for name in outcome.files if name.startswith(("good", "bad"))} == {"good1", "good2"}, outcome.printed
+    assert "MAGPIE" in outcome.model.shown
+    assert "Publishing is left to the user." in outcome.model.shown
+
+
+def test_a_question_is_refused_where_no_one_can_be_asked(host: RealHost, home: Path) -> None:
+    """And the session goes on."""
+    outcome = host.session(home, [["touch asked"], ["touch good"]])
+    assert "asked" not in outcome.files, outcome.printed
+    assert "good" in outcome.files, outcome.printed
+    assert "makes a file that is asked about" in outcome.model.shown
+
+
+@pytest.mark.parametrize(
+    ("code", "options"),
+    [
+        (CRASH, ()),
+        (DIES, ()),
+        (SLOW, ("--deadline", "1")),
+        ("import nowhere; ", ()),
+        ("import os; os.abort(); ", ()),
+        ("", ("--no-such-option",)),
+        ("", ("--rules", "/nowhere/rules.toml")),
+    ],
+    ids=["rule crash", "killed", "slow rule", "cannot be imported", "cannot be started", "bad option", "no rules"],
+)
+def test_whatever_goes_wrong_nothing_runs(host: RealHost, home: Path, code: str, options: tuple[str, ...]) -> None:
+    """Not even what would be good."""
+    outcome = host.session(home, [["touch bad"], ["touch good"]], code=code, options=options)
+    assert not {"bad", "good"} & outcome.files, outcome.printed
+    assert len(outcome.model.requests) > 1, outcome.printed
+
+
+def test_what_a_rule_prints_changes_nothing(host: RealHost, home: Path) -> None:
+    """Two documents would let a call run in some hosts."""
+    outcome = host.session(home, [["touch bad"], ["touch good"]], code=PRINTS)
+    assert {name for name in outcome.files if name in ("good", "bad")} == {"good"}, outcome.printed
+
+
+def test_twelve_calls_at_once_are_each_decided(host: RealHost, home: Path) -> None:
+    """Those that may run do, and no other one."""
+    calls = [f"touch {kind}{number}" for number in range(6) for kind in ("good", "bad")]
+    outcome = host.session(home, [calls])
+    made = {name for name in outcome.files if name.startswith(("good", "bad"))}
+    assert made == {f"good{number}" for number in range(6)}, outcome.printed
