@@ -114,6 +114,12 @@ class Session:
             self.labels |= effects.labels
         self._log.add(Ran(self.clock(), tool, self.agent, call.digest, effects.rules, effects.targets))
 
+    def recall(self, ran: Ran, labels: frozenset[str]) -> None:
+        """Note a call that another process of this session let run, and the labels that there were then."""
+        self.counts[ran.tool] += 1
+        self.labels |= labels
+        self._log.add(ran)
+
     def child(self, agent: str) -> "Session":
         """Return the session of a sub-agent: it starts with these modes, and is never allowed more.
 

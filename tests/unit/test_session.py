@@ -237,3 +237,12 @@ def test_the_rules_of_a_session_reach_its_contexts_and_its_children() -> None:
     context = AuthContext.from_state(child)
     assert context.parent is not None
     assert (context.rules, context.parent.rules) == (other, rules)
+
+
+def test_what_another_process_noted_is_taken_over() -> None:
+    """A sub-agent that is there already knows it, too."""
+    session = Session(labels={"web"})
+    child = session.child("sub")
+    ran = Ran(1.0, "fetch", "main", "d", frozenset({"few"}))
+    session.recall(ran, frozenset({"secret"}))
+    assert (list(child.history.latest()), child.labels, session.counts["fetch"]) == ([ran], {"web", "secret"}, 1)

@@ -9,14 +9,17 @@ import attrs
 
 from permitry.audit.record import JsonlRecorder
 from permitry.config.cache import RuleCache
+from permitry.config.folders import user_state
 from permitry.config.layers import default_record, find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
+from permitry.core.context import AuthContext
 from permitry.core.json_values import parse_json
 from permitry.core.spec import ArgumentRole
 from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
+from permitry.hooks.memory import remembered
 from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.session import Session
 
@@ -75,18 +78,23 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
     session.switch_mode(event.mode)
     recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")
     guard = Guard(rules.policy(), session, recorder=recorder, unmatched="silence")
-    match guard.check(guard.call(name, arguments, call_id=event.call_id)):
-        case Silence():
-            return Effect(Verb.SILENCE)
-        case Refusal() as refusal:
-            return Effect(Verb.DENY, refusal.text)
-        case Permit() as permit:
-            permit.take()
-            return Effect(Verb.ALLOW if options.grants else Verb.SILENCE, permit.decision.reason)
-        case Ask() as ask if event.can_ask or event.kind is Kind.PERMISSION:
-            return Effect(Verb.ASK, ask.request.reason)
-        case Ask() as ask:
-            return Effect(Verb.DENY, _UNASKED.format(reason=ask.request.reason))
+    call = guard.call(name, arguments, call_id=event.call_id)
+    with remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION):
+        match guard.check(call):
+            case Silence():
+                return Effect(Verb.SILENCE)
+            case Refusal() as refusal:
+                return Effect(Verb.DENY, refusal.text)
+            case Permit() as permit:
+                permit.take()
+                return Effect(Verb.ALLOW if options.grants else Verb.SILENCE, permit.decision.reason)
+            case Ask() as ask if event.can_ask or event.kind is Kind.PERMISSION:
+                # The host asks, and what it does then is not reported: it counts as run.
+                effects = guard.policy.side_effects(ask.call, AuthContext.from_state(session))
+                session.apply(ask.call, effects)
+                return Effect(Verb.ASK, ask.request.reason)
+            case Ask() as ask:
+                return Effect(Verb.DENY, _UNASKED.format(reason=ask.request.reason))
 
 
 def _origins(host: Host, event: Event, options: Options) -> list[Origin]:

@@ -34,6 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def replied(record: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path) -> Answer:
     """Return a function that answers a payload by the shipped rules, or by others."""
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr("permitry.hooks.answering.user_state", lambda: tmp_path)
 
     def reply(
         host: str,
@@ -184,3 +185,42 @@ def test_rules_of_the_project_count(replied: Answer, tmp_path: Path) -> None:
     (tmp_path / "project/.permitry/rules.toml").write_text(rules)
     payload = {**command("gemini", "make deploy"), "cwd": str(tmp_path / "project")}
     assert "Not today." in replied("gemini", payload).out
+
+
+BUDGET = """
+[[rule]]
+id = 'few'
+effect = 'block'
+when.command = 'make *'
+budget = {{ calls = 2, per = '1h', by = 'session' }}
+message = 'Enough of it.'
+{more}
+"""
+
+
+@every_host
+def test_a_budget_counts_from_one_hook_to_the_next(replied: Answer, host: str) -> None:
+    """In one session; another one has its own."""
+    rules = BUDGET.format(more="")
+    replies = [replied(host, command(host, "make test"), rules=rules).out for _ in range(3)]
+    assert ["Enough" in reply for reply in replies] == [False, False, True]
+    session = {"copilot": "sessionId", "cursor": "conversation_id", "cline": "taskId"}.get(host, "session_id")
+    other = {**command(host, "make test"), session: "s2"}
+    if host == "opencode":
+        other["input"] = {**other["input"], "sessionID": "s2"}
+    assert replied(host, other, rules=rules) == silence(host)
+
+
+def test_a_call_that_the_host_asks_about_counts(replied: Answer) -> None:
+    """Whether it ran is not reported."""
+    rules = BUDGET.format(more="[[rule]]\nid = 'ask'\neffect = 'confirm'\nwhen.command = 'make *'")
+    replies = [replied("copilot", command("copilot", "make test"), rules=rules).out for _ in range(3)]
+    assert ['"ask"' in reply for reply in replies] == [True, True, False]
+
+
+def test_a_permission_that_is_asked_for_is_not_counted(replied: Answer) -> None:
+    """The call was, before."""
+    rules = BUDGET.format(more="")
+    request = {**command("claude-code", "make test"), "hook_event_name": "PermissionRequest"}
+    for _ in range(3):
+        assert replied("claude-code", request, rules=rules) == Reply()

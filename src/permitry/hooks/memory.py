@@ -1,0 +1,58 @@
+"""What the calls of a session have left, kept from one hook to the next: each hook is a process of its own."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from permitry.core.history import Ran
+from permitry.errors import PermitryError
+from permitry.files import opened
+from permitry.session import Session
+
+__all__ = ["remembered"]
+
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+
+
+@contextlib.contextmanager
+def remembered(session: Session, folder: Path, name: str, *, is_read: bool = False) -> Iterator[None]:
+    """Fill a session with what earlier hooks of the session `name` noted, and note what is added while the block runs.
+
+    With `is_read` nothing is noted. Hooks of one session take turns: no two calls are decided on the same budget.
+
+    Raises: `PermitryError` for notes that cannot be read, `OSError`.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.jsonl"
+    with opened(path, _FLAGS) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            with open(file, "rb", closefd=False) as stream:
+                for line in stream:
+                    _recall(session, json.loads(line))
+        except (ValueError, TypeError, LookupError) as error:
+            # INVARIANT: law 4. What is forgotten must not make a call more allowed.
+            raise PermitryError(f"cannot read what this session has done, in `{path}`: {error}") from error
+        known = len(session.history)
+        yield
+        added = [ran for ran, _ in zip(session.history.latest(), range(len(session.history) - known), strict=False)]
+        lines = [json.dumps(_line(ran, session)) + "\n" for ran in reversed(added)]
+        if lines and not is_read:
+            os.write(file, "".join(lines).encode())
+
+
+def _line(ran: Ran, session: Session) -> dict[str, object]:
+    sets = {"rules": sorted(ran.rules), "targets": sorted(ran.targets), "labels": sorted(session.labels)}
+    return {**attrs.asdict(ran), **sets}
+
+
+def _recall(session: Session, line: dict[str, object]) -> None:
+    labels = line.pop("labels")
+    ran = Ran(**{key: frozenset(value) if isinstance(value, list) else value for key, value in line.items()})  # type: ignore[arg-type]  # as written
+    session.recall(ran, frozenset(labels) if isinstance(labels, list) else frozenset())
