@@ -10,12 +10,13 @@ from permitry.cli.inputs import add_rules_option
 from permitry.errors import CallError
 from permitry.hooks.answering import HOSTS, Options, answer, host_named
 from permitry.hooks.host import Reply
-from permitry.hooks.supervising import supervised
+from permitry.hooks.supervising import DEADLINE, supervised
 
 __all__ = ["configure"]
 
 _LARGEST = 8 * 1024 * 1024
-_DEADLINE = 20.0
+_WAIT = 60.0
+_LONGEST_WAIT = 1800
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +40,21 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_rules_option(parser)
     add("--grant", action="store_true", help="let permissions count: the host runs what the rules allow, unasked")
+    ask = "what becomes of questions that the host cannot ask: refuse (the default), or wait[=SECONDS] for an answer"
+    add("--ask", type=_seconds, default=0, metavar="refuse|wait", help=ask)
     add("--deadline", type=float, metavar="SECONDS", help="block what takes longer; default: 20")
     add("--record", metavar="FILE", help="the file to append the record to; default: audit.jsonl in your state folder")
+
+
+def _seconds(text: str) -> float:
+    """Return how long a hook waits for a human."""
+    word, _, seconds = text.partition("=")
+    if text == "refuse":
+        return 0
+    wait = float(seconds) if "=" in text else _WAIT
+    if word != "wait" or not 0 < wait <= _LONGEST_WAIT:
+        raise argparse.ArgumentTypeError(f"refuse, wait, or wait=SECONDS of at most {_LONGEST_WAIT}, not `{text}`")
+    return wait
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -50,9 +64,9 @@ def execute(options: argparse.Namespace) -> int:
     def fail(problem: str) -> Reply:
         return host.fail(f"permitry could not decide about this call, so it did not run: {problem}")
 
-    own = Options(options.rules, options.grant, options.record)
+    own = Options(options.rules, options.grant, options.record, options.ask)
     work = functools.partial(_answered, options.host, own)
-    reply = supervised(work, fail, _DEADLINE if options.deadline is None else options.deadline)
+    reply = supervised(work, fail, options.ask + (DEADLINE if options.deadline is None else options.deadline))
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:

@@ -1,6 +1,7 @@
 """`permitry hook install` and `uninstall`: the settings of a host are shown as they change, then written."""
 
 import argparse
+import math
 import re
 import shutil
 import subprocess
@@ -13,9 +14,11 @@ from permitry.config.catalogue import PREFIX
 from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
 from permitry.hooks.install import change, hook_command
+from permitry.hooks.supervising import DEADLINE
 
 __all__ = ["change_settings"]
 
+_SPARE = 10
 _CLAUDE = (2, 1, 295)
 """The first version of Claude Code that can block a call whose hook has crashed."""
 
@@ -28,7 +31,7 @@ def change_settings(options: argparse.Namespace) -> ExitCode:
     if options.is_install:
         command = hook_command(options.host, _options(options))
         _check(options.host, command)
-    made = change(settings, path, command)
+    made = change(settings, path, command, _seconds(options) if options.is_install else 0)
     lines = list(made.diff())
     print("\n".join(lines) if lines else f"nothing to change in {path}")
     if lines and not options.dry_run:
@@ -38,11 +41,20 @@ def change_settings(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
+def _seconds(options: argparse.Namespace) -> int:
+    """Return after how many seconds the host may stop waiting: the hook is to be the first to give up."""
+    decides: float = DEADLINE if options.deadline is None else options.deadline
+    waits: float = options.ask
+    return math.ceil(waits + decides) + _SPARE
+
+
 def _options(options: argparse.Namespace) -> list[str]:
     """Return the options that the command in the settings gets; files are named by their whole path."""
     words = ["--grant"] if options.grant else []
     for name in options.rules or ():
         words += ["--rules", name if name.startswith(PREFIX) else str(Path(name).absolute())]
+    if options.ask:
+        words += ["--ask", f"wait={options.ask:g}"]
     if options.deadline is not None:
         words += ["--deadline", f"{options.deadline:g}"]
     if options.record is not None:

@@ -18,6 +18,7 @@ _COMMANDS = {
     "init": "write a first rule file for a project",
     "run": "guard and run the tool calls of a session",
     "check": "say what would happen to calls, and run nothing",
+    "approve": "answer a question of a hook, from another terminal",
     "hook": "answer a coding agent that asks before it runs a tool",
     "explain": "say why: every rule, match and near miss",
     "parse": "find the calls that a model wrote as text",

@@ -1,6 +1,8 @@
 """One payload in, one reply out: the host is recognized, the call decided, and the effect written for that host."""
 
 import importlib
+import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from permitry.config.folders import user_state
 from permitry.config.layers import default_record, find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import parse_json
 from permitry.core.spec import ArgumentRole
@@ -20,6 +24,7 @@ from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import remembered
+from permitry.hooks.waiting import Question, Questions, ancestors
 from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.session import Session
 
@@ -28,18 +33,25 @@ __all__ = ["HOSTS", "Options", "answer", "host_named"]
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
 _FOLDER = "cwd"
 _UNASKED = (
-    "This call needs the user's confirmation ({reason}), and no one can be asked here. It did not run. "
-    "Ask the user to run it, or to allow it in the rules; do not retry it before."
+    "This call needs the user's confirmation ({reason}), and no one can be asked here. It did not run. Ask the user to "
+    "answer `permitry approve {id}` in another terminal, then make the same call again; do not retry it before."
 )
+_OPEN = 900
+"""So many seconds a question can be answered."""
 
 
 @attrs.frozen
 class Options:
-    """How a hook is to answer: with which rules (those of the layers if None), and whether permissions count."""
+    """How a hook is to answer: with which rules (those of the layers if None), and whether permissions count.
+
+    `wait` is how many seconds it waits for a human, and `process` the one that the host has started.
+    """
 
     rules: Sequence[str] | None = None
     grants: bool = False
     record: str | None = None
+    wait: float = 0
+    process: int = attrs.field(factory=os.getpid)
 
 
 def host_named(name: str) -> Host:
@@ -72,6 +84,25 @@ def _candidates(name: str) -> Iterator[Host]:
 def _effect(host: Host, event: Event, options: Options) -> Effect:
     if event.kind in (Kind.AFTER, Kind.PROMPT):
         return Effect(Verb.SILENCE)
+    outcome = _decided(host, event, options)
+    if isinstance(outcome, Effect):
+        return outcome
+    questions = Questions(user_state() / "questions")
+    question = _question(host, event, outcome, options)
+    response = questions.take(question.id, question.digest)
+    if response is None:
+        questions.open(question)
+        response = questions.wait(question, options.wait)
+    if response is None:
+        return Effect(Verb.DENY, _UNASKED.format(reason=question.reason, id=question.id))
+    answered = _decided(host, event, options, response)
+    return answered if isinstance(answered, Effect) else Effect(Verb.DENY, answered.request.reason)
+
+
+def _decided(
+    host: Host, event: Event, options: Options, response: ToolConfirmationResponse | None = None
+) -> Effect | Ask:
+    """Decide on a call, with the answer of a human if there is one; a question that the host does not ask is kept."""
     name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
     rules, arguments = _in_folder(RuleCache().load(_origins(host, event, options), name), name, event)
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
@@ -80,21 +111,50 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
     guard = Guard(rules.policy(), session, recorder=recorder, unmatched="silence")
     call = guard.call(name, arguments, call_id=event.call_id)
     with remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION):
-        match guard.check(call):
+        # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
+        outcome = guard.check(call, asked=response is not None or _is_open(host, event, call))
+        if isinstance(outcome, Ask) and response is not None:
+            outcome = guard.answer(outcome.id, response)
+        match outcome:
             case Silence():
                 return Effect(Verb.SILENCE)
             case Refusal() as refusal:
                 return Effect(Verb.DENY, refusal.text)
             case Permit() as permit:
                 permit.take()
-                return Effect(Verb.ALLOW if options.grants else Verb.SILENCE, permit.decision.reason)
+                is_said = options.grants or response is not None
+                return Effect(Verb.ALLOW if is_said else Verb.SILENCE, permit.decision.reason)
             case Ask() as ask if event.can_ask or event.kind is Kind.PERMISSION:
                 # The host asks, and what it does then is not reported: it counts as run.
                 effects = guard.policy.side_effects(ask.call, AuthContext.from_state(session))
                 session.apply(ask.call, effects)
                 return Effect(Verb.ASK, ask.request.reason)
             case Ask() as ask:
-                return Effect(Verb.DENY, _UNASKED.format(reason=ask.request.reason))
+                return ask
+
+
+def _is_open(host: Host, event: Event, call: ToolCall | Refusal) -> bool:
+    if isinstance(call, Refusal):
+        return False
+    name = Question.name(host.name, event.session, event.agent, call.digest)
+    return Questions(user_state() / "questions").find(name) is not None
+
+
+def _question(host: Host, event: Event, ask: Ask, options: Options) -> Question:
+    call = ask.call
+    return Question(
+        Question.name(host.name, event.session, event.agent, call.digest),
+        host=host.name,
+        session=event.session,
+        agent=event.agent,
+        tool=call.tool,
+        arguments=call.to_dict(),
+        digest=call.digest,
+        reason=ask.request.reason,
+        folder=event.folder,
+        until=time.time() + max(options.wait, _OPEN),
+        above=list(ancestors(options.process)),
+    )
 
 
 def _origins(host: Host, event: Event, options: Options) -> list[Origin]:

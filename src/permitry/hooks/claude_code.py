@@ -92,9 +92,9 @@ def _reply(event: Event, **output: object) -> Reply:
     return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
 
 
-def _entries(command: str) -> Mapping[str, Any]:
+def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     # Without `onFailure` a hook that crashes lets the call run.
-    hook = {"type": "command", "command": command, "timeout": 30, "onFailure": "block"}
+    hook = {"type": "command", "command": command, "timeout": seconds, "onFailure": "block"}
     return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
 
 

@@ -56,7 +56,8 @@ def _cancelled(text: str) -> Reply:
     return Reply.of({"cancel": True, "errorMessage": text})
 
 
-def _script(command: Sequence[str]) -> str:
+def _script(command: Sequence[str], seconds: int) -> str:
+    del seconds
     failed = shlex.quote(_cancelled("permitry could not be started, so this call did not run").out)
     return f"#!/bin/sh\n# Written by permitry: asked before each tool call.\n{shlex.join(command)} || echo {failed}\n"
 

@@ -76,8 +76,8 @@ def _reply(event: Event, **output: object) -> Reply:
     return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
 
 
-def _entries(command: str) -> Mapping[str, Any]:
-    hook = {"type": "command", "command": command, "timeout": 30}
+def _entries(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"type": "command", "command": command, "timeout": seconds}
     return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
 
 

@@ -72,8 +72,8 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply.of({"permissionDecision": effect.verb.value, "permissionDecisionReason": effect.text})
 
 
-def _entries(command: str) -> Mapping[str, Any]:
-    hook = {"type": "command", "bash": command, "timeoutSec": 30}
+def _entries(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"type": "command", "bash": command, "timeoutSec": seconds}
     return {"preToolUse": hook, "permissionRequest": hook}
 
 

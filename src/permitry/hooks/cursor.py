@@ -64,8 +64,8 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply.of({"permission": "allow"} if effect.verb is Verb.ALLOW else {})
 
 
-def _entries(command: str) -> Mapping[str, Any]:
-    hook = {"command": command, "timeout": 30, "failClosed": True}
+def _entries(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"command": command, "timeout": seconds, "failClosed": True}
     return {"preToolUse": hook, "beforeMCPExecution": hook}
 
 

@@ -47,8 +47,8 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply()
 
 
-def _entries(command: str) -> Mapping[str, Any]:
-    hook = {"name": "permitry", "type": "command", "command": command, "timeout": 30_000}
+def _entries(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"name": "permitry", "type": "command", "command": command, "timeout": seconds * 1000}
     return {"BeforeTool": {"matcher": ".*", "hooks": [hook]}}
 
 

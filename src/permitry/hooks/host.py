@@ -99,7 +99,7 @@ def _blocked(text: str) -> Reply:
     return Reply(err=text, code=2)
 
 
-def _no_entries(_: str) -> Mapping[str, Any]:
+def _no_entries(_: str, __: int) -> Mapping[str, Any]:
     return {}
 
 
@@ -108,14 +108,15 @@ class Settings:
     """Where a host looks for hooks, below the home folder and below a project, and what is to be put there.
 
     Either `text` is a whole file for the words of a command, or `entries` are what a table `hooks` gets, by event,
-    in a JSON document that has at least `frame`. `note` says what else the user has to know.
+    in a JSON document that has at least `frame`; both are given the seconds after which the host waits no longer.
+    `note` says what else the user has to know.
     """
 
     user: str
     project: str
-    entries: Callable[[str], Mapping[str, Any]] = _no_entries
+    entries: Callable[[str, int], Mapping[str, Any]] = _no_entries
     frame: Mapping[str, Any] = attrs.field(factory=dict)
-    text: Callable[[Sequence[str]], str] | None = None
+    text: Callable[[Sequence[str], int], str] | None = None
     is_program: bool = False
     note: str = ""
 

@@ -57,8 +57,10 @@ def hook_command(host: str, options: Sequence[str] = ()) -> list[str]:
     return [sys.executable, "-I", "-m", "permitry", "hook", host, *options]
 
 
-def change(settings: Settings, path: Path, command: Sequence[str] | None) -> Change:
+def change(settings: Settings, path: Path, command: Sequence[str] | None, seconds: int = 30) -> Change:
     """Return the change that puts a command into the settings in `path`, or with None takes ours out.
+
+    The host waits for so many seconds; the hook must be done before.
 
     Raises: `PermitryError` for settings that cannot be read, or a file of this name that is not ours.
     """
@@ -69,14 +71,14 @@ def change(settings: Settings, path: Path, command: Sequence[str] | None) -> Cha
     except (OSError, UnicodeDecodeError) as error:
         raise PermitryError(f"cannot read `{path}`: {error}") from error
     if settings.text is None:
-        return Change(path, before, _merged(settings, path, before, command))
+        return Change(path, before, _merged(settings, path, before, command, seconds))
     if before and not _OURS.search(before):
         raise PermitryError(f"`{path}` is not from permitry; move it away first, or call the hook from it")
-    after = _NO_FILE if command is None else settings.text(command)
+    after = _NO_FILE if command is None else settings.text(command, seconds)
     return Change(path, before, after, is_program=settings.is_program)
 
 
-def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] | None) -> str:
+def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
     try:
         data = strict_decoder().decode(before) if before.strip() else {}
     except (ValueError, CallError) as error:
@@ -89,7 +91,7 @@ def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] 
     kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
     if command is not None:
         # A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
-        for event, entry in settings.entries(f"{shlex.join(command)} || exit 2").items():
+        for event, entry in settings.entries(f"{shlex.join(command)} || exit 2", seconds).items():
             kept[event] = [*kept.get(event, []), entry]
         data = {**settings.frame, **data, "hooks": kept}
     elif kept != hooks:

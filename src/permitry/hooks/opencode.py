@@ -17,7 +17,7 @@ const COMMAND = %s
 export const Permitry = async ({ directory }) => ({
   "tool.execute.before": async (input, output) => {
     const call = JSON.stringify({ ev: "tool.execute.before", directory, input, output: { args: output.args } })
-    const done = spawnSync(COMMAND[0], COMMAND.slice(1), { input: call, encoding: "utf8", timeout: 30000 })
+    const done = spawnSync(COMMAND[0], COMMAND.slice(1), { input: call, encoding: "utf8", timeout: %d })
     const problem = (done.stderr || "").trim() || "permitry did not answer, so this call did not run"
     if (done.error || done.status !== 0) throw new Error(problem)
     if (done.stdout.trim() !== "") throw new Error(JSON.parse(done.stdout).deny || problem)
@@ -51,8 +51,8 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply.of({"deny": effect.text}) if effect.verb is Verb.DENY else Reply()
 
 
-def _plugin(command: Sequence[str]) -> str:
-    return PLUGIN % json.dumps(list(command))
+def _plugin(command: Sequence[str], seconds: int) -> str:
+    return PLUGIN % (json.dumps(list(command)), seconds * 1000)
 
 
 _FILES = (".config/opencode/plugin/permitry.js", ".opencode/plugin/permitry.js")

@@ -10,7 +10,10 @@ from collections.abc import Callable
 from permitry.errors import safe_str
 from permitry.hooks.host import Reply
 
-__all__ = ["supervised"]
+__all__ = ["DEADLINE", "supervised"]
+
+DEADLINE = 20.0
+"""So many seconds a decision may take; a host waits longer."""
 
 _LONGEST = 3600
 

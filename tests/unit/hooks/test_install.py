@@ -49,7 +49,7 @@ def test_a_second_command_takes_the_place_of_the_first(host: str, tmp_path: Path
 def test_what_others_have_put_there_stays(host: str, tmp_path: Path) -> None:
     """Keys, hooks, and hooks in one group with ours."""
     path = tmp_path / "settings.json"
-    (event, entry), *_ = _settings(host).entries("their-hook").items()
+    (event, entry), *_ = _settings(host).entries("their-hook", 5).items()
     theirs = {"zeta": 1, "hooks": {event: [entry], "Stop": []}, "alpha": {"é": None}}
     path.write_text(json.dumps(theirs))
     change(_settings(host), path, COMMAND).carry_out()
