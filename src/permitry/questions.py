@@ -27,7 +27,6 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.turn_diffs import TurnDiffs
-from permitry.dispatch.waiting import in_thread, without_suspending
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, safe_str
 from permitry.outcome import Blocked, Cause, Decided, Pending, Ready
 from permitry.session import Session
@@ -75,6 +74,8 @@ class Questions(TurnDiffs):
 
         An interrupt (Ctrl-C, a cancelled task) is raised to the caller: nothing ran, and the question stays open.
         """
+        from permitry.dispatch.waiting import without_suspending  # noqa: PLC0415 -- asyncio, which a hook does not need
+
         return without_suspending(self._ask(pending, self._reply))
 
     async def aask(self, pending: Pending) -> Ready | Blocked:
@@ -127,6 +128,8 @@ class Questions(TurnDiffs):
     async def _areply(self, request: ToolConfirmationRequest) -> object:
         if isinstance(self.channel, AsyncConfirmationChannel):
             return await self.channel.aask(request)
+        from permitry.dispatch.waiting import in_thread  # noqa: PLC0415 -- as above
+
         return await in_thread(self.channel.ask, request)
 
     def _is_asked(self, pending: Pending) -> bool:

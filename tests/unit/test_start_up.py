@@ -95,6 +95,13 @@ def test_what_decides_is_imported_without_the_edges(name: str) -> None:
     assert not (SLOW | READERS) & set(done.stdout.split())
 
 
+def test_a_hook_is_imported_without_what_is_slow() -> None:
+    """It is started for every call; what names nearest matches and reads TOML is small, and asked of a guard."""
+    code = "import sys; import permitry.cli.hook, permitry.hooks.claude_code; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert (SLOW | READERS) & set(done.stdout.split()) <= {"logging", "tomllib"}
+
+
 def test_importing_the_package_imports_nothing_else() -> None:
     """The names are found on first use, and `typing` is not needed for that."""
     code = "import sys; before = set(sys.modules); import permitry; print(*sorted(set(sys.modules) - before))"
