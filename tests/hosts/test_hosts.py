@@ -1,16 +1,24 @@
 """Real coding agents: every unwanted call is stopped and every good one runs, with the file system as proof."""
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from tests.cli.test_hook import CRASH, DIES, SLOW
 from tests.hosts.real_hosts import HOSTS, MODULES, RealHost
 
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.hooks.waiting import Questions
+
 pytestmark = [
     pytest.mark.hosts,
     pytest.mark.skipif(not MODULES, reason="needs the npm package of each host, in PERMITRY_TEST_NODE_MODULES"),
 ]
-PRINTS = "import os, permitry.guard as g; f = g.Guard.check; g.Guard.check = lambda *a: os.write(1, b'{}') and f(*a); "
+PRINTS = (
+    "import os, permitry.guard as g; f = g.Guard.check; "
+    "g.Guard.check = lambda *a, **k: os.write(1, b'{}') and f(*a, **k); "
+)
 RULES = """\
 schema = 1
 [[rule]]
@@ -93,3 +101,37 @@ def test_twelve_calls_at_once_are_each_decided(host: RealHost, home: Path) -> No
     outcome = host.session(home, [calls])
     made = {name for name in outcome.files if name.startswith(("good", "bad"))}
     assert made == {f"good{number}" for number in range(6)}, outcome.printed
+
+
+def _answered(home: Path, response: ToolConfirmationResponse) -> threading.Thread:
+    """Return a thread in which a human answers one question, as soon as it is there."""
+    questions = Questions(home / ".local/state/permitry/questions")
+
+    def respond() -> None:
+        end = time.monotonic() + 60
+        while not (found := list(questions.all())) and time.monotonic() < end:
+            time.sleep(0.2)
+        questions.answer(found[0], response)
+
+    thread = threading.Thread(target=respond)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("host", [name for name in HOSTS if name != "copilot"], indirect=True)  # it asks itself
+@pytest.mark.parametrize("is_approved", [True, False], ids=["yes", "no, with words"])
+def test_an_answer_is_waited_for(host: RealHost, home: Path, *, is_approved: bool) -> None:
+    """The call runs, or the model is shown what the human says."""
+    human = _answered(home, ToolConfirmationResponse(is_approved, instructions="HERON: use another name."))
+    outcome = host.session(home, [["touch asked"], ["touch good"]], options=("--ask", "wait=60"))
+    human.join()
+    assert ("asked" in outcome.files) is is_approved, outcome.printed
+    assert "good" in outcome.files, outcome.printed
+    assert ("HERON" in outcome.model.shown) is not is_approved
+
+
+def test_without_an_answer_nothing_runs(host: RealHost, home: Path) -> None:
+    """When the time is over."""
+    outcome = host.session(home, [["touch asked"], ["touch good"]], options=("--ask", "wait=2"))
+    assert "asked" not in outcome.files, outcome.printed
+    assert "good" in outcome.files, outcome.printed
