@@ -130,7 +130,7 @@ def test_a_hook_may_wait_for_its_answer(call: Callable[..., Reply], questions: Q
 
 def test_what_is_not_answered_is_refused(call: Callable[..., Reply]) -> None:
     """In time."""
-    assert "no one can be asked here" in call(wait=0.2).out
+    assert "No one can be asked here" in call(wait=0.2).out
 
 
 def test_an_answer_lifts_no_block(call: Callable[..., Reply], questions: Questions, tmp_path: Path) -> None:

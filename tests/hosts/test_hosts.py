@@ -30,7 +30,8 @@ message = "MAGPIE: bad files are not made."
 id = "ask-touch-asked"
 effect = "confirm"
 when.command = "touch asked*"
-reason = "makes a file that is asked about"
+reason = "MARTEN: makes a file that is asked about"
+message = "MARTEN: this file needs a word of the user."
 """
 
 
@@ -66,7 +67,7 @@ def test_a_question_is_refused_where_no_one_can_be_asked(host: RealHost, home: P
     outcome = host.session(home, [["touch asked"], ["touch good"]])
     assert "asked" not in outcome.files, outcome.printed
     assert "good" in outcome.files, outcome.printed
-    assert "makes a file that is asked about" in outcome.model.shown
+    assert "MARTEN" in outcome.model.shown
 
 
 @pytest.mark.parametrize(

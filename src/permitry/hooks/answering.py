@@ -33,8 +33,8 @@ __all__ = ["HOSTS", "Options", "answer", "host_named"]
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
 _FOLDER = "cwd"
 _UNASKED = (
-    "This call needs the user's confirmation ({reason}), and no one can be asked here. It did not run. Ask the user to "
-    "answer `permitry approve {id}` in another terminal, then make the same call again; do not retry it before."
+    "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}` in another "
+    "terminal, then make the same call again; do not retry it before."
 )
 _OPEN = 900
 """So many seconds a question can be answered."""
@@ -94,9 +94,9 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         questions.open(question)
         response = questions.wait(question, options.wait)
     if response is None:
-        return Effect(Verb.DENY, _UNASKED.format(reason=question.reason, id=question.id))
+        return Effect(Verb.DENY, _UNASKED.format(message=outcome.decision.message, id=question.id))
     answered = _decided(host, event, options, response)
-    return answered if isinstance(answered, Effect) else Effect(Verb.DENY, answered.request.reason)
+    return answered if isinstance(answered, Effect) else Effect(Verb.DENY, answered.decision.message or "")
 
 
 def _decided(
@@ -109,7 +109,7 @@ def _decided(
     session.switch_mode(event.mode)
     recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")
     guard = Guard(rules.policy(), session, recorder=recorder, unmatched="silence")
-    call = guard.call(name, arguments, call_id=event.call_id)
+    call = guard.call(event.tool, arguments, call_id=event.call_id, server=event.server)
     with remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION):
         # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
         outcome = guard.check(call, asked=response is not None or _is_open(host, event, call))
@@ -128,7 +128,7 @@ def _decided(
                 # The host asks, and what it does then is not reported: it counts as run.
                 effects = guard.policy.side_effects(ask.call, AuthContext.from_state(session))
                 session.apply(ask.call, effects)
-                return Effect(Verb.ASK, ask.request.reason)
+                return Effect(Verb.ASK, ask.decision.reason)
             case Ask() as ask:
                 return ask
 

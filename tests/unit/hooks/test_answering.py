@@ -93,7 +93,7 @@ def test_a_question_is_refused_where_the_host_would_not_ask(replied: Answer, hos
     if host == "copilot":
         assert json.loads(reply.out)["permissionDecision"] == "ask"
     else:
-        assert "no one can be asked here" in reply.out
+        assert "No one can be asked here" in reply.out
         assert '"ask"' not in reply.out
 
 
@@ -224,3 +224,18 @@ def test_a_permission_that_is_asked_for_is_not_counted(replied: Answer) -> None:
     request = {**command("claude-code", "make test"), "hook_event_name": "PermissionRequest"}
     for _ in range(3):
         assert replied("claude-code", request, rules=rules) == Reply()
+
+
+@every_host
+def test_the_model_is_not_shown_where_a_rule_is_written(replied: Answer, host: str, tmp_path: Path) -> None:
+    """It is shown what it may do; the place is for the operator."""
+    rules = "[[rule]]\nid = 'a'\neffect = 'confirm'\nwhen.command = 'make *'\nmessage = 'Say why.'\nreason = 'makes'"
+    out = replied(host, command(host, "make test"), rules=rules).out
+    assert str(tmp_path) not in out
+    assert ("makes" if host == "copilot" else "Say why.") in out
+
+
+def test_a_server_that_could_be_read_as_another_one_is_refused(replied: Answer) -> None:
+    """`mcp:a/b/c` is a tool of the server `a`."""
+    server = {"tool_name": "mcp__a_b__c", "mcp_server": {"name": "a/b"}}
+    assert "not understood" in replied("claude-code", {**PAYLOADS["claude-code"], **server}).out
