@@ -20,6 +20,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import parse_json
 from permitry.core.spec import ArgumentRole
+from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
@@ -31,7 +32,8 @@ from permitry.session import Session
 __all__ = ["HOSTS", "Options", "answer", "host_named"]
 
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
-_FOLDER = "cwd"
+_FOLDER = "folder of the agent"
+"""An argument that no tool has."""
 _UNASKED = (
     "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}` in another "
     "terminal, then make the same call again; do not retry it before."
@@ -164,10 +166,21 @@ def _origins(host: Host, event: Event, options: Options) -> list[Origin]:
 
 
 def _in_folder(rules: RuleSet, tool: str, event: Event) -> tuple[RuleSet, Mapping[str, Any]]:
-    """Return rules and arguments by which a command begins in the folder of the agent, not in that of its project."""
-    spec = rules.tools.get(tool)
-    if spec is None or not spec.is_shell or event.folder == event.workspace:
+    """Return rules and arguments by which a call is made in the folder of the agent, not in that of its project."""
+    spec = rules.tools.get(tool, WELL_KNOWN.get(tool))
+    if spec is None or not spec.roles or event.folder == event.workspace:
         return rules, event.arguments
     # INVARIANT: law 3. `cd sub` must not change what `../.env` means.
-    placed = attrs.evolve(spec, roles={**(spec.roles or {}), _FOLDER: ArgumentRole.FOLDER})
+    own = {
+        name.rstrip("?") for key, role in spec.roles.items() if role is ArgumentRole.FOLDER for name in key.split("|")
+    }
+    # One below `~` may mean the home folder, or a folder of this name: then it and that of the agent both count.
+    moved = {
+        name: str(Path(event.folder, value))
+        for name, value in event.arguments.items()
+        if name in own and isinstance(value, str) and value and value[0] != "~"
+    }
+    if moved:
+        return rules, {**event.arguments, **moved}
+    placed = attrs.evolve(spec, roles={**spec.roles, _FOLDER: ArgumentRole.FOLDER})
     return attrs.evolve(rules, tools={**rules.tools, tool: placed}), {**event.arguments, _FOLDER: event.folder}

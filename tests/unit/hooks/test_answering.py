@@ -113,6 +113,58 @@ def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None
     assert "was blocked" in replied(host, there, rules=rules, environ={**ENVIRON, **environ}).out
 
 
+ELSEWHERE = {"CLAUDE_PROJECT_DIR": "/home/ann/project", "CURSOR_PROJECT_DIR": "/home/ann/project"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Grep", {"pattern": "x", "path": "a"}),
+        ("Grep", {"pattern": "x"}),
+        ("Read", {"file_path": "./a"}),
+        ("NotebookEdit", {"notebook_path": "../keys/a"}),
+    ],
+)
+def test_files_are_named_from_where_the_agent_is(replied: Answer, tool: str, arguments: dict[str, str]) -> None:
+    """By every tool, and where a tool without a path looks at the current folder, too."""
+    there = {**PAYLOADS["claude-code"], "tool_name": tool, "tool_input": arguments, "cwd": "/home/ann/project/keys"}
+    rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = 'keys/**'"
+    assert "was blocked" in replied("claude-code", there, rules=rules, environ={**ENVIRON, **ELSEWHERE}).out
+
+
+def test_a_permission_is_about_the_file_from_where_the_agent_is(replied: Answer) -> None:
+    """And not about one of the same name in the project."""
+    call = {"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "docs/a"}}
+    rules = "[[rule]]\nid = 'a'\neffect = 'allow'\nwhen.path = 'docs/**'"
+    for folder, word in (("/home/ann/project", '"allow"'), ("/home/ann", "")):
+        payload = {**PAYLOADS["claude-code"], **call, "cwd": folder}
+        reply = replied("claude-code", payload, rules=rules, environ={**ENVIRON, **ELSEWHERE}, grants=True)
+        assert word in reply.out
+        assert bool(reply.out) is bool(word)
+
+
+@pytest.mark.parametrize(
+    ("folder", "text"), [("/home/ann/keys", "a"), ("../../keys", "a"), ("~/x", "/home/ann/keys/a")]
+)
+def test_a_folder_that_a_call_names_itself_counts(replied: Answer, folder: str, text: str) -> None:
+    """From where the agent is, and not that one."""
+    payload = command("cursor", f"cat {text}")
+    there = {**payload, "tool_input": {**payload["tool_input"], "cwd": folder}, "cwd": "/home/ann/project/sub"}
+    rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = '/home/ann/keys/**'"
+    assert "was blocked" in replied("cursor", there, rules=rules, environ={**ENVIRON, **ELSEWHERE}).out
+
+
+@pytest.mark.usefixtures("replied")
+def test_a_tool_that_only_its_name_declares_is_where_the_agent_is(record: Path, tmp_path: Path) -> None:
+    """Where the rules have no tools of hosts."""
+    (tmp_path / "rules.toml").write_text("schema = 1\n[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = 'keys/**'")
+    there = {**command("gemini", "cat a"), "cwd": "/home/ann/project/keys"}
+    environ = {**ENVIRON, "GEMINI_PROJECT_DIR": "/home/ann/project"}
+    options = Options([str(tmp_path / "rules.toml")], record=str(record))
+    reply = answer("gemini", json.dumps(there).encode(), options, environ)
+    assert "was blocked" in reply.out
+
+
 @every_host
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b"null", b"{}", b"{}{}", b"\xff", b'{"a": 1, "a": 2}', b"[" * 9_000]
