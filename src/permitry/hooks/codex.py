@@ -19,6 +19,7 @@ from permitry.hooks.host import (
     Reply,
     Settings,
     Verb,
+    agent_in,
     arguments_in,
     call_key,
     optional,
@@ -58,7 +59,7 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
         arguments=arguments_in(payload, "tool_input"),
         call_id=call_key(payload, "tool_use_id"),
         server=server,
-        agent=optional(payload, "agent_type") or "main",
+        agent=agent_in(payload),
         mode=_MODES.get(mode, mode),
     )
 

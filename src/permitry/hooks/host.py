@@ -18,6 +18,7 @@ __all__ = [
     "Reply",
     "Settings",
     "Verb",
+    "agent_in",
     "arguments_in",
     "call_key",
     "optional",
@@ -169,6 +170,15 @@ def arguments_in(payload: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise CallError(f"the payload has no object `{key}`")
     return value
+
+
+def agent_in(payload: Mapping[str, Any]) -> str:
+    """Return the kind of the agent: `main` for the one that the user talks to, and for no other.
+
+    Raises: `CallError`.
+    """
+    kind = optional(payload, "agent_type") or "main"
+    return "sub-agent" if kind == "main" and optional(payload, "agent_id") else kind
 
 
 def call_key(payload: Mapping[str, Any], call: str, agent: str = "agent_id") -> str | None:

@@ -1,9 +1,11 @@
 """What all hosts have in common."""
 
 import pytest
+from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.errors import CallError
-from permitry.hooks.host import arguments_in, call_key, optional, server_tool, text_in
+from permitry.hooks.answering import host_named
+from permitry.hooks.host import agent_in, arguments_in, call_key, optional, server_tool, text_in
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,20 @@ def test_the_key_of_a_call_names_the_sub_agent() -> None:
     assert call_key({"id": "c1"}, "id") == "c1"
     assert call_key({"id": "c1", "agent_id": "a1"}, "id") == "a1/c1"
     assert call_key({"agent_id": "a1"}, "id") is None
+
+
+@pytest.mark.parametrize(
+    ("payload", "agent"),
+    [
+        ({}, "main"),
+        ({"agent_type": "reviewer"}, "reviewer"),
+        ({"agent_id": "a1", "agent_type": "reviewer"}, "reviewer"),
+        ({"agent_id": "a1"}, "sub-agent"),
+        ({"agent_id": "a1", "agent_type": "main"}, "sub-agent"),
+    ],
+)
+def test_a_sub_agent_is_not_the_main_one(payload: dict[str, str], agent: str) -> None:
+    """Whatever its kind is called, and if it has none."""
+    assert agent_in(payload) == agent
+    for name in ("claude-code", "codex"):
+        assert host_named(name).read({**PAYLOADS[name], **payload}, {"PWD": "/p"}).agent == agent
