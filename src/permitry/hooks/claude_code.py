@@ -35,7 +35,7 @@ _KINDS = {
 # With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
 _UNASKED = frozenset({"bypassPermissions", "dontAsk"})
 _MODES = {"bypassPermissions": "yolo"}
-_PLANS = (".claude", "plans")
+_WRITES = ("Write", "Edit", "MultiEdit")
 
 
 def _wrote(payload: Mapping[str, Any]) -> bool:
@@ -58,23 +58,30 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     server, tool = server_tool(
         text_in(payload, "tool_name"), text_in(owner, "name") if isinstance(owner, Mapping) else None
     )
-    return attrs.evolve(
+    call = attrs.evolve(
         event,
         tool=tool,
         arguments=arguments,
         call_id=call_key(payload, "tool_use_id"),
         server=server,
         agent=agent_in(payload),
-        mode="default" if _is_plan(arguments) else _MODES.get(mode, mode),
+        mode=_MODES.get(mode, mode),
         is_attended=attended,
         can_ask=attended and mode not in _UNASKED,
     )
+    return attrs.evolve(call, mode="default") if mode == "plan" and _is_plan(call, environ) else call
 
 
-def _is_plan(arguments: Mapping[str, Any]) -> bool:
-    """Return whether a call is about the plan, which plan mode is for writing."""
-    path = arguments.get("file_path")
-    return isinstance(path, str) and PurePath(path).parts[-3:-1] == _PLANS and path.endswith(".md")
+def _is_plan(event: Event, environ: Mapping[str, str]) -> bool:
+    """Return whether a call writes the plan, which plan mode is for."""
+    path, homes = event.arguments.get("file_path"), (environ.get("HOME") or event.workspace, event.workspace)
+    is_write = event.server is None and event.tool in _WRITES
+    return (
+        is_write
+        and isinstance(path, str)
+        and path.endswith(".md")
+        and PurePath(path).parent in (PurePath(home, ".claude", "plans") for home in homes)
+    )
 
 
 def _write(effect: Effect, event: Event) -> Reply:

@@ -47,16 +47,27 @@ def test_its_modes_are_ours(given: str, mode: str) -> None:
 @pytest.mark.parametrize(
     ("path", "mode"),
     [
+        ("/home/bob/.claude/plans/a.md", "default"),
         ("/home/ann/.claude/plans/a.md", "default"),
         ("/home/ann/.claude/plans/a.sh", "plan"),
         ("/home/ann/.claude/plans/../a.md", "plan"),
         ("/home/ann/plans/a.md", "plan"),
+        ("/srv/x/.claude/plans/a.md", "plan"),
+        ("sub/.claude/plans/../../../src/.claude/plans/a.md", "plan"),
+        (None, "plan"),
     ],
 )
-def test_in_plan_mode_the_plan_may_be_written(path: str, mode: str) -> None:
-    """That is what the mode is for."""
+def test_in_plan_mode_the_plan_may_be_written(path: str | None, mode: str) -> None:
+    """That is what the mode is for; plans are below the home folder, or the project."""
     payload = {**PAYLOAD, "permission_mode": "plan", "tool_name": "Write", "tool_input": {"file_path": path}}
-    assert HOST.read(payload, {}).mode == mode
+    assert HOST.read(payload, {**ATTENDED, "HOME": "/home/bob"}).mode == mode
+
+
+@pytest.mark.parametrize("tool", ["Agent", "Skill", "WebFetch", "NotebookEdit", "mcp__a__Write"])
+def test_no_other_call_leaves_plan_mode_by_naming_a_plan(tool: str) -> None:
+    """Arguments that a tool does not have are the model's to add."""
+    call = {"tool_name": tool, "tool_input": {"file_path": "/home/ann/.claude/plans/a.md"}}
+    assert HOST.read({**PAYLOAD, **call, "permission_mode": "plan"}, ATTENDED).mode == "plan"
 
 
 def test_folders_servers_and_sub_agents_are_read() -> None:
