@@ -106,7 +106,8 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
 
 
-_SETTINGS = Settings(".claude/settings.json", ".claude/settings.json", _entries)
+_FILE = ".claude/settings.json"
+_SETTINGS = Settings(_FILE, _FILE, _entries, switches=[("disableAllHooks", True)])
 
 
 HOST = Host("claude-code", _wrote, _read, _write, _SETTINGS)

@@ -78,7 +78,7 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
 
 
 _FILES = (".copilot/hooks/permitry.json", ".github/hooks/permitry.json")
-_SETTINGS = Settings(*_FILES, _entries, {"version": 1})
+_SETTINGS = Settings(*_FILES, _entries, {"version": 1}, switches=[("disableAllHooks", True)])
 
 
 HOST = Host("copilot", _wrote, _read, _write, _SETTINGS)

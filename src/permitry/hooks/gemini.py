@@ -52,7 +52,12 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {"BeforeTool": {"matcher": ".*", "hooks": [hook]}}
 
 
-_SETTINGS = Settings(".gemini/settings.json", ".gemini/settings.json", _entries)
+_FILE = ".gemini/settings.json"
+_SWITCHES = [
+    ("hooksConfig.enabled", False), ("tools.enableHooks", False),
+    ("hooksConfig.disabled", "permitry"), ("hooks.disabled", "permitry"),
+]  # fmt: skip
+_SETTINGS = Settings(_FILE, _FILE, _entries, switches=_SWITCHES)
 
 
 HOST = Host("gemini", _wrote, _read, _write, _SETTINGS)

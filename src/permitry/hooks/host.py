@@ -2,6 +2,7 @@
 
 import enum
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -110,7 +111,8 @@ class Settings:
 
     Either `text` is a whole file for the words of a command, or `entries` are what a table `hooks` gets, by event,
     in a JSON document that has at least `frame`; both are given the seconds after which the host waits no longer.
-    `note` says what else the user has to know.
+    `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
+    switches hooks off, or that does so in a list. No hook may take `longest` seconds, whatever the settings say.
     """
 
     user: str
@@ -120,6 +122,8 @@ class Settings:
     text: Callable[[Sequence[str], int], str] | None = None
     is_program: bool = False
     note: str = ""
+    switches: Sequence[tuple[str, object]] = ()
+    longest: float = math.inf
 
 
 @attrs.frozen

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.json_values import strict_decoder
 from permitry.errors import CallError, PermitryError
 from permitry.files import replace_file
@@ -19,7 +20,11 @@ from permitry.hooks.host import Settings
 
 __all__ = ["Change", "change", "hook_command"]
 
-_OURS = re.compile(r"permitry['\"]?,? ['\"]?hook\b|Written by permitry")
+_OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
+_OUR_WORDS = ("-I", "-m", "permitry", "hook")
+# A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
+_OR_BLOCK = " || exit 2"
+_ENV = "/usr/bin/env"
 _NO_FILE = ""
 
 
@@ -40,8 +45,10 @@ class Change:
     def carry_out(self) -> None:
         """Write the file in one step, or remove it.
 
-        Raises: `OSError`.
+        Raises: `OSError`; `PermitryError` if the file is not as it was when the change was made.
         """
+        if _content(self.path) != self.before:
+            raise PermitryError(f"`{self.path}` has changed meanwhile; run the command again")
         # Settings may be a link into a folder of dot files, which then stays one.
         path = Path(os.path.realpath(self.path))
         if not self.after:
@@ -53,8 +60,18 @@ class Change:
 
 
 def hook_command(host: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the words that run the hook of a host, wherever it is started and whatever the environment says."""
-    return [sys.executable, "-I", "-m", "permitry", "hook", host, *options]
+    """Return the words that run the hook of a host, wherever it is started and whatever the environment says.
+
+    Some hosts take variables from a project, which must not say where the user's rules, answers and trust are kept.
+    """
+    folders = {
+        "HOME": Path.home(),
+        "XDG_CONFIG_HOME": user_config().parent,
+        "XDG_STATE_HOME": user_state().parent,
+        "XDG_CACHE_HOME": user_cache().parent,
+    }
+    fixed = [f"{name}={folder.absolute()}" for name, folder in folders.items()]
+    return [_ENV, *fixed, sys.executable, *_OUR_WORDS, host, *options]
 
 
 def change(settings: Settings, path: Path, command: Sequence[str] | None, seconds: int = 30) -> Change:
@@ -62,20 +79,25 @@ def change(settings: Settings, path: Path, command: Sequence[str] | None, second
 
     The host waits for so many seconds; the hook must be done before.
 
-    Raises: `PermitryError` for settings that cannot be read, or a file of this name that is not ours.
+    Raises: `PermitryError` for settings that cannot be read or switch hooks off, or a file of this name that is not
+    ours.
     """
-    try:
-        before = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        before = _NO_FILE
-    except (OSError, UnicodeDecodeError) as error:
-        raise PermitryError(f"cannot read `{path}`: {error}") from error
+    before = _content(path)
     if settings.text is None:
         return Change(path, before, _merged(settings, path, before, command, seconds))
-    if before and not _OURS.search(before):
+    if before and not _OUR_FILE.match(before):
         raise PermitryError(f"`{path}` is not from permitry; move it away first, or call the hook from it")
     after = _NO_FILE if command is None else settings.text(command, seconds)
     return Change(path, before, after, is_program=settings.is_program)
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return _NO_FILE
+    except (OSError, UnicodeDecodeError) as error:
+        raise PermitryError(f"cannot read `{path}`: {error}") from error
 
 
 def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
@@ -90,8 +112,8 @@ def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] 
     # What was empty before was so on purpose.
     kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
     if command is not None:
-        # A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
-        for event, entry in settings.entries(f"{shlex.join(command)} || exit 2", seconds).items():
+        _check_switches(settings, path, data)
+        for event, entry in settings.entries(shlex.join(command) + _OR_BLOCK, seconds).items():
             kept[event] = [*kept.get(event, []), entry]
         data = {**settings.frame, **data, "hooks": kept}
     elif kept != hooks:
@@ -112,4 +134,28 @@ def _without_ours(entry: Any) -> Any:  # noqa: ANN401 -- settings of another pro
 
 
 def _is_ours(entry: object) -> bool:
-    return isinstance(entry, Mapping) and any(isinstance(each, str) and _OURS.search(each) for each in entry.values())
+    return isinstance(entry, Mapping) and any(
+        isinstance(each, str) and _is_our_command(each) for each in entry.values()
+    )
+
+
+def _is_our_command(text: str) -> bool:
+    """Return whether a text is a command as we write it, and not one of the user that runs the hook as well."""
+    line = text.removesuffix(_OR_BLOCK)
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return False
+    at = words.index(_OUR_WORDS[0]) if _OUR_WORDS[0] in words else 0
+    # Written by a shell's rules in another way, there is more in it than one program.
+    return line != text and shlex.join(words) == line and tuple(words[at : at + len(_OUR_WORDS)]) == _OUR_WORDS
+
+
+def _check_switches(settings: Settings, path: Path, data: Mapping[str, Any]) -> None:
+    """Raise `PermitryError` for settings by which the host would not run the hook."""
+    for switch, off in settings.switches:
+        value: Any = data
+        for key in switch.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if value is off or (isinstance(value, list) and off in value):
+            raise PermitryError(f"`{switch}` in `{path}` switches the hook off; change that first")

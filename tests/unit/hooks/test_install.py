@@ -1,6 +1,8 @@
 """The settings of hosts: our hook is put in and taken out, and the rest stays."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from permitry.hooks.host import Settings
 from permitry.hooks.install import Change, change, hook_command
 
 every_host = pytest.mark.parametrize("host", HOSTS)
-COMMAND = ["/opt/my python", "-I", "-m", "permitry", "hook", "x"]
+COMMAND = ["/usr/bin/env", "HOME=/home/ann", "/opt/my python", "-I", "-m", "permitry", "hook", "x"]
 MERGED = [host for host in HOSTS if host_named(host).settings.text is None]
 
 
@@ -108,9 +110,89 @@ def test_a_hook_that_cannot_be_started_blocks(tmp_path: Path) -> None:
 
 def test_the_command_is_found_from_anywhere() -> None:
     """By its whole path, and without what the environment or the folder would add."""
-    program, *rest = hook_command("codex", ["--grant"])
-    assert Path(program).is_absolute()
-    assert rest == ["-I", "-m", "permitry", "hook", "codex", "--grant"]
+    rest = hook_command("codex", ["--grant"])
+    assert rest[5:] == [sys.executable, "-I", "-m", "permitry", "hook", "codex", "--grant"]
+    assert Path(sys.executable).is_absolute()
+
+
+def test_the_environment_of_a_project_moves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gemini CLI passes on what `.env` says, Claude Code what the settings of the project say."""
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    code = "from permitry.config.folders import *; print(user_config(), user_state(), user_cache())"
+    command = hook_command("gemini")
+    elsewhere = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"), "/srv/evil")
+    start = [*command[: command.index("-m")], "-c", code]
+    found = subprocess.run(start, env=elsewhere, capture_output=True, text=True, check=True).stdout.split()
+    below = (".config", ".local/state", ".cache")
+    assert found == [str(tmp_path / each / "permitry") for each in below]
+
+
+OFF = [
+    ("claude-code", {"disableAllHooks": True}),
+    ("copilot", {"disableAllHooks": True}),
+    ("gemini", {"hooksConfig": {"enabled": False}}),
+    ("gemini", {"tools": {"enableHooks": False}}),
+    ("gemini", {"hooksConfig": {"disabled": ["x", "permitry"]}}),
+    ("gemini", {"hooks": {"disabled": ["permitry"]}}),
+]
+
+
+@pytest.mark.parametrize(("host", "settings"), OFF)
+def test_a_hook_that_would_not_run_is_not_installed(host: str, settings: object, tmp_path: Path) -> None:
+    """It would look as if calls were guarded."""
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    with pytest.raises(PermitryError, match="switches the hook off"):
+        change(_settings(host), tmp_path / "settings.json", COMMAND)
+    assert not list(change(_settings(host), tmp_path / "settings.json", None).diff())
+
+
+@pytest.mark.parametrize("settings", [{"disableAllHooks": False}, {"hooksConfig": {"disabled": ["x"]}}])
+def test_other_values_of_these_switches_are_fine(settings: object, tmp_path: Path) -> None:
+    """They switch nothing off."""
+    for host in ("claude-code", "gemini"):
+        (tmp_path / "settings.json").write_text(json.dumps(settings))
+        assert change(_settings(host), tmp_path / "settings.json", COMMAND).after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "~/bin/audit.sh; permitry hook claude-code --rules ~/strict.toml",
+        "notify-send 'permitry hook fired'",
+        "~/bin/audit.sh && /opt/python -I -m permitry hook x || exit 2",
+        "/opt/python -I -m permitry hook x; ~/bin/audit.sh || exit 2",
+        "/opt/python -I -m permitry hook x",
+        "permitry hook 'x",
+    ],
+)
+def test_a_hook_of_the_user_that_names_permitry_stays(line: str, tmp_path: Path) -> None:
+    """Ours is what install writes, and nothing else."""
+    path = tmp_path / "settings.json"
+    theirs = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}]}}
+    path.write_text(json.dumps(theirs))
+    for command in (COMMAND, None):
+        change(_settings("claude-code"), path, command).carry_out()
+        assert json.loads(path.read_text())["hooks"]["PreToolUse"][0] == theirs["hooks"]["PreToolUse"][0]
+
+
+def test_a_program_of_the_user_that_names_permitry_stays(tmp_path: Path) -> None:
+    """It may call the hook among other things."""
+    path = tmp_path / "PreToolUse"
+    path.write_text("#!/bin/sh\nlog\npermitry hook cline\n")
+    with pytest.raises(PermitryError, match="not from permitry"):
+        change(_settings("cline"), path, None)
+
+
+def test_what_changed_after_it_was_shown_is_not_written_over(tmp_path: Path) -> None:
+    """The user would lose it unseen."""
+    path = tmp_path / "settings.json"
+    made = change(_settings("claude-code"), path, COMMAND)
+    path.write_text('{"model": "x"}')
+    with pytest.raises(PermitryError, match="changed meanwhile"):
+        made.carry_out()
+    assert path.read_text() == '{"model": "x"}'
 
 
 def test_no_change_has_no_diff(tmp_path: Path) -> None:
