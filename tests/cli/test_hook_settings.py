@@ -104,3 +104,11 @@ def test_the_installed_program_of_cline_always_answers(home: Path) -> None:
     script.write_text(script.read_text().replace("-m permitry", "-m nowhere"))
     done = subprocess.run([str(script)], input="{}", capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["cancel"] is True
+
+
+def test_a_hook_takes_no_longer_than_its_host_waits(home: Path, capsys: Out) -> None:
+    """Cline has a limit of its own, and then runs the call."""
+    assert main(["hook", "install", "cline", "--ask", "wait"]) == 4
+    assert "waits 28 seconds" in capsys.readouterr().err
+    assert main(["hook", "install", "cline", "--ask", "wait=5"]) == 0
+    assert (home / ".cline/hooks/PreToolUse").exists()

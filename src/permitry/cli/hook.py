@@ -66,7 +66,9 @@ def execute(options: argparse.Namespace) -> int:
 
     own = Options(options.rules, options.grant, options.record, options.ask)
     work = functools.partial(_answered, options.host, own)
-    reply = supervised(work, fail, options.ask + (DEADLINE if options.deadline is None else options.deadline))
+    longest = host.settings.longest
+    is_late = _total(options) > longest
+    reply = fail(f"the host waits {longest:g} seconds") if is_late else supervised(work, fail, _total(options))
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:
@@ -74,10 +76,15 @@ def execute(options: argparse.Namespace) -> int:
     return reply.code
 
 
+def _total(options: argparse.Namespace) -> float:
+    """Return how many seconds the hook may take, with what it waits for a human."""
+    return float(options.ask + (DEADLINE if options.deadline is None else options.deadline))
+
+
 def _change_settings(options: argparse.Namespace) -> int:
     from permitry.cli.hook_settings import change_settings  # a hook that answers does not need it
 
-    return change_settings(options)
+    return change_settings(options, _total(options) if options.is_install else 0)
 
 
 def _answered(name: str, options: Options) -> Reply:

@@ -14,7 +14,6 @@ from permitry.config.catalogue import PREFIX
 from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
 from permitry.hooks.install import change, hook_command
-from permitry.hooks.supervising import DEADLINE
 
 __all__ = ["change_settings"]
 
@@ -23,15 +22,18 @@ _CLAUDE = (2, 1, 295)
 """The first version of Claude Code that can block a call whose hook has crashed."""
 
 
-def change_settings(options: argparse.Namespace) -> ExitCode:
-    """Show what changes in the settings of a host, and write it."""
+def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
+    """Show what changes in the settings of a host, and write it; the hook takes up to so many seconds."""
     settings = host_named(options.host).settings
+    if options.is_install and seconds > settings.longest:
+        raise PermitryError(f"{options.host} waits {settings.longest:g} seconds for a hook, and then runs the call")
     path = Path.cwd() / settings.project if options.project else Path.home() / settings.user
     command = None
     if options.is_install:
         command = hook_command(options.host, _options(options))
         _check(options.host, command)
-    made = change(settings, path, command, _seconds(options) if options.is_install else 0)
+    # The hook is to be the first to give up.
+    made = change(settings, path, command, math.ceil(seconds) + _SPARE)
     lines = list(made.diff())
     print("\n".join(lines) if lines else f"nothing to change in {path}")
     if lines and not options.dry_run:
@@ -39,13 +41,6 @@ def change_settings(options: argparse.Namespace) -> ExitCode:
     if options.is_install:
         tell(_notices(settings.note, command or ()))
     return ExitCode.OK
-
-
-def _seconds(options: argparse.Namespace) -> int:
-    """Return after how many seconds the host may stop waiting: the hook is to be the first to give up."""
-    decides: float = DEADLINE if options.deadline is None else options.deadline
-    waits: float = options.ask
-    return math.ceil(waits + decides) + _SPARE
 
 
 def _options(options: argparse.Namespace) -> list[str]:
