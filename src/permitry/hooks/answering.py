@@ -25,6 +25,7 @@ from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import remembered
+from permitry.hooks.own_files import own_files_rule
 from permitry.hooks.waiting import Question, Questions, ancestors
 from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.session import Session
@@ -106,7 +107,10 @@ def _decided(
 ) -> Effect | Ask:
     """Decide on a call, with the answer of a human if there is one; a question that the host does not ask is kept."""
     name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
-    rules, arguments = _in_folder(RuleCache().load(_origins(host, event, options), name), name, event)
+    loaded = RuleCache().load(_origins(host, event, options), name)
+    # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
+    guarded = attrs.evolve(loaded, rules=(*loaded.rules, own_files_rule()))
+    rules, arguments = _in_folder(guarded, name, event)
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
     session.switch_mode(event.mode)
     recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")

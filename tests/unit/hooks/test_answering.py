@@ -291,3 +291,10 @@ def test_a_server_that_could_be_read_as_another_one_is_refused(replied: Answer) 
     """`mcp:a/b/c` is a tool of the server `a`."""
     server = {"tool_name": "mcp__a_b__c", "mcp_server": {"name": "a/b"}}
     assert "not understood" in replied("claude-code", {**PAYLOADS["claude-code"], **server}).out
+
+
+@every_host
+def test_the_hook_itself_is_guarded_whatever_the_rules_are(replied: Answer, host: str) -> None:
+    """A module that is put next to it would run in the next hook."""
+    text = f"touch {Path(pytest.__file__).parents[1]}/a.pth"
+    assert "These files belong to permitry" in replied(host, command(host, text), rules="").out

@@ -1,0 +1,40 @@
+"""The rule that keeps agents away from what the hook itself runs: permitry, its packages, their Python, its state."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+import permitry
+from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.conditions import scope_of
+from permitry.config.folders import user_cache, user_config, user_state
+from permitry.core.decision import Verdict
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["own_files_rule"]
+
+
+def own_files_rule() -> ConfiguredRule:
+    """Return the rule; where these files are depends on the installation, so that it is in no rule file."""
+    places = sorted({form for place in _places() for form in (str(place), os.path.realpath(place))})
+    paths = [f"{place}{end}" for place in places for end in ("", "/**")]
+    return ConfiguredRule(
+        id="protect-own-files",
+        effect=Verdict.BLOCK,
+        priority_number=150,
+        scope=scope_of(("@writes",), {"path": paths, "access": ["write", "delete"]}, None),
+        reason="changes the program by which the agent is guarded",
+        message="These files belong to permitry, which guards this agent. Ask the user to change them.",
+    )
+
+
+def _places() -> Iterator[Path]:
+    """Yield the files and folders; modules that the project has put on the path are the project's."""
+    yield from (Path(sys.executable), Path(sys.prefix, "pyvenv.cfg"))
+    yield from (Path(os.__file__).parent, Path(attrs.__file__).parents[1])
+    yield from (Path(permitry.__file__).parent, shipped_path(PREFIX).parent)
+    # `permitry:guard` names the usual ones; a user may have them elsewhere.
+    yield from (user_config(), user_state(), user_cache())

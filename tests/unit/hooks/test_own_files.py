@@ -1,0 +1,63 @@
+"""The program that guards an agent is not the agent's to change."""
+
+import os
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+import permitry
+from permitry.config.ruleset import RuleSet
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.hooks.own_files import own_files_rule
+
+PACKAGES = Path(attrs.__file__).parents[1]
+LIBRARY = Path(os.__file__).parent
+CODE = Path(permitry.__file__).parent
+
+
+def _is_blocked(tool: str, **arguments: str) -> bool:
+    policy = RuleSet(rules=(own_files_rule(),)).policy()
+    decision = policy.decide(ToolCall(tool, arguments), AuthContext(workspace="/home/ann/project"))
+    return decision.verdict is Verdict.BLOCK
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        PACKAGES / "a.pth",
+        PACKAGES / "sitecustomize.py",
+        PACKAGES / "attr/__init__.py",
+        LIBRARY / "os.py",
+        CODE / "hooks/answering.py",
+        Path(sys.prefix, "pyvenv.cfg"),
+        Path(sys.executable),
+        Path(os.path.realpath(sys.executable)),
+    ],
+    ids=str,
+)
+def test_no_tool_writes_there(path: Path) -> None:
+    """The next hook would run what is written."""
+    assert _is_blocked("write_file", path=str(path), content="x")
+    assert _is_blocked("run_shell", command=f"echo x > {path}")
+    assert _is_blocked("run_shell", command=f"rm -r {path.parent}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [f"cat {CODE}/guard.py", f"grep -r x {PACKAGES}", "pip install requests", 'rm "$x"', "rm -r build", "make"],
+)
+def test_reading_and_other_files_are_left_alone(command: str) -> None:
+    """An agent reads its libraries, installs others, and works where it likes."""
+    assert not _is_blocked("run_shell", command=command)
+    assert not _is_blocked("read_file", path=str(LIBRARY / "os.py"))
+
+
+def test_rules_and_answers_are_guarded_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders may be moved by the environment."""
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, f"/srv/{name}")
+        assert _is_blocked("write_file", path=f"/srv/{name}/permitry/x", content="x")
