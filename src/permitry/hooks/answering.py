@@ -1,5 +1,6 @@
 """One payload in, one reply out: the host is recognized, the call decided, and the effect written for that host."""
 
+import functools
 import importlib
 import os
 import time
@@ -18,7 +19,9 @@ from permitry.config.ruleset import RuleSet
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
@@ -107,7 +110,11 @@ def _decided(
 ) -> Effect | Ask:
     """Decide on a call, with the answer of a human if there is one; a question that the host does not ask is kept."""
     name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
-    loaded = RuleCache().load(_origins(host, event, options), name)
+    origins = _origins(host, event, options)
+    loaded = RuleCache().load(origins, name)
+    servers = [] if event.tool in loaded.tools or event.server else list(host.servers(event.tool))
+    if servers:
+        loaded = RuleCache().load(origins)
     # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
     guarded = attrs.evolve(loaded, rules=(*loaded.rules, own_files_rule()))
     rules, arguments = _in_folder(guarded, name, event)
@@ -115,8 +122,10 @@ def _decided(
     session.switch_mode(event.mode)
     recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")
     guard = Guard(rules.policy(), session, recorder=recorder, unmatched="silence")
-    call = guard.call(event.tool, arguments, call_id=event.call_id, server=event.server)
+    named = [(event.server, event.tool), *servers]
+    calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
     with remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION):
+        call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(session)))
         # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
         outcome = guard.check(call, asked=response is not None or _is_open(host, event, call))
         if isinstance(outcome, Ask) and response is not None:
@@ -137,6 +146,14 @@ def _decided(
                 return Effect(Verb.ASK, ask.decision.reason)
             case Ask() as ask:
                 return ask
+
+
+def _strictness(policy: AuthorizationPolicy, context: AuthContext, call: ToolCall | Refusal) -> tuple[int, bool]:
+    """Return how strict the rules are about one reading of a name."""
+    if isinstance(call, Refusal):
+        return Verdict.BLOCK.strictness, True
+    decision = policy.decide(call, context)
+    return decision.verdict.strictness, decision.rule_id is not None
 
 
 def _is_open(host: Host, event: Event, call: ToolCall | Refusal) -> bool:

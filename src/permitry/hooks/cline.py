@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from permitry.core.json_values import parse_json
 from permitry.errors import CallError
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, optional, text_in
 
@@ -28,23 +29,34 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     call = payload.get("tool_call")
     if payload.get("hookName") not in ("tool_call", "PreToolUse") or not isinstance(call, Mapping):
         raise CallError("the payload is not about a tool call")
+    server, tool, arguments = _call(text_in(call, "name"), arguments_in(call, "input"))
     return Event(
         Kind.BEFORE,
         name="tool_call",
         session=text_in(payload, "taskId"),
         folder=roots[0],
         workspace=roots[0],
-        tool=text_in(call, "name"),
-        arguments=arguments_in(call, "input"),
+        tool=tool,
+        arguments=arguments,
+        server=server,
         call_id=optional(call, "id"),
         agent="sub-agent" if payload.get("parent_agent_id") else "main",
     )
 
 
+def _call(name: str, given: Mapping[str, Any]) -> tuple[str | None, str, Mapping[str, Any]]:
+    """Return server, tool and arguments of a call; those of a server's tool are JSON text."""
+    if name != "use_mcp_tool":
+        return None, name, given
+    inner = given.get("arguments") or {}
+    arguments = {"arguments": parse_json(inner) if isinstance(inner, str) else inner}
+    return text_in(given, "server_name"), text_in(given, "tool_name"), arguments_in(arguments, "arguments")
+
+
 def _write(effect: Effect, event: Event) -> Reply:
     if effect.verb is not Verb.DENY:
         return Reply.of({"cancel": False})
-    key = _SHELLS.get(event.tool)
+    key = _SHELLS.get(event.tool) if event.server is None else None
     if key is None:
         return _cancelled(effect.text)
     command = f"printf '%s\\n' {shlex.quote(effect.text)} >&2; exit 1"

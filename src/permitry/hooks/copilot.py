@@ -81,4 +81,4 @@ _FILES = (".copilot/hooks/permitry.json", ".github/hooks/permitry.json")
 _SETTINGS = Settings(*_FILES, _entries, {"version": 1}, switches=[("disableAllHooks", True)])
 
 
-HOST = Host("copilot", _wrote, _read, _write, _SETTINGS)
+HOST = Host("copilot", _wrote, _read, _write, _SETTINGS, joint="-")

@@ -50,7 +50,7 @@ def _call(name: str, payload: Mapping[str, Any]) -> tuple[str | None, str, Mappi
         case "beforeMCPExecution":
             value = parse_json(optional(payload, "tool_input") or "{}")
             arguments = arguments_in({"tool_input": value}, "tool_input")
-            return optional(payload, "mcp_server_name") or "unknown", text_in(payload, "tool_name"), arguments
+            return text_in(payload, "mcp_server_name"), text_in(payload, "tool_name"), arguments
         case _:
             raise CallError(f"the event `{name}` is not known")
 

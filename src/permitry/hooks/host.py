@@ -4,7 +4,7 @@ import enum
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -131,6 +131,7 @@ class Host:
     """A coding agent. `wrote` recognizes its payloads, `read` raises `CallError` for one that it cannot read.
 
     `fail` is the reply that blocks the call when nothing is known about it; `rules` is the set for its calls.
+    `joint` is what it writes between server and tool, where names may hold that as well.
     """
 
     name: str
@@ -140,6 +141,13 @@ class Host:
     settings: Settings
     fail: Callable[[str], Reply] = _blocked
     rules: str = "permitry:hooks"
+    joint: str = ""
+
+    def servers(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield each server and tool that the name of a call may mean."""
+        if self.joint:
+            cuts = (at for at, sign in enumerate(name) if sign == self.joint and 0 < at < len(name) - 1)
+            yield from ((name[:at], name[at + 1 :]) for at in cuts)
 
     def shipped(self, event: Event) -> tuple[str, str]:
         """Return the shipped sets in force where no other rules are named: rules, and the tools of the host."""

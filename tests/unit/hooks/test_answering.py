@@ -298,3 +298,53 @@ def test_the_hook_itself_is_guarded_whatever_the_rules_are(replied: Answer, host
     """A module that is put next to it would run in the next hook."""
     text = f"touch {Path(pytest.__file__).parents[1]}/a.pth"
     assert "These files belong to permitry" in replied(host, command(host, text), rules="").out
+
+
+def _named(host: str, tool: str) -> dict[str, Any]:
+    payload = PAYLOADS[host]
+    inner = {"input": {**payload["input"], "tool": tool}} if host == "opencode" else {"toolName": tool}
+    return {**payload, **inner}
+
+
+@pytest.mark.parametrize(
+    ("rule", "word"),
+    [
+        ("tools = ['mcp:prod/*']\neffect = 'block'", "was blocked"),
+        ("tools = ['mcp:prod{}eu/drop']\neffect = 'block'", "was blocked"),
+        ("tools = ['mcp:*/eu{}drop']\neffect = 'block'", "was blocked"),
+        ("tools = ['prod{}eu{}drop']\neffect = 'block'", "was blocked"),
+        ("tools = ['mcp:dev/*']\neffect = 'block'", ""),
+        ("tools = ['mcp:prod/*']\neffect = 'allow'", ""),
+    ],
+)
+@pytest.mark.parametrize(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
+def test_a_server_in_a_joined_name_is_restricted(replied: Answer, host: str, joint: str, rule: str, word: str) -> None:
+    """However the name is to be cut; no permission is about such a guess."""
+    payload, rule = _named(host, f"prod{joint}eu{joint}drop"), rule.replace("{}", joint)
+    reply = replied(host, payload, rules=f"[[rule]]\nid = 'a'\n{rule}", grants=True)
+    assert word in reply.out
+    assert bool(reply.out) is bool(word)
+
+
+def test_a_tool_of_the_host_is_of_no_server(replied: Answer) -> None:
+    """Its name is known."""
+    rules = "[[rule]]\nid = 'a'\ntools = ['mcp:plan/*']\neffect = 'block'"
+    assert replied("opencode", _named("opencode", "plan_enter"), rules=rules) == silence("opencode")
+
+
+RESOURCES = [
+    ("claude-code", "ReadMcpResource", {"server": "fs"}),
+    ("codex", "read_mcp_resource", {"server": "fs"}),
+    ("gemini", "read_mcp_resource", {}),
+    ("cursor", "FetchMcpResource", {"server": "fs"}),
+]
+
+
+@pytest.mark.parametrize(("host", "tool", "arguments"), RESOURCES)
+def test_a_resource_that_is_a_file_is_one(replied: Answer, host: str, tool: str, arguments: dict[str, str]) -> None:
+    """Whoever reads it."""
+    rules = "[[rule]]\nid = 'a'\neffect = 'confirm'\nwhen.path = '/home/ann/keys/**'"
+    for uri, is_asked in (("file:///home/ann/keys/a", True), ("docs://index", False)):
+        payload = {**PAYLOADS[host], "tool_name": tool, "tool_input": {**arguments, "uri": uri}}
+        reply = replied(host, payload, rules=rules)
+        assert ("No one can be asked here" in reply.out) is is_asked

@@ -26,6 +26,30 @@ def test_the_replacement_fails_with_the_reason(tool: str, arguments: dict[str, o
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{reason}\n")
 
 
+@pytest.mark.parametrize("given", ['{"path": "a"}', {"path": "a"}])
+def test_a_tool_of_a_server_is_named_by_both(given: object) -> None:
+    """So that rules about servers hold; its arguments may be JSON text."""
+    call = {"id": "k", "name": "use_mcp_tool"}
+    inner = {"server_name": "fs", "tool_name": "read", "arguments": given}
+    event = HOST.read({**PAYLOAD, "tool_call": {**call, "input": inner}}, {})
+    assert (event.server, event.tool, event.arguments) == ("fs", "read", {"path": "a"})
+    for broken in (
+        {"tool_name": "read"},
+        {"server_name": "fs"},
+        {**inner, "arguments": "{"},
+        {**inner, "arguments": [1]},
+    ):
+        with pytest.raises(CallError):
+            HOST.read({**PAYLOAD, "tool_call": {**call, "input": broken}}, {})
+
+
+def test_a_tool_of_a_server_is_cancelled_whatever_its_name() -> None:
+    """It would be run with the replaced command."""
+    inner = {"server_name": "fs", "tool_name": "execute_command", "arguments": "{}"}
+    event = HOST.read({**PAYLOAD, "tool_call": {"id": "k", "name": "use_mcp_tool", "input": inner}}, {})
+    assert json.loads(HOST.write(Effect(Verb.DENY, "NO"), event).out) == {"cancel": True, "errorMessage": "NO"}
+
+
 def test_another_call_is_cancelled() -> None:
     """There is nothing to replace it by."""
     call = {"id": "k", "name": "write_to_file", "input": {"path": "a"}}

@@ -22,13 +22,19 @@ REST = {key: value for key, value in PAYLOADS["cursor"].items() if not key.start
             {"tool_name": "pay", "tool_input": '{"sum": 1}', "mcp_server_name": "bank"},
             ("bank", "pay", {"sum": 1}),
         ),
-        ("beforeMCPExecution", {"tool_name": "pay", "url": "u"}, ("unknown", "pay", {})),
+        ("beforeMCPExecution", {"tool_name": "pay", "mcp_server_name": "bank"}, ("bank", "pay", {})),
     ],
 )
 def test_each_event_is_a_call(name: str, parts: dict[str, Any], call: tuple[str | None, str, object]) -> None:
     """Of a tool by the name that it has in the other ones."""
     event = HOST.read({**REST, "hook_event_name": name, **parts}, {})
     assert (event.server, event.tool, event.arguments) == call
+
+
+def test_a_tool_of_an_unknown_server_is_refused() -> None:
+    """It could be one that a rule names."""
+    with pytest.raises(CallError):
+        HOST.read({**REST, "hook_event_name": "beforeMCPExecution", "tool_name": "pay", "url": "u"}, {})
 
 
 @pytest.mark.parametrize("roots", [None, [], [7], "x"])
