@@ -10,6 +10,7 @@ if [ -z "$folder" ]; then
   trap 'rm -rf "$folder"' EXIT
 fi
 
+mkdir -p "$folder"
 rows=$folder/rows.txt
 : >"$rows"
 for adapter in plain anthropic claude-agent-sdk fastmcp langchain openai-agents pydantic-ai; do
