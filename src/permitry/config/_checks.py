@@ -12,7 +12,7 @@ from permitry.config.diagnostics import nearest
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.tools import name_problem, selector_problem
+from permitry.rules.conditions.tools import name_problem, own_name, selector_problem
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "checked_pattern",
     "checked_roles",
     "checked_selector",
+    "checked_selectors",
     "checked_traits",
     "checked_value",
     "checked_version",
@@ -34,7 +35,6 @@ __all__ = [
     "not_blank",
     "not_blank_word",
     "not_empty",
-    "not_empty_if_given",
     "tool_name_problem",
     "unknown_word_of",
     "without_repeats",
@@ -70,7 +70,22 @@ def checked_by(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[st
 
 
 checked_name = checked_by(name_problem)
-checked_selector = checked_by(selector_problem)
+_checked_selector = checked_by(selector_problem)
+
+
+def checked_selector(value: str) -> str:
+    # A name of another program's way is checked with the rest of its list.
+    return _checked_selector(value) if own_name(value) is None else value
+
+
+def checked_selectors(value: list[str] | None) -> list[str] | None:
+    """Refuse `mcp__server__tool`, which no call with a server has, unless `mcp:server/tool` is listed with it."""
+    if value is None:
+        return None
+    for word in value:
+        if own_name(word) not in value:
+            _checked_selector(word)
+    return not_empty(value)
 
 
 def unknown_word_of(words: type[Enum]) -> Callable[[str], tuple[str, str] | None]:
@@ -157,10 +172,6 @@ def without_repeats(value: list[str]) -> list[str]:
             raise _refuse(f"`{item}` is listed twice", "remove one of the two")
         seen.add(item)
     return value
-
-
-def not_empty_if_given(value: list[str] | None) -> list[str] | None:
-    return None if value is None else not_empty(value)
 
 
 def not_blank(value: str) -> str:

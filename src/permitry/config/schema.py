@@ -28,6 +28,7 @@ from permitry.config._checks import (
     checked_pattern,
     checked_roles,
     checked_selector,
+    checked_selectors,
     checked_traits,
     checked_value,
     checked_version,
@@ -36,7 +37,6 @@ from permitry.config._checks import (
     not_blank,
     not_blank_word,
     not_empty,
-    not_empty_if_given,
     unknown_word_of,
     without_repeats,
 )
@@ -240,7 +240,7 @@ class RuleTable(_Table):
     )
     tools: Annotated[
         list[Annotated[str, AfterValidator(checked_selector)]] | None,
-        AfterValidator(not_empty_if_given),
+        AfterValidator(checked_selectors),
         WithJsonSchema(_NAMES_SCHEMA),
     ] = Field(
         None,

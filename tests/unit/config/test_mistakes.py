@@ -368,7 +368,7 @@ MISTAKES = [
             "`git push` is not the name of a tool", NAME_ONLY),
     Mistake("tool-regular-expression", _rule(BLOCK, 'tools = ["re:git.*"]'), 6, 10, '"re:git.*"',
             "`re:git.*` is not the name of a tool", NAME_ONLY),
-    Mistake("tool-double-underscores", _rule(BLOCK, 'tools = ["mcp__docs__search"]'), 6, 10, '"mcp__docs__search"',
+    Mistake("tool-double-underscores", _rule(BLOCK, 'tools = ["mcp__docs__search"]'), 6, 9, '["mcp__docs__search"]',
             "`mcp__docs__search` is another program's way to name a tool", "write `mcp:docs/search`"),
     Mistake("tool-server-only", _rule(BLOCK, 'tools = ["mcp:docs"]'), 6, 10, '"mcp:docs"',
             "`mcp:docs` names a server but no tool", NO_TOOL),

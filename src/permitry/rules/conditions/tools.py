@@ -11,7 +11,7 @@ from permitry.errors import RuleError
 from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.written import Place, PlainCondition, Problem, Table, Words
 
-__all__ = ["TRAIT_SELECTORS", "ToolSelector", "ToolsCondition", "name_problem", "selector_problem"]
+__all__ = ["TRAIT_SELECTORS", "ToolSelector", "ToolsCondition", "name_problem", "own_name", "selector_problem"]
 
 TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
 """The selectors for traits of a tool instead of its name."""
@@ -52,6 +52,12 @@ def name_problem(name: str) -> Problem | None:
     return _server_problem(name) if name.startswith(("mcp:", "mcp__")) else None
 
 
+def own_name(name: str) -> str | None:
+    """Return `mcp:server/tool` for `mcp__server__tool`, as other programs write it; None for any other name."""
+    server, _, tool = name.removeprefix("mcp__").partition("__")
+    return f"mcp:{server}/{tool or '*'}" if name.startswith("mcp__") else None
+
+
 def _sign_problem(name: str) -> Problem:
     call = _CALL.fullmatch(name)
     if call is not None:
@@ -71,9 +77,8 @@ def _call_hint(tool: str, given: str) -> str:
 
 
 def _server_problem(name: str) -> Problem | None:
-    if name.startswith("mcp__"):
-        server, _, tool = name.removeprefix("mcp__").partition("__")
-        return f"`{name}` is another program's way to name a tool", f"write `mcp:{server}/{tool or '*'}`"
+    if (own := own_name(name)) is not None:
+        return f"`{name}` is another program's way to name a tool", f"write `{own}`"
     server, _, tool = name.removeprefix("mcp:").partition("/")
     if server and tool:
         return None
