@@ -150,12 +150,16 @@ _PARAMETERS_OF_BASH = {"command", "description", "run_in_background", "timeout"}
 
 
 def _on_tool(kind: str, effect: str, name: str) -> Iterator[Draft]:
-    """Yield the rule for a tool; a pattern for tools permits only those of one server."""
+    """Yield the rule for a tool; a pattern for tools permits only those of one server.
+
+    A restriction on `mcp:server/tool` holds for `mcp__server__tool`; a permission names the tool in both ways.
+    """
     server, _, tool = name.removeprefix("mcp__").partition("__")
     if name.startswith("mcp__"):
         if kind != "allow" or "*" not in server:
             selector = f"mcp:{server}/{tool or '*'}"
-            yield Draft(effect, (selector,), match=() if "*" in selector else (selector,))
+            hosts = (f"mcp__{server}__{tool or '*'}",) if kind == "allow" else ()
+            yield Draft(effect, (selector, *hosts), match=() if "*" in selector else (selector,))
     elif kind != "allow" or "*" not in name:
         yield Draft(effect, _WRITERS if name == "Edit" else (name,), match=() if "*" in name else (name,))
 
