@@ -109,10 +109,14 @@ class ConfiguredRule(Scoped):
         return (" and ".join(self.scope.not_lifted(question)) or None) if is_restriction else None
 
     def _near_name(self, question: Question) -> str | None:
-        """Return the name of a tool of this rule that differs from the called one in case and signs alone."""
-        called = _letters(question.call.tool)
-        names = (each.text for each in self.scope.selectors if each.pattern is not None)
-        return next((f"its tool is called `{name}`" for name in names if _letters(name) == called), None)
+        """Return the name of a tool of this rule that the called one may mean, or has the letters of."""
+        call, called = question.call, _letters(question.call.tool)
+        for pattern in filter(None, (each.pattern for each in self.scope.selectors)):
+            if _letters(pattern.text) == called or pattern.may_mean(call.readings):
+                lacks_server = pattern.text.startswith("mcp:") and call.server is None
+                hint = "; the call names no server" if lacks_server else ""
+                return f"its tool is called `{pattern.text}`{hint}"
+        return None
 
     def _is_spent(self, question: Question) -> bool:
         return self.budget is not None and self.budget.is_spent(question)

@@ -113,7 +113,9 @@ def test_a_condition_that_fails_is_the_near_miss(
     ("tools", "called", "near_miss"),
     [
         (("@shell", "grep", "send_mail"), "sendMail", "its tool is called `send_mail`"),
-        (("mcp:mail/send",), "mcp__mail__send", "its tool is called `mcp:mail/send`"),
+        (("mcp:mail/send",), "mcp__mail__send", "its tool is called `mcp:mail/send`; the call names no server"),
+        (("mcp:mail/*",), "mcp__mail__send", "its tool is called `mcp:mail/*`; the call names no server"),
+        (("mcp:mail/send",), "mcp:Mail/send", "its tool is called `mcp:mail/send`"),
         (("send_mail",), "send_mails", None),
         (("@reads",), "reads", None),
     ],
