@@ -24,9 +24,11 @@ __all__ = ["ReadActions"]
 _ACCESS = {
     ArgumentRole.READ_PATH: Access.READ,
     ArgumentRole.READ_TREE: Access.READ,
+    ArgumentRole.LIST_TREE: Access.READ,
     ArgumentRole.WRITE_PATH: Access.WRITE,
     ArgumentRole.DELETE_PATH: Access.DELETE,
 }
+_DESCENTS = {ArgumentRole.READ_TREE: Descent.SOME, ArgumentRole.LIST_TREE: Descent.NAMES}
 _ABOUT = {
     **dict.fromkeys((*_ACCESS, ArgumentRole.PATCH), "path"),
     ArgumentRole.URL: "host",
@@ -116,7 +118,7 @@ class _Extraction:
                     self.unknown("", f"the call has more than {_MOST_ACTIONS} actions")
                     break
                 self.value(origin, value, role)
-        elif role is ArgumentRole.READ_TREE and self.may_lack(key):
+        elif role in _DESCENTS and self.may_lack(key):
             self.path("", ".", role)
         elif not self.may_lack(key):
             self.unknown("", f"the argument `{key}` is missing", role)
@@ -186,7 +188,13 @@ class _Extraction:
 
     def text(self, origin: str, text: str, role: ArgumentRole) -> None:
         match role:
-            case ArgumentRole.READ_PATH | ArgumentRole.READ_TREE | ArgumentRole.WRITE_PATH | ArgumentRole.DELETE_PATH:
+            case (
+                ArgumentRole.READ_PATH
+                | ArgumentRole.READ_TREE
+                | ArgumentRole.LIST_TREE
+                | ArgumentRole.WRITE_PATH
+                | ArgumentRole.DELETE_PATH
+            ):
                 self.path(origin, text, role)
             case ArgumentRole.URL:
                 self.address(origin, text)
@@ -234,7 +242,7 @@ class _Extraction:
         touch = self.folder.place_of(
             Word(text),
             access,
-            descent=Descent.SOME if role is ArgumentRole.READ_TREE else None,
+            descent=_DESCENTS.get(role),
             is_entry=access is Access.WRITE,
             origin=origin,
         )

@@ -20,8 +20,9 @@ __all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]
 class ArgumentRole(enum.Enum):
     """What an argument is: shell text, an argument list, a path, an address, a patch, an agent, a working folder.
 
-    `READ_TREE` is a folder that is read with all that lies below it; left out, it is the workspace. `INPUT` is typed
-    into a program that runs; an empty one does nothing. `TEXT` is only words: it changes nothing about a call.
+    `READ_TREE` is a folder that is read with all that lies below it; `LIST_TREE` is one whose names are listed, and
+    those below it. Left out, both are the workspace. `INPUT` is typed into a program that runs; an empty one does
+    nothing. `TEXT` is only words: it changes nothing about a call.
     """
 
     COMMAND = "command"
@@ -29,6 +30,7 @@ class ArgumentRole(enum.Enum):
     INPUT = "input"
     READ_PATH = "read_path"
     READ_TREE = "read_tree"
+    LIST_TREE = "list_tree"
     WRITE_PATH = "write_path"
     DELETE_PATH = "delete_path"
     URL = "url"
@@ -41,7 +43,14 @@ class ArgumentRole(enum.Enum):
 # What is typed into a program may be a command as well; without it, the call of such a tool only looks.
 _SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.INPUT})
 _READING_ROLES = frozenset(
-    {ArgumentRole.READ_PATH, ArgumentRole.READ_TREE, ArgumentRole.URL, ArgumentRole.FOLDER, ArgumentRole.TEXT}
+    {
+        ArgumentRole.READ_PATH,
+        ArgumentRole.READ_TREE,
+        ArgumentRole.LIST_TREE,
+        ArgumentRole.URL,
+        ArgumentRole.FOLDER,
+        ArgumentRole.TEXT,
+    }
 )
 
 

@@ -40,8 +40,10 @@ def _specs() -> Iterator[ToolSpec]:
         yield ToolSpec(name, traits=_READS, roles={})
     for name in ("read_file", "read_image", "view_image"):
         yield ToolSpec(name, traits=_READS, roles={_FILE: ArgumentRole.READ_PATH})
-    for name in ("glob", "grep", "list_dir", "list_files", "repo_map", "search_files"):
+    for name in ("grep", "repo_map", "search_files"):
         yield ToolSpec(name, traits=_READS, roles={_FOLDER: ArgumentRole.READ_TREE})
+    for name in ("glob", "list_dir", "list_files"):
+        yield ToolSpec(name, traits=_READS, roles={_FOLDER: ArgumentRole.LIST_TREE})
     for name in ("write_file", "edit_file", "hashline_edit", "create_file"):
         yield ToolSpec(name, traits=_WRITES, roles={_FILE: ArgumentRole.WRITE_PATH})
     yield ToolSpec("delete_file", traits=_WRITES, roles={_FILE: ArgumentRole.DELETE_PATH})

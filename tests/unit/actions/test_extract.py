@@ -55,6 +55,17 @@ def _touched(actions: Actions) -> list[tuple[str, ...]]:
 # Roles ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("role", "goes_below"), [(Role.READ_TREE, True), (Role.LIST_TREE, False)])
+def test_of_a_folder_whose_names_are_listed_nothing_below_is_touched(
+    tmp_path: Path, role: ArgumentRole, *, goes_below: bool
+) -> None:
+    """As by `ls -R`; the folder itself is, and left out it is the workspace."""
+    [touch] = _read({"path": "."}, {"path?": role}, workspace=str(tmp_path)).touches()
+    assert (touch.access, touch.place.names) == (READ, (str(tmp_path),))
+    assert touch.place.tops == ((str(tmp_path),) if goes_below else ())
+    assert _touched(_read({}, {"path?": role})) == [(WORK,)]
+
+
 @pytest.mark.parametrize(
     ("role", "access", "doubt"),
     [

@@ -7,6 +7,8 @@ import pytest
 
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
 from permitry.config.load import Origin, load_rules
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
@@ -130,6 +132,29 @@ def test_a_set_of_tools_says_what_is_known_of_a_name_and_more(name: str) -> None
         if (known := WELL_KNOWN.get(tool.name)) is not None:
             assert tool.traits.read_only is known.traits.read_only or not known.traits.read_only
             assert _arguments(known) <= _arguments(tool)
+
+
+LISTS = {"Glob", "LS", "List", "glob", "list", "list_dir", "list_directory", "list_files"}
+
+
+@pytest.mark.parametrize("name", sorted(TOOL_SETS))
+def test_a_tool_that_lists_names_reads_no_contents_and_one_that_searches_does(name: str, tmp_path: Path) -> None:
+    """A blocked `.env` below is no reason to ask about a list, as it is none for `ls -R`, but one for a search."""
+    (tmp_path / ".env").touch()
+    blocked = '[[rule]]\nid = "no"\neffect = "block"\nwhen.path = ["**/.env", "key/**"]\n'
+    loaded = load_rules([Origin("rules.toml", text=f'schema = 1\nextends = ["{name}"]\n{blocked}')])
+    policy, context = loaded.policy(), AuthContext(workspace=str(tmp_path))
+    trees = [tool for tool in loaded.tools.values() if {"read_tree", "list_tree"} & _roles(tool)]
+    assert any(tool.name in LISTS for tool in trees)
+    for tool in trees:
+        lists = tool.name in LISTS
+        decided = policy.decide(ToolCall(tool.name, {"pattern": "*"}), context).verdict
+        assert decided is (Verdict.ALLOW if lists else Verdict.CONFIRM), tool.name
+        assert policy.decide(ToolCall(tool.name, {"path": "key"}), context).verdict is Verdict.BLOCK
+
+
+def _roles(tool: ToolSpec) -> set[str]:
+    return {role.value for role in (tool.roles or {}).values()}
 
 
 def _arguments(tool: ToolSpec) -> set[tuple[str, str]]:
