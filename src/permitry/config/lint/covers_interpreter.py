@@ -26,7 +26,8 @@ _CODE_OPTIONS = ("-c", "-e", "-m", "-r")
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the permissions for commands whose further arguments are programs, or code, that no rule checks."""
     for rule in subject.permissions:
-        for pattern in rule.scope.when.commands:
+        # With paths as well it covers no program of which it is not known what it touches.
+        for pattern in () if rule.scope.when.paths else rule.scope.when.commands:
             shown = _shown(pattern, rule.scope)
             if shown is not None:
                 reason = f"`{pattern}` also covers {shown}, and with it any code at all"

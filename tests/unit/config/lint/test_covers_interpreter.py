@@ -57,6 +57,13 @@ def test_what_is_excepted_is_not_covered(kinds: Kinds, rule: Rule) -> None:
     assert kinds(rule("a", "allow", command, 'unless.command = ["rg --pre *", "rg --hostname-bin *"]')) == []
 
 
+def test_with_paths_no_code_is_covered(kinds: Kinds, rule: Rule) -> None:
+    """What a program touches that runs code is not known, as the examples show."""
+    conditions = ('when.command = ["{git,make,perl,python,sed} *"]', 'when.path = ["src/**"]')
+    examples = 'no_match = ["git -c core.pager=x log", "make x", "perl -e 1", "python src/a.py", "sed 1e src/a"]'
+    assert kinds(rule("a", "allow", *conditions, examples)) == []
+
+
 def test_a_restriction_may_cover_them(kinds: Kinds, rule: Rule) -> None:
     """Asking about interpreters is the right thing to do."""
     assert kinds(rule("a", "confirm", 'when.command = ["python *"]')) == []
