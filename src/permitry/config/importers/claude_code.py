@@ -75,9 +75,13 @@ def _mode(mode: object) -> tuple[Outcome, str]:
     match mode:
         case "dontAsk":
             return Outcome.SAME, "what no rule permits is blocked, and what asks is blocked"
+        case "default":
+            return Outcome.SAME, "what no rule permits is asked about"
         case "bypassPermissions" | "auto":
             return Outcome.DROPPED, "a mode that permits is left to the session"
-    return Outcome.STRICTER, "the host says the mode of each call; without one it is default"
+        case "acceptEdits":
+            return Outcome.STRICTER, "the host says the mode of each call; without one it is default"
+    return Outcome.DROPPED, "the host says the mode of each call"
 
 
 def _row(place: str, kind: str, text: str, *, is_users: bool, is_closed: bool) -> Row:
@@ -95,7 +99,10 @@ def _row(place: str, kind: str, text: str, *, is_users: bool, is_closed: bool) -
         return Row(place, shown, effect, (), Outcome.IGNORED, "Read and Edit say what files a tool may touch")
     made = tuple(_drafts(kind, effect, tool, content, is_users=is_users))
     if made:
-        return Row(place, shown, effect, made, *_compared(kind, tool, content))
+        outcome, note = _compared(kind, tool, content)
+        if is_users and re.match("/(?!/)", content or "") and tool in ("Read", "Edit"):
+            note = "; ".join(filter(None, (note, "in the settings of a user `/` is `~/.claude/`")))
+        return Row(place, shown, effect, made, outcome, note)
     return _unsaid(place, shown, kind, effect=effect, tool=tool, content=content)
 
 
@@ -223,8 +230,15 @@ def _plain(patterns: Sequence[str]) -> tuple[str, ...]:
 _PROTECTED = [".git", ".git/**", ".claude", ".claude/**", ".mcp.json", ".npmrc", "~/.bashrc", "~/.zshrc", "~/.profile"]
 _ASSIGNS = r"(?s)(?:.*[;&|(\n]\s*)?[A-Za-z_][A-Za-z0-9_]*=.*"
 _ASSIGNS_SAFELY = r"(?s)(?:NODE_ENV=[A-Za-z0-9_]*\s+)[^=]*"
-_CHANGE_FILES = "{mkdir,touch,rm,rmdir,mv,cp,sed} *"
+_CHANGE_FILES = ["mkdir *", "touch *", "rm *", "rmdir *", "mv *", "cp *", "sed *"]
+_UNASKED = (
+    "Agent", "AskUserQuestion", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "SendMessage", "Task",
+    "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch",
+)  # fmt: skip
+"""Tools that need no permission and change the session alone; the calls of an agent are decided one by one.
 
+Source: the tools reference of Claude Code.
+"""
 
 _BYPASS = {"mode": ["yolo", "bypassPermissions"]}
 
@@ -238,6 +252,7 @@ def _folders(table: Mapping[str, Any]) -> list[str]:
 def _built_in(folders: Sequence[str]) -> list[Draft]:
     workspace = ["**", *(f"{folder}/**" for folder in folders if ".." not in folder)]
     here = {"path": workspace, "mode": "acceptEdits"}
+    protected = ({"path": _PROTECTED, "access": "write"},)
     return [
         Draft("confirm", ("Bash",), {"command": ["rm *", "rmdir *"], "path": ["/", "~", "/*"]}),
         Draft("confirm", ("*",), {"path": _PROTECTED, "access": "write"}, (_BYPASS,)),
@@ -248,6 +263,7 @@ def _built_in(folders: Sequence[str]) -> list[Draft]:
             {"args": {"command": {"exists": True, "regex": _ASSIGNS}}},
             (_BYPASS, {"args": {"command": {"regex": _ASSIGNS_SAFELY}}}),
         ),
-        Draft("allow", _WRITERS, here),
-        Draft("allow", ("Bash",), {"command": [_CHANGE_FILES], **here}),
+        Draft("allow", _UNASKED),
+        Draft("allow", _WRITERS, here, protected),
+        Draft("allow", ("Bash",), {"command": _CHANGE_FILES, **here}, protected),
     ]

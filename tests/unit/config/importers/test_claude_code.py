@@ -1,11 +1,16 @@
 """The permissions of Claude Code, as rules of ours: by their verdicts and by what is reported."""
 
 import json
+from pathlib import Path
 
 import pytest
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import Outcome, Row, Written
+from permitry.config.lint import lint
+from permitry.config.lint.drafts import drafts_of
+from permitry.config.load import load_rules
+from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
 from permitry.errors import PermitryError
 
@@ -115,6 +120,43 @@ def test_a_path_with_a_slash_is_of_the_folder_of_the_settings(made: Import, deci
     rules = made("claude-code", _settings(deny=["Read(/a)"]), is_users=True)
     assert decide(rules, "Read", file_path="/home/ann/.claude/a") is Verdict.BLOCK
     assert decide(rules, "Read", file_path="a") is Verdict.ALLOW
+    assert _row(rules, "deny Read(/a)").note.endswith("; in the settings of a user `/` is `~/.claude/`")
+    permitted = made("claude-code", _settings(allow=["Edit(/docs/**)", "Edit(//srv/**)"]), is_users=True)
+    assert decide(permitted, "Edit", file_path="/home/ann/.claude/docs/a") is Verdict.ALLOW
+    assert decide(permitted, "Edit", file_path="docs/a") is Verdict.CONFIRM
+    assert _row(permitted, "allow Edit(/docs/**)").note == "in the settings of a user `/` is `~/.claude/`"
+    assert not _row(permitted, "allow Edit(//srv/**)").note
+
+
+@pytest.mark.parametrize("tool", ["TodoWrite", "TaskUpdate", "Task", "Agent"])
+def test_what_needs_no_permission_there_needs_none_here(made: Import, decide: Verdicts, tool: str) -> None:
+    """What changes the session alone; a rule about it still counts."""
+    assert decide(made("claude-code", _settings()), tool) is Verdict.ALLOW
+    assert decide(made("claude-code", _settings(ask=[tool])), tool) is Verdict.CONFIRM
+    assert decide(made("claude-code", _settings()), "EnterWorktree") is Verdict.CONFIRM
+
+
+def test_what_is_built_in_has_no_findings(made: Import, tmp_path: Path) -> None:
+    """The user did not write it, so nothing is to be done about it."""
+    rules = made("claude-code", _settings(additionalDirectories=["/srv/data"], allow=["Bash(npm test:*)"]))
+    (tmp_path / "rules.toml").write_text(rules.text, encoding="utf-8")
+    loaded = load_rules([Origin(str(tmp_path / "rules.toml"))])
+    assert lint(loaded, drafts=drafts_of(loaded)) == ()
+
+
+@pytest.mark.parametrize(
+    ("mode", "outcome"),
+    [
+        ("default", Outcome.SAME),
+        ("dontAsk", Outcome.SAME),
+        ("acceptEdits", Outcome.STRICTER),
+        ("plan", Outcome.DROPPED),
+        ("auto", Outcome.DROPPED),
+    ],
+)
+def test_what_becomes_of_the_mode_is_reported(made: Import, mode: str, outcome: Outcome) -> None:
+    """A mode of the session is said with each call."""
+    assert _row(made("claude-code", _settings(defaultMode=mode)), f"defaultMode {mode}").outcome is outcome
 
 
 def test_without_questions_nothing_asks(made: Import, decide: Verdicts) -> None:
