@@ -4,6 +4,7 @@ Left out are cases in which a test replaced a part of Gemini CLI, and those in w
 the user's was asked whether a call is safe.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from tests.peers.translate_gemini import MODES, call_of, rule_file_of
 
 from permitry.actions.programs.classify import why_not_reading_all
 from permitry.actions.shell.strict import read_strictly
+from permitry.config.importers import Source
 from permitry.config.importers.gemini import EFFECTS
+from permitry.config.importers.gemini_settings import entries_of
 from permitry.core.decision import Verdict
 
 STRICTER = {
@@ -126,3 +129,22 @@ def test_the_figures_are_those_of_the_docs(figures: Figures) -> None:
     """The page says what differs, and why."""
     check_page("Gemini CLI", figures)
     assert figures.same >= 244
+
+
+def test_settings_become_the_rules_that_gemini_cli_makes_of_them(gemini: dict[str, Any]) -> None:
+    """Tools, servers, decisions, modes and the order; what is in brackets is a prefix here and a pattern there."""
+    cases = [case["config"] for case in gemini["cases"] if "settings" in case["config"]]
+    assert cases
+    for config in cases:
+        (entries, recorded) = (
+            [dict(entry.table) for entry in entries_of([Source("settings.json", json.dumps(config["settings"]))])],
+            [rule for rule in gemini["rulesets"][config["ruleset"]] if rule.get("source", "").startswith("Settings (")],
+        )
+        ours = [_columns(table, 4 + table["priority"] / 1000, "commandPrefix" in table) for table in entries]
+        theirs = [_columns(rule, rule["priority"], "argsPattern" in rule) for rule in recorded]
+        assert sorted(ours) == sorted(theirs)
+
+
+def _columns(rule: Rule, priority: float, has_pattern: bool) -> tuple[str, ...]:  # noqa: FBT001 -- one of the columns
+    named = (rule["toolName"], rule.get("mcpName", ""), rule["decision"], *rule.get("modes", ()))
+    return (f"{priority:.3f}", str(has_pattern), *named)

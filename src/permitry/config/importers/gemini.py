@@ -1,4 +1,4 @@
-"""The policies of Gemini CLI: `[[rule]]` of its TOML files.
+"""The policies of Gemini CLI: `[[rule]]` of its TOML files, and the lists in its settings.
 
 Its rules are a list in which the highest priority decides. A pattern over the text of all arguments
 becomes a condition on a command, where the tool is its shell, or on an argument. What a permission
@@ -18,13 +18,14 @@ from permitry.config.diagnostics import SourceText
 from permitry.config.importers.commands import examples_of
 from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.gemini_patterns import on_arguments, on_commands, prefix_of
+from permitry.config.importers.gemini_settings import entries_of, is_settings
 from permitry.config.importers.ordered import Ordered, in_phases
 from permitry.config.toml import load_toml
 from permitry.errors import ConfigError, Problem
 
 __all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules"]
 
-PLACES = ("~/.gemini/policies/*.toml",)
+PLACES = ("~/.gemini/policies/*.toml", ".gemini/settings.json", "~/.gemini/settings.json")
 EFFECTS = {"allow": "allow", "ask_user": "confirm", "deny": "block"}
 SHELLS = ("run_shell_command", "shell")
 
@@ -51,11 +52,15 @@ class Rule:
 
 
 def imported(sources: Sequence[Source]) -> Imported:
-    """Return the rules of policy files.
+    """Return the rules of policy and settings files.
 
-    Raises: `ConfigError` for a file that Gemini CLI would not load, or would read in another way than it seems.
+    Raises: `PermitryError` for a file that Gemini CLI would not load, or would read in another way than it seems.
     """
-    return imported_rules([rule for source in sources for rule in _rules(source)])
+    entries = entries_of([source for source in sources if is_settings(source)])
+    rules = [rule for source in sources if not is_settings(source) for rule in _rules(source)]
+    rules += [Rule(entry.table, entry.place) for entry in entries if entry.row is None]
+    made = imported_rules(rules)
+    return attrs.evolve(made, rows=[*made.rows, *(entry.row for entry in entries if entry.row is not None)])
 
 
 def imported_rules(rules: Sequence[Rule]) -> Imported:
