@@ -1,8 +1,7 @@
 """The permissions of Claude Code: `permissions` of `settings.json`.
 
 Its classes are ours: what is denied is a restriction that blocks, what asks one that asks, and what
-is allowed a permission. What it has built in is written out as rules: the removal of critical
-paths, protected paths, and what the mode `acceptEdits` permits.
+is allowed a permission. What it has built in is written out as rules.
 """
 
 import re
@@ -10,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from permitry.config.importers.claude_code_built_in import WRITERS, built_in, folders_of
 from permitry.config.importers.commands import examples_of, pattern_of
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.json_text import Located, read_json
@@ -22,7 +22,6 @@ EFFECTS = {"deny": "block", "ask": "confirm", "allow": "allow"}
 
 _RULE = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<content>.*)\))?", re.DOTALL)
 _PARAMETER = re.compile(r"(?P<name>\w+)\s*:\s*(?P<value>.+)", re.DOTALL)
-_WRITERS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 _SUBJECTS = {"command", "file_path", "path", "notebook_path", "url"}
 """Arguments that no parameter of a rule may name: the rule has words of its own for them."""
 _OF_PATHS = {"Grep", "Glob", "LS", "NotebookEdit", "NotebookRead", "MultiEdit", "Write"}
@@ -39,8 +38,8 @@ def imported(sources: Sequence[Source]) -> Imported:
     modes = {table.get("defaultMode") for _, table, _ in found}
     is_closed = "dontAsk" in modes
     rows = [row for source, table, file in found for row in _rows(source, table, file, is_closed=is_closed)]
-    folders = [folder for _, table, _ in found for folder in _folders(table)]
-    return Imported("claude-code", rows, _built_in(folders), is_closed)
+    folders = [folder for _, table, _ in found for folder in folders_of(table)]
+    return Imported("claude-code", rows, built_in(folders), is_closed)
 
 
 def _permissions(source: Source) -> tuple[Mapping[str, Any], Located]:
@@ -134,7 +133,7 @@ def _drafts(kind: str, effect: str, tool: str, content: str | None, *, is_users:
     elif tool == "Bash" and (parameter is None or parameter["name"] not in _PARAMETERS_OF_BASH):
         yield from _on_command(kind, effect, content or "")
     elif tool in ("Read", "Edit"):
-        tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else _WRITERS
+        tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else WRITERS
         when = {"path": _paths(kind, content or "", is_users=is_users)}
         access = {} if tool == "Read" else {"access": ["write", "delete"]}
         yield Draft(effect, tools, {**when, **access}, match=_plain(when["path"][:1]))
@@ -168,7 +167,7 @@ def _on_tool(kind: str, effect: str, name: str) -> Iterator[Draft]:
             hosts = (f"mcp__{server}__{tool or '*'}",) if kind == "allow" else ()
             yield Draft(effect, (selector, *hosts), match=() if "*" in selector else (selector,))
     elif kind != "allow" or "*" not in name:
-        yield Draft(effect, _WRITERS if name == "Edit" else (name,), match=() if "*" in name else (name,))
+        yield Draft(effect, WRITERS if name == "Edit" else (name,), match=() if "*" in name else (name,))
 
 
 def _on_parameter(effect: str, tool: str, name: str, value: str) -> Draft:
@@ -223,47 +222,3 @@ def _plain(patterns: Sequence[str]) -> tuple[str, ...]:
     """Return paths that fit the patterns, as far as they are plain."""
     stems = [re.sub(r"/\*\*$", "/x", re.sub(r"^\*\*/", "", pattern)) for pattern in patterns]
     return tuple(stem for stem in stems if stem and not re.search(r"[*?\[\]]", stem))
-
-
-# What is built in ----------------------------------------------------------------------------------------------------
-
-_PROTECTED = [".git", ".git/**", ".claude", ".claude/**", ".mcp.json", ".npmrc", "~/.bashrc", "~/.zshrc", "~/.profile"]
-_ASSIGNS = r"(?s)(?:.*[;&|(\n]\s*)?[A-Za-z_][A-Za-z0-9_]*=.*"
-_ASSIGNS_SAFELY = r"(?s)(?:NODE_ENV=[A-Za-z0-9_]*\s+)[^=]*"
-_CHANGE_FILES = ["mkdir *", "touch *", "rm *", "rmdir *", "mv *", "cp *", "sed *"]
-_UNASKED = (
-    "Agent", "AskUserQuestion", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "SendMessage", "Task",
-    "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch",
-)  # fmt: skip
-"""Tools that need no permission and change the session alone; the calls of an agent are decided one by one.
-
-Source: the tools reference of Claude Code.
-"""
-
-_BYPASS = {"mode": ["yolo", "bypassPermissions"]}
-
-
-def _folders(table: Mapping[str, Any]) -> list[str]:
-    listed = table.get("additionalDirectories", [])
-    folders = [folder for folder in listed if isinstance(folder, str)] if isinstance(listed, list) else []
-    return [folder.rstrip("/") for folder in folders if re.fullmatch(r"(~?/)?[\w. -]+(/[\w. -]+)*/?", folder)]
-
-
-def _built_in(folders: Sequence[str]) -> list[Draft]:
-    workspace = ["**", *(f"{folder}/**" for folder in folders if ".." not in folder)]
-    here = {"path": workspace, "mode": "acceptEdits"}
-    protected = ({"path": _PROTECTED, "access": "write"},)
-    return [
-        Draft("confirm", ("Bash",), {"command": ["rm *", "rmdir *"], "path": ["/", "~", "/*"]}),
-        Draft("confirm", ("*",), {"path": _PROTECTED, "access": "write"}, (_BYPASS,)),
-        # A permission for a command is none for it with variables that may change what it does.
-        Draft(
-            "confirm",
-            ("Bash",),
-            {"args": {"command": {"exists": True, "regex": _ASSIGNS}}},
-            (_BYPASS, {"args": {"command": {"regex": _ASSIGNS_SAFELY}}}),
-        ),
-        Draft("allow", _UNASKED),
-        Draft("allow", _WRITERS, here, protected),
-        Draft("allow", ("Bash",), {"command": _CHANGE_FILES, **here}, protected),
-    ]

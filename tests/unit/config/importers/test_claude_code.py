@@ -1,16 +1,11 @@
 """The permissions of Claude Code, as rules of ours: by their verdicts and by what is reported."""
 
 import json
-from pathlib import Path
 
 import pytest
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import Outcome, Row, Written
-from permitry.config.lint import lint
-from permitry.config.lint.drafts import drafts_of
-from permitry.config.load import load_rules
-from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
 from permitry.errors import PermitryError
 
@@ -128,22 +123,6 @@ def test_a_path_with_a_slash_is_of_the_folder_of_the_settings(made: Import, deci
     assert not _row(permitted, "allow Edit(//srv/**)").note
 
 
-@pytest.mark.parametrize("tool", ["TodoWrite", "TaskUpdate", "Task", "Agent"])
-def test_what_needs_no_permission_there_needs_none_here(made: Import, decide: Verdicts, tool: str) -> None:
-    """What changes the session alone; a rule about it still counts."""
-    assert decide(made("claude-code", _settings()), tool) is Verdict.ALLOW
-    assert decide(made("claude-code", _settings(ask=[tool])), tool) is Verdict.CONFIRM
-    assert decide(made("claude-code", _settings()), "EnterWorktree") is Verdict.CONFIRM
-
-
-def test_what_is_built_in_has_no_findings(made: Import, tmp_path: Path) -> None:
-    """The user did not write it, so nothing is to be done about it."""
-    rules = made("claude-code", _settings(additionalDirectories=["/srv/data"], allow=["Bash(npm test:*)"]))
-    (tmp_path / "rules.toml").write_text(rules.text, encoding="utf-8")
-    loaded = load_rules([Origin(str(tmp_path / "rules.toml"))])
-    assert lint(loaded, drafts=drafts_of(loaded)) == ()
-
-
 @pytest.mark.parametrize(
     ("mode", "outcome"),
     [
@@ -165,17 +144,6 @@ def test_without_questions_nothing_asks(made: Import, decide: Verdicts) -> None:
     assert decide(rules, "WebSearch", query="x") is Verdict.BLOCK
     assert decide(rules, "Bash", command="make") is Verdict.BLOCK
     assert decide(rules, "Write", file_path="a", content="") is Verdict.ALLOW
-
-
-def test_edits_are_permitted_in_their_mode(made: Import, decide: Verdicts) -> None:
-    """In the workspace and the folders next to it, and in no other mode."""
-    rules = made("claude-code", _settings(defaultMode="acceptEdits", additionalDirectories=["/srv/data", "../x", 1]))
-    mode = {"mode": "acceptEdits"}
-    assert decide(rules, "Write", file_path="a", content="", context=mode) is Verdict.ALLOW
-    assert decide(rules, "Write", file_path="/srv/data/a", content="", context=mode) is Verdict.ALLOW
-    assert decide(rules, "Write", file_path="/srv/a", content="", context=mode) is Verdict.CONFIRM
-    assert decide(rules, "Bash", command="mkdir a", context=mode) is Verdict.ALLOW
-    assert decide(rules, "Write", file_path="a", content="") is Verdict.CONFIRM
 
 
 def test_a_mode_that_permits_is_left_to_the_session(made: Import) -> None:
