@@ -14,7 +14,7 @@ __all__ = ["HOSTS", "Draft", "Imported", "Importer", "Outcome", "Row", "Source",
 
 @attrs.frozen
 class Importer:
-    """How the rules of one host are read, and where it keeps them: in a project, or with `~/` in the home folder."""
+    """How the rules of one host are read, and where it keeps them: in a project, with `~/` at home, or at a path."""
 
     read: Callable[[Sequence[Source]], Imported]
     places: tuple[str, ...]
@@ -34,8 +34,11 @@ def usual_files(host: str, project: Path, home: Path) -> list[tuple[str, Path]]:
     """Return the rule files of a host that are there, each with the name that is shown, in the order of the places."""
     found = []
     for place in HOSTS[host].places:
+        if place.startswith("/"):
+            found += [(place, Path(place))]
+            continue
         root = home if place.startswith("~/") else project
         for path in sorted(root.glob(place.removeprefix("~/"))):
             shown = f"~/{path.relative_to(home)}" if root is home else str(path.relative_to(project))
-            found += [(shown, path)] if path.is_file() else []
-    return found
+            found += [(shown, path)]
+    return [(shown, path) for shown, path in found if path.is_file()]

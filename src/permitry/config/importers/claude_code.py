@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+import attrs
+
 from permitry.config.importers.claude_code_built_in import WRITERS, built_in, folders_of
 from permitry.config.importers.commands import examples_of, pattern_of
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
@@ -17,11 +19,19 @@ from permitry.errors import PermitryError
 
 __all__ = ["EFFECTS", "PLACES", "imported"]
 
-PLACES = (".claude/settings.json", ".claude/settings.local.json", "~/.claude/settings.json")
+PLACES = (
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    "~/.claude/settings.json",
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+)
 EFFECTS = {"deny": "block", "ask": "confirm", "allow": "allow"}
 
 _RULE = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<content>.*)\))?", re.DOTALL)
 _PARAMETER = re.compile(r"(?P<name>\w+)\s*:\s*(?P<value>.+)", re.DOTALL)
+_MANAGED = re.compile(r"(?:.*/)?managed-settings(?:\.d/[^/]+)?\.json", re.DOTALL)
+_ANYWHERE = "/**"
 _SUBJECTS = {"command", "file_path", "path", "notebook_path", "url"}
 """Arguments that no parameter of a rule may name: the rule has words of its own for them."""
 _OF_PATHS = {"Grep", "Glob", "LS", "NotebookEdit", "NotebookRead", "MultiEdit", "Write"}
@@ -37,9 +47,36 @@ def imported(sources: Sequence[Source]) -> Imported:
     found = [(source, *_permissions(source)) for source in sources]
     modes = {table.get("defaultMode") for _, table, _ in found}
     is_closed = "dontAsk" in modes
-    rows = [row for source, table, file in found for row in _rows(source, table, file, is_closed=is_closed)]
+    is_managed = any(_is_managed(each) and _are_all_rules_managed(file) for each, _, file in found)
+    rows = [
+        _left_out(row) if is_managed and not _is_managed(source) else row
+        for source, table, file in found
+        for row in _rows(source, table, file, is_closed=is_closed)
+    ]
     folders = [folder for _, table, _ in found for folder in folders_of(table)]
     return Imported("claude-code", rows, built_in(folders), is_closed)
+
+
+def _is_managed(source: Source) -> bool:
+    return _MANAGED.fullmatch(source.name) is not None
+
+
+def _are_all_rules_managed(file: Located) -> bool:
+    return file.value.get("allowManagedPermissionRulesOnly") is True
+
+
+def _left_out(row: Row) -> Row:
+    """Return a rule that the host leaves out, as only managed ones count: a restriction holds here all the same."""
+    if not row.drafts:
+        return row
+    if row.effect == "allow":
+        return attrs.evolve(row, drafts=(), outcome=Outcome.IGNORED, note="only managed rules count")
+    return attrs.evolve(row, outcome=Outcome.STRICTER, note="only managed rules count there")
+
+
+def _root(source: Source) -> str:
+    """Return the folder that a leading `/` of a path is: that of the settings, which is not known of managed ones."""
+    return _ANYWHERE if _is_managed(source) else "~/.claude" if source.is_users else ""
 
 
 def _permissions(source: Source) -> tuple[Mapping[str, Any], Located]:
@@ -60,7 +97,7 @@ def _rows(source: Source, table: Mapping[str, Any], file: Located, *, is_closed:
         if kind in EFFECTS:
             for number, text in enumerate(value):
                 line = file.lines[("permissions", kind, number)]
-                yield _row(f"{source.name}:{line}", kind, text, is_users=source.is_users, is_closed=is_closed)
+                yield _row(f"{source.name}:{line}", kind, text, root=_root(source), is_closed=is_closed)
         elif kind == "defaultMode":
             yield Row(place, f"defaultMode {value}", "allow", (), *_mode(value))
         elif kind == "additionalDirectories":
@@ -83,7 +120,7 @@ def _mode(mode: object) -> tuple[Outcome, str]:
     return Outcome.DROPPED, "the host says the mode of each call"
 
 
-def _row(place: str, kind: str, text: str, *, is_users: bool, is_closed: bool) -> Row:
+def _row(place: str, kind: str, text: str, *, root: str, is_closed: bool) -> Row:
     effect = "block" if is_closed and kind == "ask" else EFFECTS[kind]
     shown = f"{kind} {text}"
     found = _RULE.fullmatch(text)
@@ -96,13 +133,24 @@ def _row(place: str, kind: str, text: str, *, is_users: bool, is_closed: bool) -
     tool, content = found["tool"], found["content"]
     if tool in _OF_PATHS and tool not in ("Grep", "Glob", "LS") and content not in (None, "*"):
         return Row(place, shown, effect, (), Outcome.IGNORED, "Read and Edit say what files a tool may touch")
-    made = tuple(_drafts(kind, effect, tool, content, is_users=is_users))
+    made = tuple(_drafts(kind, effect, tool, content, root=root))
     if made:
         outcome, note = _compared(kind, tool, content)
-        if is_users and re.match("/(?!/)", content or "") and tool in ("Read", "Edit"):
-            note = "; ".join(filter(None, (note, "in the settings of a user `/` is `~/.claude/`")))
+        if root and re.match("/(?!/)", content or "") and tool in ("Read", "Edit"):
+            return _below(Row(place, shown, effect, made, outcome, note), root)
         return Row(place, shown, effect, made, outcome, note)
     return _unsaid(place, shown, kind, effect=effect, tool=tool, content=content)
+
+
+def _below(row: Row, root: str) -> Row:
+    """Return the row of a path below the folder of the settings, with what is known of that."""
+    if root != _ANYWHERE:
+        notes = filter(None, (row.note, f"in the settings of a user `/` is `{root}/`"))
+        return attrs.evolve(row, note="; ".join(notes))
+    note = "in managed settings it is not known where `/` is"
+    if row.effect == "allow":
+        return attrs.evolve(row, drafts=(), outcome=Outcome.DROPPED, note=note)
+    return attrs.evolve(row, outcome=Outcome.WIDENED, note=note)
 
 
 def _unsaid(place: str, shown: str, kind: str, *, effect: str, tool: str, content: str | None) -> Row:
@@ -126,7 +174,7 @@ def _compared(kind: str, tool: str, content: str | None) -> tuple[Outcome, str]:
     return Outcome.SAME, ""
 
 
-def _drafts(kind: str, effect: str, tool: str, content: str | None, *, is_users: bool) -> Iterator[Draft]:
+def _drafts(kind: str, effect: str, tool: str, content: str | None, *, root: str) -> Iterator[Draft]:
     parameter = _PARAMETER.fullmatch(content or "")
     if content in (None, "*"):
         yield from _on_tool(kind, effect, tool)
@@ -134,7 +182,7 @@ def _drafts(kind: str, effect: str, tool: str, content: str | None, *, is_users:
         yield from _on_command(kind, effect, content or "")
     elif tool in ("Read", "Edit"):
         tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else WRITERS
-        when = {"path": _paths(kind, content or "", is_users=is_users)}
+        when = {"path": _paths(kind, content or "", root=root)}
         access = {} if tool == "Read" else {"access": ["write", "delete"]}
         yield Draft(effect, tools, {**when, **access}, match=_plain(when["path"][:1]))
     elif tool == "WebFetch":
@@ -196,23 +244,23 @@ def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
         yield Draft(effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
 
 
-def _paths(kind: str, content: str, *, is_users: bool) -> list[str]:
+def _paths(kind: str, content: str, *, root: str) -> list[str]:
     """Return patterns of gitignore's kind: relative to the settings, or to the workspace.
 
     A restriction on a folder is one on all that lies below.
     """
-    pattern = _pattern(kind, content.rstrip("/"), is_users=is_users)
+    pattern = _pattern(kind, content.rstrip("/"), root=root)
     is_open = kind == "allow" or pattern.endswith("**")
     return [pattern] if is_open else [pattern, f"{pattern}/**"]
 
 
-def _pattern(kind: str, content: str, *, is_users: bool) -> str:
+def _pattern(kind: str, content: str, *, root: str) -> str:
     if content.startswith("//"):
         return content[1:]
     if content.startswith("~"):
         return content
     if content.startswith("/"):
-        return f"~/.claude{content}" if is_users else content[1:]
+        return f"{root}{content}" if root else content[1:]
     is_name = "/" not in content
     is_folder = kind != "allow" and re.fullmatch(r"[^/*]+/\*\*", content)
     return f"**/{content}" if is_name or is_folder else content.removeprefix("./")

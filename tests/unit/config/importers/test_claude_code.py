@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.unit.config.importers.conftest import Import, Verdicts
 
-from permitry.config.importers import Outcome, Row, Written
+from permitry.config.importers import HOSTS, Outcome, Row, Source, Written, written
 from permitry.core.decision import Verdict
 from permitry.errors import PermitryError
 
@@ -136,6 +136,36 @@ def test_a_path_with_a_slash_is_of_the_folder_of_the_settings(made: Import, deci
 def test_what_becomes_of_the_mode_is_reported(made: Import, mode: str, outcome: Outcome) -> None:
     """A mode of the session is said with each call."""
     assert _row(made("claude-code", _settings(defaultMode=mode)), f"defaultMode {mode}").outcome is outcome
+
+
+MANAGED = "/etc/claude-code/managed-settings.json"
+
+
+def test_in_managed_settings_a_slash_may_be_anywhere(made: Import, decide: Verdicts) -> None:
+    """Where they come from is not known: a restriction is widened, and a permission left out."""
+    rules = made("claude-code", _settings(deny=["Read(/a/**)", "Read(//b)"], allow=["Edit(/c/**)", "Edit(d)"]), MANAGED)
+    assert decide(rules, "Read", file_path="/etc/claude-code/a/x") is Verdict.BLOCK
+    assert decide(rules, "Read", file_path="a/x") is Verdict.BLOCK
+    assert decide(rules, "Edit", file_path="c/x") is Verdict.CONFIRM
+    outcomes = [Outcome.WIDENED, Outcome.STRICTER, Outcome.DROPPED, Outcome.SAME]
+    assert [row.outcome for row in rules.rows] == outcomes
+
+
+@pytest.mark.parametrize("name", [MANAGED, "managed-settings.d/10-team.json", "settings.json"])
+def test_managed_settings_may_leave_out_other_permissions(decide: Verdicts, name: str) -> None:
+    """Restrictions of others hold here all the same; the key means nothing in other settings."""
+    only = Source(name, '{"allowManagedPermissionRulesOnly": true, "permissions": {"allow": ["Write"]}}')
+    other = Source(
+        "own.json", _settings(allow=["WebSearch"], deny=["WebFetch"], ask=["Bash(command:x)"], defaultMode="plan")
+    )
+    rules = written(HOSTS["claude-code"].read([other, only]), ["own.json", name])
+    is_managed = name != "settings.json"
+    assert decide(rules, "Write", file_path="a", content="") is Verdict.ALLOW
+    assert decide(rules, "WebSearch", query="x") is (Verdict.CONFIRM if is_managed else Verdict.ALLOW)
+    assert decide(rules, "WebFetch", url="https://a.b") is Verdict.BLOCK
+    assert _row(rules, "allow WebSearch").outcome is (Outcome.IGNORED if is_managed else Outcome.SAME)
+    assert _row(rules, "deny WebFetch").outcome is (Outcome.STRICTER if is_managed else Outcome.SAME)
+    assert _row(rules, "defaultMode plan").outcome is Outcome.DROPPED
 
 
 def test_without_questions_nothing_asks(made: Import, decide: Verdicts) -> None:

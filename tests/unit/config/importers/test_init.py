@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.config.importers import HOSTS, usual_files
+from permitry.config.importers import HOSTS, Importer, usual_files
 
 
 def test_files_are_found_at_the_usual_places(tmp_path: Path) -> None:
@@ -28,6 +28,14 @@ def test_files_are_found_at_the_usual_places(tmp_path: Path) -> None:
         "opencode": [],
         "tunacode": [],
     }
+
+
+def test_a_file_of_the_whole_machine_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as settings that a company manages; it is shown by its path."""
+    (tmp_path / "a.json").touch()
+    places = (f"{tmp_path}/a.json", f"{tmp_path}/b.json")
+    monkeypatch.setattr("permitry.config.importers.HOSTS", {"x": Importer(HOSTS["codex"].read, places)})
+    assert usual_files("x", tmp_path, tmp_path) == [(f"{tmp_path}/a.json", tmp_path / "a.json")]
 
 
 @pytest.mark.parametrize("host", HOSTS)
