@@ -140,7 +140,7 @@ def _translated(rule: Rule) -> Iterator[Ordered]:
         return  # What a server says of its tools permits nothing.
     is_exact = not {"argsPattern", "commandRegex"} & table.keys() and not table.get("toolAnnotations")
     for name in rule.names:
-        tools = (_selector(name, table.get("mcpName")), *filter(None, (_SAME_TOOL.get(name),)))
+        tools = _selectors(name, table.get("mcpName"), effect)
         for condition in _conditions(table, effect, name):
             firm = bool(condition) or name not in ("run_shell_command", "*")
             made = Ordered(effect, tools, {**session, **condition}, firm, message)
@@ -160,6 +160,15 @@ def _session(table: Mapping[str, Any]) -> Conditions:
     if "subagent" in table:
         found["agent"] = [table["subagent"]]
     return found
+
+
+def _selectors(name: str, server: str | None, effect: str) -> tuple[str, ...]:
+    """Return the selectors of a tool; a permission also has the name by which its calls may name one of a server."""
+    selector = _selector(name, server)
+    if selector.startswith("mcp:"):
+        hosts = "mcp_*" if selector == "mcp:*/*" else selector.replace(":", "_", 1).replace("/", "_", 1)
+        return (selector, hosts) if effect == "allow" else (selector,)
+    return (selector, *filter(None, (_SAME_TOOL.get(name),)))
 
 
 def _selector(name: str, server: str | None) -> str:

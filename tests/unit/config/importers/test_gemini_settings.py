@@ -37,6 +37,9 @@ SETTINGS = """
         ("mcp:good/read", {}, Verdict.ALLOW),
         ("mcp:mine/read", {}, Verdict.ALLOW),
         ("mcp:other/read", {}, Verdict.CONFIRM),
+        ("mcp_bad_read", {}, Verdict.BLOCK),
+        ("mcp_good_read", {}, Verdict.ALLOW),
+        ("mcp_other_read", {}, Verdict.CONFIRM),
     ],
 )
 def test_each_list_has_its_priority(
