@@ -12,6 +12,7 @@ from permitry.config.drafts import RuleDraft
 from permitry.config.locate import KeyPath
 from permitry.config.schema import ExampleTable, RuleTable, groups_of
 from permitry.config.translate import problems_of
+from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question, Unsure
@@ -26,7 +27,7 @@ from permitry.rules.conditions.tools import ToolsCondition
 from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.conditions.written import PlainCondition
 
-__all__ = ["READER", "example_context", "example_problems", "read_example"]
+__all__ = ["READER", "example_context", "example_problems", "read_example", "role_of_path"]
 
 # Folders that exist nowhere, so that an example means the same on every machine.
 _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
@@ -37,6 +38,9 @@ _NAME_ALONE = "read as the name of a tool, as in every rule without the conditio
 _NOTHING_FITS = "nothing in it fits the conditions"
 _KINDS: Mapping[str, ArgumentRole] = {
     "command": ArgumentRole.COMMAND, "path": ArgumentRole.WRITE_PATH, "host": ArgumentRole.URL,
+}  # fmt: skip
+_BY_ACCESS = {
+    "read": ArgumentRole.READ_PATH, "write": ArgumentRole.WRITE_PATH, "delete": ArgumentRole.DELETE_PATH,
 }  # fmt: skip
 
 
@@ -64,7 +68,7 @@ def example_problems(
             given_template = example.given().get("template")
             if given_template is not None and given_template not in templates:
                 continue  # the unknown template is reported elsewhere
-            question = _question(example, templates, tools)
+            question = _question(example, draft.table, templates, tools)
             matches, why = _tried(question, example, draft.table, scope)
             # A `confirm` rule also asks when it only may apply.
             is_asked = wanted and matches is None and draft.table.effect == "confirm"
@@ -72,7 +76,9 @@ def example_problems(
                 does = "does not match" if wanted else "matches" if matches else "may match"
                 why = f"{why}{_meaning(given, draft.table)}" if why == _NOTHING_FITS else why
                 hint = (
-                    why if wanted else f"narrow the rule, or move the example to `match`{_as_name(given, draft.table)}"
+                    _way_out(given, draft.table) or why
+                    if wanted
+                    else f"narrow the rule, or move the example to `match`{_as_name(given, draft.table)}"
                 )
                 message = f"the `{key}` example `{example.shown or '{…}'}` {does} the rule"
                 yield draft.source.problem(place, message, hint)
@@ -83,6 +89,13 @@ def read_example(example: ExampleTable, table: RuleTable) -> ExampleTable:
     if example.text is None:
         return example
     return ExampleTable.model_validate({_kind(table): example.text})
+
+
+def role_of_path(table: RuleTable) -> ArgumentRole:
+    """Return what the example of a rule does to its path: one of the accesses that the rule is about, else a write."""
+    group: dict[str, Any] = next((group for _, group in groups_of(table) if "path" in group), {})
+    accesses = [Access(each).value for each in group.get("access", ())]
+    return _BY_ACCESS[accesses[0]] if accesses else _KINDS["path"]
 
 
 def _kind(table: RuleTable) -> str:
@@ -99,8 +112,10 @@ def _way_out(example: ExampleTable, table: RuleTable) -> str:
 
 
 def _likely_kind(text: str) -> str:
-    """Return what a plain text looks like: a command, an address, or else the name of a tool."""
-    return "command" if " " in text.strip() else "host" if "://" in text else "tool"
+    """Return what a plain text looks like: a command, an address, a path, or else the name of a tool."""
+    if " " in text.strip():
+        return "command"
+    return "host" if "://" in text else "path" if text.startswith(("/", ".", "~")) else "tool"
 
 
 def _meaning(example: ExampleTable, table: RuleTable) -> str:
@@ -157,12 +172,14 @@ def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     return Scope((), left(scope.when), tuple(each for each in unless if each != Conditions()))
 
 
-def _question(example: ExampleTable, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]) -> Question:
+def _question(
+    example: ExampleTable, table: RuleTable, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]
+) -> Question:
     arguments = {kind: getattr(example, kind) for kind in _KINDS if getattr(example, kind) is not None}
     name = example.tool or _TOOL
     spec = tools.get(name)
     if arguments:
-        roles = {kind: _KINDS[kind] for kind in arguments}
+        roles = {kind: role_of_path(table) if kind == "path" else _KINDS[kind] for kind in arguments}
         spec = (
             ToolSpec(name, roles=roles) if spec is None else attrs.evolve(spec, roles={**(spec.roles or {}), **roles})
         )

@@ -54,6 +54,15 @@ def test_a_plain_string_is_what_the_rule_is_about(
     assert len(told("block", when, f"match = [{no_match}]", f"no_match = [{match}]")) == 2
 
 
+@pytest.mark.parametrize("access", ["read", "write", "delete", 'read", "delete'])
+@pytest.mark.parametrize("group", ["when", "unless"])
+def test_a_path_is_accessed_as_the_rule_says(told: Callable[..., list[str]], group: str, access: str) -> None:
+    """In one of the ways that it is about, in `when` or in `unless`; the other path shows that it is compared."""
+    lines = ('tools = ["x"]', f'{group}.path = "/etc/**"', f'{group}.access = ["{access}"]')
+    fits, other = ("match", "no_match") if group == "when" else ("no_match", "match")
+    assert told("block", *lines, f'{fits} = ["/etc/x"]', f'{other} = ["/usr/x"]') == []
+
+
 def test_the_first_condition_on_actions_says_what_a_string_is(told: Callable[..., list[str]]) -> None:
     """A command, in a rule on commands and paths; a table can say otherwise."""
     when = 'when.command = "cat *"\nwhen.path = "a"'
@@ -243,6 +252,8 @@ def test_an_argument_that_cannot_be_compared_counts_against_the_call(told: Calla
             ('tools = ["x"]', 'unless.path = "a"', 'no_match = ["y"]'),
             'is a path in a rule with the condition `path`; for the name of a tool, write `{ tool = "y" }`',
         ),
+        ("block", ('when.path = "src/**"', 'match = ["/etc/x"]'), "nothing in it fits the conditions"),
+        ("block", ('tools = ["x"]', 'match = ["/etc/x"]'), f'{_NAME}; write `{{ path = "/etc/x" }}`'),
         ("block", ('tools = ["x"]', 'no_match = ["x"]'), "narrow the rule, or move the example to `match`"),
     ],
 )

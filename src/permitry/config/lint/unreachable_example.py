@@ -3,11 +3,11 @@
 import itertools
 from collections.abc import Iterator, Mapping
 
-from permitry.config.examples import READER, example_context, read_example
+from permitry.config.examples import READER, example_context, read_example, role_of_path
 from permitry.config.lint._facts import TRAITS, name_facts, tool_needs
 from permitry.config.lint._index import Index, Need
 from permitry.config.lint._subject import Finding, Subject
-from permitry.config.schema import ExampleTable
+from permitry.config.schema import ExampleTable, RuleTable
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.finder import Finder
@@ -34,7 +34,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
         if draft is None:
             continue
         for i, given in enumerate(draft.table.match):
-            question = _question(read_example(given, draft.table), rule, subject)
+            question = _question(read_example(given, draft.table), draft.table, rule, subject)
             near = restrictions.near(question)
             other = next((each for each in near if _holds_back(each, question)), None)
             if other is not None:
@@ -78,14 +78,16 @@ def _holds_back(rule: ConfiguredRule, question: Question) -> bool:
         return False
 
 
-def _question(example: ExampleTable, rule: ConfiguredRule, subject: Subject) -> Question:
+def _question(example: ExampleTable, table: RuleTable, rule: ConfiguredRule, subject: Subject) -> Question:
     arguments = {kind: getattr(example, kind) for kind in _USUAL if getattr(example, kind) is not None}
     name = example.tool or _usual(arguments, rule)
     known = subject.specs.get(name)
     spec = known
     if arguments:
         traits = ToolTraits() if known is None else known.traits
-        spec = ToolSpec(name, traits=traits, roles=_roles(arguments, reads=traits.only_reads))
+        path = ArgumentRole.READ_PATH if traits.only_reads else role_of_path(table)
+        roles = {"command": ArgumentRole.COMMAND, "path": path, "host": ArgumentRole.URL}
+        spec = ToolSpec(name, traits=traits, roles={kind: roles[kind] for kind in arguments})
     call = ToolCall(name, {**(example.args or {}), **arguments})
     return Question(call, example_context(example, subject.rules.templates), spec, READER)
 
@@ -96,9 +98,3 @@ def _usual(arguments: Mapping[str, str], rule: ConfiguredRule) -> str:
     named = (text for text in texts if not text.startswith("@") and Pattern(text).is_exact)
     usual = next((name for kind, name in _USUAL.items() if kind in arguments), "example")
     return next(named, "write_file" if usual == "read_file" and texts == ["@writes"] else usual)
-
-
-def _roles(arguments: Mapping[str, str], *, reads: bool) -> dict[str, ArgumentRole]:
-    path = ArgumentRole.READ_PATH if reads else ArgumentRole.WRITE_PATH
-    roles = {"command": ArgumentRole.COMMAND, "path": path, "host": ArgumentRole.URL}
-    return {kind: roles[kind] for kind in arguments}
