@@ -248,6 +248,25 @@ def test_the_reason_says_first_what_is_not_known(
 
 
 @pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("find -name x | xargs rm", "what `xargs` reads is not known before it runs"),
+        ("xargs git", "what `xargs` reads is not known before it runs"),
+        ("xargs sed -i s/a/b/", "what `xargs` reads is not known before it runs, and `xargs` may run it"),
+        ("xargs -I{} sed -i s/a/b/ {}", "`{}` is not known before it runs, and `xargs` may run it"),
+        ("wget -P / https://a.example/x", "`wget -P / https://a.example/x` may write any file of `/`"),
+        ("wget -i list", "an address that comes from elsewhere is not known before it runs"),
+    ],
+)
+def test_what_is_not_in_the_call_is_named_by_what_reads_it(
+    push: AuthorizationPolicy, paths: AuthorizationPolicy, text: str, unknown: str
+) -> None:
+    """Nothing is quoted that the author of the call did not write."""
+    reasons = [decide(policy, text).reason for policy in (push, paths)]
+    assert any(reason.startswith((f"{unknown}, so", f"{unknown}: ")) for reason in reasons), reasons
+
+
+@pytest.mark.parametrize(
     ("text", "rules"),
     [
         ("rm -rf $H", {"ask-delete-folder"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),

@@ -11,7 +11,7 @@ import attrs
 from permitry.actions.disk import Disk
 from permitry.actions.history import Changes, View
 from permitry.actions.paths import can_follow, read_path
-from permitry.core.action import Access, Descent, Listing, Place, Touch, Word
+from permitry.core.action import UNSEEN_NAME, Access, Descent, Listing, Place, Touch, Word
 
 if TYPE_CHECKING:
     from permitry.actions.shell.strict import Command
@@ -21,8 +21,6 @@ __all__ = ["Folder", "Walk"]
 _MOST_BASES = 16
 _MOVING = frozenset({".", "builtin", "eval", "popd", "pushd", "source", "trap"})
 """The builtins that may change the folder of the shell, apart from `cd`."""
-
-_UNSEEN = "a name that comes from elsewhere"
 
 
 def _is_option_of_cd(word: Word) -> bool:
@@ -68,7 +66,7 @@ class Folder:
         """
         is_tree = descent is not None
         if word.is_open and not word.text:
-            name = origin or _UNSEEN
+            name = origin or UNSEEN_NAME
             return Touch(access, Place(name, is_certain=False, is_tree=is_tree, is_open=True), name)
         changes = access is not Access.READ
         is_plain = is_certain and not (word.is_glob or word.is_open or (changes and _turns_back(word.text)))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from permitry.core.spec import ToolSpec
 
 __all__ = [
+    "UNSEEN_ADDRESS",
+    "UNSEEN_NAME",
     "Access",
     "Action",
     "ActionReader",
@@ -42,6 +44,9 @@ __all__ = [
     "phrase",
 ]
 
+
+UNSEEN_NAME, UNSEEN_ADDRESS = "a name that comes from elsewhere", "an address that comes from elsewhere"
+"""The texts of a path and of an address that are not in the call, such as those in a list that a program reads."""
 
 _WILDCARDS = frozenset("*?[")
 _EXPANSION = re.compile(r"[$`]")

@@ -312,8 +312,11 @@ def _why(command: Command, depth: int, *, has_names: bool = False) -> str | None
     if open_text and hidden_patch(command.words, "") is not None:
         return f"`{command.words[0].text}` applies a text with an expansion"
     if not command.only_assigns and may_run_open(command.words, has_names=has_names):
-        word = next((word for word in command.words if word.is_open), Word("{}"))
-        return f"`{word.text}` is not known before it runs, and `{command.words[0].text}` may run it"
+        replaced = (
+            "`{}`" if any("{}" in word.text for word in command.words) else f"what `{command.words[0].text}` reads"
+        )
+        unknown = next((f"`{word.text}`" for word in command.words if word.is_open), replaced)
+        return f"{unknown} is not known before it runs, and `{command.words[0].text}` may run it"
     if not command.only_assigns and _loads_output(command.words):
         return f"`{command.words[0].text}` may run what another command prints"
     text = None if command.only_assigns else _unread(command.words, depth)

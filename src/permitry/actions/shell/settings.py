@@ -9,7 +9,7 @@ from permitry.actions.folders import Folder
 from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.shell.command import Command
 from permitry.actions.shell.variables import changes_commands, declared
-from permitry.core.action import Access, Connect, Touch, Word
+from permitry.core.action import UNSEEN_ADDRESS, Access, Connect, Touch, Word
 
 __all__ = ["connects", "named_by_variables"]
 
@@ -37,7 +37,7 @@ def named_by_variables(command: Command, folder: Folder) -> Iterator[Touch | Con
 def connects(word: Word) -> Iterator[Connect]:
     """Yield the connections to an address, by each way to read it; none is certain."""
     if word.is_open:
-        yield Connect(word.text or "an address that comes from elsewhere", is_certain=False)
+        yield Connect(word.text or UNSEEN_ADDRESS, is_certain=False)
         return
     # Programs read an address in different ways: what it may mean is for restrictions, never for permissions.
     yield attrs.evolve(read_url(word.text), is_certain=False)

@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
-from permitry.core.action import Actions, Connect, Place, Run, Touch, Unknown, phrase
+from permitry.core.action import (
+    UNSEEN_ADDRESS,
+    UNSEEN_NAME,
+    Actions,
+    Connect,
+    Descent,
+    Place,
+    Run,
+    Touch,
+    Unknown,
+    phrase,
+)
 from permitry.core.parts import Part, Parts
 from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions._conditions import Conditions
@@ -184,17 +195,25 @@ def _not_read(action: Unknown) -> str:
     return action.reason if found is None else _not_known(found[0])
 
 
-def _not_known(text: str) -> str:
-    return f"`{text}` is not known before it runs"
+def _not_known(text: str, run: Run | None = None) -> str:
+    """Return that a text is not known; in place of one that is not in the call, what says it."""
+    around = () if run is None else (*run.within, *run.argv[:1])
+    if text in ("{}", UNSEEN_NAME) and "xargs" in around:
+        return "what `xargs` reads is not known before it runs"
+    return f"{text if text in (UNSEEN_NAME, UNSEEN_ADDRESS) else f'`{text}`'} is not known before it runs"
 
 
 def may_be_anything(kind: Conditions, part: Part) -> str | None:
     """Return why a part could be any path or host, and so also one in the conditions; None if it could not."""
     match part.subject:
-        case Connect(host=None) as connect if kind.hosts:
-            return f"`{connect.text}` is not a valid address"
+        case Connect(text=text, host=None) if kind.hosts:
+            return _not_known(text) if text == UNSEEN_ADDRESS else f"`{text}` is not a valid address"
         case Touch() as touch if kind.paths and part.is_open and kind.is_meant(touch):
-            return _not_known(touch.place.text) if touch.place.is_open else f"`{touch.place.text}` may lead anywhere"
+            return (
+                _not_known(touch.place.text, part.run)
+                if touch.place.is_open
+                else f"`{touch.place.text}` may lead anywhere"
+            )
         case _:
             return None
 
@@ -204,12 +223,14 @@ def _why(part: Part) -> str:
     words = part.subject.words if isinstance(part.subject, Run) else ()
     text = next((word.text for word in words if word.is_open and word.text), None)
     if text is not None:
-        return _not_known(text)
+        return _not_known(text, part.subject if isinstance(part.subject, Run) else None)
     match part.subject:
         case Touch() as touch if touch.place.is_open:
-            return _not_known(touch.place.text)
+            return _not_known(touch.place.text, part.run)
         case Touch() as touch if touch.place.is_tree:
-            return f"`{phrase(part.run or touch)}` goes through all of `{touch.place.text}`"
+            is_new = touch.place.descent is Descent.NEW
+            does = f"may {touch.access.value} any file of" if is_new else "goes through all of"
+            return f"`{phrase(part.run or touch)}` {does} `{touch.place.text}`"
         case Touch() as touch:
             return f"`{touch.place.text}` may be such a path"
         case Connect() as connect:
