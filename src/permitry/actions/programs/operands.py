@@ -371,8 +371,10 @@ def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, 
     given = [shape for shape in entry.shapes if any(_has_option(word, shape.when, entry) for word in words)]
     meant = {role.rstrip("*+?") for shape in given or entry.shapes for role in shape.operands} - _NO_PATHS
     sure = {_SURE.get(role, _NONE) for role in meant}
+    # In a fixed order, so that a call is explained in the same way each time.
+    in_order = (each for each in Access if each in accesses)
     return {
-        each: _NONE if sure and all(each in one for one in sure) else accesses - {each} for each in accesses
+        each: _NONE if sure and all(each in one for one in sure) else accesses - {each} for each in in_order
     }, doubtful
 
 

@@ -71,7 +71,7 @@ class Conditions:
         to_paths = " or ".join(each.value for each in Access if each in self.accesses) or "touch"
         doing = (("run", ArgvPattern), (to_paths, PathPattern), ("connect to", HostPattern))
         meant = ((verb, [each for each in patterns if isinstance(each, kind)]) for verb, kind in doing)
-        return " or ".join(f"{verb} {_listed(some)}" for verb, some in meant if some)
+        return " and ".join(f"{verb} {_listed(some)}" for verb, some in meant if some)
 
     def are_about(self, what: str) -> bool:
         """Return whether the conditions may apply to an action that could not be read.
@@ -298,8 +298,18 @@ class Conditions:
         """
         return not self.accesses or self.names_programs or touch.instead <= self.accesses
 
+    def fits_command(self, run: Run) -> bool:
+        """Return whether a pattern for commands certainly fits a program and its arguments, whatever these name."""
+        return any(pattern.holds(run.words, run.sets) for pattern in self.commands)
+
+    def fits_operand(self, operand: Touch | Connect, actions: Actions) -> bool:
+        """Return whether the conditions on paths, or those on hosts, certainly hold for what a program names."""
+        if isinstance(operand, Touch):
+            return not self.paths or self._fits_path(operand, actions)
+        return not self.hosts or self._fits_host(operand)
+
     def _fits_run(self, run: Run, actions: Actions) -> bool:
-        if not any(pattern.holds(run.words, run.sets) for pattern in self.commands):
+        if not self.fits_command(run):
             return False
         # Conditions on paths and hosts can hold only if all paths and hosts that the program uses
         # are known.

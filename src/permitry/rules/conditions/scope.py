@@ -17,7 +17,7 @@ from typing import Protocol, Self
 
 import attrs
 
-from permitry.core.action import Action, Run, Touch, phrase
+from permitry.core.action import Action, Run, Touch
 from permitry.core.facts import Fact
 from permitry.core.likely_roles import likely_roles
 from permitry.core.lists import Lists
@@ -25,6 +25,7 @@ from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Condition, Conditions
+from permitry.rules.conditions._left import what_is_left
 from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
@@ -225,16 +226,15 @@ class Scope:
         """Yield for each alternative of `unless` why it does not lift the restriction from the call, for people."""
         for unless in self.unless:
             facts = list(unless.facts(question, over_approximate=False))
-            if not facts:
-                facts = [f"{self._what_is_left(unless, question)} (expected: {unless.does})"]
-            yield ", ".join(facts)
+            yield ", ".join(facts or [self._not_lifted_by(unless, question)])
 
-    def _what_is_left(self, unless: Conditions, question: Question) -> str:
+    def _not_lifted_by(self, unless: Conditions, question: Question) -> str:
         about = self.when if self.when.are_about_actions else None
         for part in question.parts.every:
             if (about is None or about.may_fit(part, question)) and not unless.fit(part, question.actions):
-                return f"`{phrase(part.subject)}`"
-        return "something that is not certain"
+                shown, why = what_is_left(part.subject, unless, question.actions)
+                return f"{shown} (expected: {unless.does})" if why is None else f"{shown} is not certain, because {why}"
+        return f"something that is not certain (expected: {unless.does})"
 
     def lacks_roles(self, question: Question) -> bool:
         """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
@@ -250,7 +250,8 @@ class Scope:
         expected = "" if covered else f" (expected: {self.when.does})"
         for i, action in enumerate(question.actions.certain):
             if i not in covered and not (question.tool is not None and question.tool.is_shell and _only_reads(action)):
-                yield f"`{phrase(action)}` is not covered{expected}"
+                shown, why = what_is_left(action, self.when, question.actions)
+                yield f"{shown} is not covered{expected}" if why is None else f"{shown} is not certain, because {why}"
 
     # Permissions ---------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ def test_what_they_are_about_is_named_for_a_human() -> None:
         hosts=(HostPattern("b.example", None, "b.example", None),),
         accesses=frozenset({Access.WRITE}),
     )
-    assert conditions.does == "run `ls`, ... or write `a` or connect to `b.example`"
+    assert conditions.does == "run `ls`, ... and write `a` and connect to `b.example`"
     assert Conditions().does == ""
 
 
