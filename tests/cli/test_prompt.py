@@ -168,7 +168,7 @@ def test_what_was_typed_before_the_question_is_no_answer(request_: ToolConfirmat
 
 def test_the_question_shows_the_call(ask: Ask) -> None:
     """Tool, reason and arguments stand above the question."""
-    assert ask("y\n")[1].startswith("\n? write_file  no rule allows this tool\n  path: a.txt\n  content: äöü\n")
+    assert ask("y\n")[1].startswith("\n? write_file  no rule allows this call\n  path: a.txt\n  content: äöü\n")
 
 
 def test_edit_runs_what_was_edited(ask: Ask) -> None:

@@ -810,5 +810,5 @@ def test_a_terminal_is_asked(
     monkeypatch.setattr("permitry.cli.prompt.open_terminal", lambda: terminal)
     cli(*guarding, stdin=stream(WRITE))
     assert (workspace / "a").read_text() == "x"
-    assert "? write_file  no rule allows this tool" in shown()
+    assert "? write_file  no rule allows this call" in shown()
     assert "decided by  no rule" in shown()

@@ -165,7 +165,7 @@ def test_a_question_is_plain_json() -> None:
         "pending_id": ask.id,
         "tool": "write",
         "arguments": {"path": "a", "lines": [1]},
-        "reason": "no rule allows this tool",
+        "reason": "no rule allows this call",
         "call_id": "c1",
         "digest": _CALL.digest,
         "path": "a",

@@ -88,7 +88,7 @@ class ConfirmationRequestFactory:
 
 def _reason(decision: Decision) -> str:
     if decision.rule_id is None:
-        return decision.reason if decision.phase is Phase.HOST else "no rule allows this tool"
+        return decision.reason if decision.phase is Phase.HOST else "no rule allows this call"
     place = f", {decision.source}" if decision.source else ""
     return f"{decision.reason or 'the rule says so'} (rule `{decision.rule_id}`{place})"
 

@@ -25,7 +25,7 @@ def test_a_request_is_plain_data_for_another_program(unruled: Decision) -> None:
     assert request.arguments == {"path": "a.txt", "lines": [1, {"b": None}]}
     assert json.loads(json.dumps(request.to_dict())) == {
         "tool": "write_file", "arguments": {"path": "a.txt", "lines": [1, {"b": None}]},
-        "reason": "no rule allows this tool", "call_id": "c1", "digest": call.digest, "path": "a.txt",
+        "reason": "no rule allows this call", "call_id": "c1", "digest": call.digest, "path": "a.txt",
         "preview": "+hello",
         "suggested_grants": [
             {"scope": "session", "tool": "write_file", "label": "do not ask about `write_file` again in this session"}
@@ -46,7 +46,7 @@ def test_without_a_preview_there_is_none(call: ToolCall, unruled: Decision) -> N
 
 def test_a_call_no_rule_speaks_about_is_asked_for_that_reason(call: ToolCall, unruled: Decision) -> None:
     """The human learns that nothing allows the tool."""
-    assert ConfirmationRequestFactory().create(call, unruled).reason == "no rule allows this tool"
+    assert ConfirmationRequestFactory().create(call, unruled).reason == "no rule allows this call"
 
 
 def test_a_restriction_is_named_with_its_reason(call: ToolCall, restricted: Decision) -> None:

@@ -147,7 +147,7 @@ def test_a_request_can_be_made_without_asking(handler: ToolHandler) -> None:
     """A host with a dialog of its own gets the same question, and no question is opened."""
     request = handler.create_confirmation_request("write", {"path": "a"})
     assert (request.tool, request.path, request.preview) == ("write", "a", "+a")
-    assert request.reason == "no rule allows this tool"
+    assert request.reason == "no rule allows this call"
     assert len(handler.ledger) == 0
 
 
