@@ -294,6 +294,21 @@ def test_an_argument_without_a_key_is_invalid(cli: Callable[..., Outcome], text:
     assert (code, json.loads(out)["errors"]) == (4, [f"the call: `--arg {text}` is not KEY=VALUE"])
 
 
+@pytest.mark.parametrize(
+    ("tool", "declared", "is_told"), [("read_file", "", True), ("run_shell", "", False), ("read_file", "x", False)]
+)
+def test_a_tool_that_reads_by_its_name_alone_is_noticed(
+    cli: Callable[..., Outcome], workspace: Path, *, tool: str, declared: str, is_told: bool
+) -> None:
+    """A program may register another tool under that name; one of a rule file is declared."""
+    table = '[tool.read_file]\ntraits = ["read_only"]\nroles.path = "read_path"\n' if declared else ""
+    (workspace / "rules.toml").write_text(f"schema = 1\n{table}")
+    argument = "command=ls" if tool == "run_shell" else "path=a"
+    code, out, err = cli("check", "--rules", workspace / "rules.toml", "--tool", tool, "--arg", argument)
+    assert (code, out.split()[0]) == (0, "allow")
+    assert ("`read_file` reads only by its name" in err) is is_told
+
+
 def test_arguments_go_with_a_tool(cli: Callable[..., Outcome]) -> None:
     """A command has none."""
     assert cli(*BASE, "--command", "ls", "--arg", "a=b") == (4, "", "permitry: `--arg` goes with `--tool NAME`\n")

@@ -2,9 +2,9 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, questions, rules_from
+from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, questions, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.policy import AuthorizationPolicy
@@ -35,9 +35,19 @@ def execute(options: argparse.Namespace) -> ExitCode:
             decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
         # Flushed line by line, so that another program can ask and read in turn.
         print(json.dumps(decision_line(call_id, decision)) if options.json else _as_text(name, decision), flush=True)
+        if isinstance(question, Question) and (options.tool or options.call):
+            tell(_by_name(policy, question, decision))
         return decision
 
     return answer_each(options, answer, only_tool(options))
+
+
+def _by_name(policy: AuthorizationPolicy, question: Question, decision: Decision) -> Iterator[str]:
+    """Yield a notice for a tool that is let run because of its name alone, without a declaration of it."""
+    spec = policy.question(question.call, question.context).tool
+    name = question.call.tool
+    if decision.rule_id == "read-only" and name not in policy.declared and spec is not None and not spec.is_shell:
+        yield f"`{name}` reads only by its name; a registered tool counts as what it declares, as does `[tool.{name}]`"
 
 
 def answer_each(

@@ -88,9 +88,16 @@ def _by_tools(rule: ConfiguredRule, subject: Subject) -> _Why:
     modes = [set(condition.modes) for condition in when.plain if isinstance(condition, ModeCondition)]
     if {"plan"} in modes and selects_all(_WRITES, selectors, subject.specs):
         yield "in plan mode the built-in rule `plan-mode` blocks tools that write", "name another mode, or other tools"
+    if when.commands and all(_runs_nothing(selector, subject) for selector in selectors):
+        yield "its tools run no command", "name the tools that run commands, or leave the tools out"
     if when.hosts and not when.commands and selects_all(_SHELL, selectors, subject.specs):
         reason = "a permission for hosts covers no command, and its tools take nothing else"
         yield reason, 'name the commands too, as in `when.command = ["curl *"]`'
+
+
+def _runs_nothing(selector: ToolSelector, subject: Subject) -> bool:
+    spec = subject.specs.get(selector.text)
+    return spec is not None and spec.roles is not None and not spec.is_shell
 
 
 def _meets(selectors: Iterable[ToolSelector], condition: ServerCondition) -> bool:

@@ -34,7 +34,8 @@ def _built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
         return
     if (
         rule.scope.selectors
-        and selects_all(_READS, rule.scope.selectors, subject.specs)
+        # A tool that is known by its name alone may be another one, which nothing declares to read only.
+        and selects_all(_READS, rule.scope.selectors, subject.rules.tools)
         and not _fetches(rule, subject)
     ):
         reason = "the built-in rule `read-only` already lets tools run that only read"

@@ -33,6 +33,15 @@ def test_unless_that_takes_all_back(kinds: Kinds, rule: Rule, effect: str, lines
 
 
 @pytest.mark.parametrize(
+    ("tools", "found"), [('"read_file", "web_fetch"', FOUND), ('"grep", "run_shell"', []), ('"x"', [])]
+)
+def test_a_permission_for_commands_of_tools_that_run_none(kinds: Kinds, rule: Rule, tools: str, found: object) -> None:
+    """Whatever the patterns are; of a tool that is not known, it is not known whether it runs commands."""
+    reported = kinds(rule("a", "allow", f"tools = [{tools}]", 'when.command = "ls *"'))
+    assert [each for each in reported if each in FOUND] == found
+
+
+@pytest.mark.parametrize(
     "condition",
     ['path = ["x"]', 'mode = "m"', "args.n = 1", "args.n = { exists = false }", f'tool_digest = "{DIGEST}"'],
 )

@@ -93,18 +93,20 @@ def test_another_effect_is_another_rule(kinds: Kinds, rule: Rule) -> None:
     assert kinds(text + rule("a", "block", 'tools = ["send_mail"]', 'when.agent = "x"')) == []
 
 
-@pytest.mark.parametrize("tools", ['"read_file", "grep"', '"@reads"', '"docs"'])
+@pytest.mark.parametrize("tools", ['"read_file", "docs"', '"@reads"', '"docs"'])
 def test_reading_needs_no_permission(linted: Linted, rule: Rule, tools: str) -> None:
     """The built-in rule `read-only` lets those tools run."""
-    declared = '[tool.docs]\ntraits = ["read_only"]\n'
+    declared = "".join(f'[tool.{name}]\ntraits = ["read_only"]\n' for name in ("docs", "read_file"))
     (found,) = linted(declared + rule("a", "allow", f"tools = [{tools}]", 'when.agent = "x"'))
     assert (found.kind, found.rule_id) == ("redundant", "a")
     assert "`read-only`" in found.reason
 
 
-@pytest.mark.parametrize("tools", ['"read_file", "write_file"', '"run_shell"', '"my_tool"', '"read_*"'])
+@pytest.mark.parametrize(
+    "tools", ['"read_file", "write_file"', '"read_file", "grep"', '"run_shell"', '"my_tool"', '"read_*"']
+)
 def test_other_tools_need_one(kinds: Kinds, rule: Rule, tools: str) -> None:
-    """What is not known to only read is not let run by itself."""
+    """What is not declared to only read is not let run by itself: another tool may have a well-known name."""
     assert kinds(rule("a", "allow", f"tools = [{tools}]", 'when.agent = "x"')) == []
 
 
