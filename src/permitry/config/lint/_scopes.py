@@ -30,6 +30,7 @@ __all__ = [
     "command_samples",
     "contains",
     "covers_pattern",
+    "holds_within",
     "selects_all",
     "selects_any",
     "selects_tool",
@@ -46,7 +47,7 @@ def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
     return (
         set(outer.unless) <= set(inner.unless)
         and selects_all(outer.selectors, inner.selectors, specs)
-        and _holds_within(outer.when, inner.when)
+        and holds_within(outer.when, inner.when)
     )
 
 
@@ -93,7 +94,7 @@ def covers_pattern(outer: Pattern, inner: str) -> bool:
 # Conditions -------------------------------------------------------------------------------------------------------
 
 
-def _holds_within(outer: Conditions, inner: Conditions) -> bool:
+def holds_within(outer: Conditions, inner: Conditions) -> bool:
     """Return whether `outer` certainly holds whenever `inner` does."""
     if not all(any(_implies(mine, theirs) for mine in inner.plain) for theirs in outer.plain):
         return False

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from permitry.config.lint._arguments import contradiction
 from permitry.config.lint._facts import word_facts
-from permitry.config.lint._scopes import command_samples, selects_all
+from permitry.config.lint._scopes import command_samples, holds_within, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.config.schema import groups_of
 from permitry.core.decision import Verdict
@@ -50,7 +50,7 @@ def _asked_templates(subject: Subject) -> set[str]:
 
 def _in_itself(rule: ConfiguredRule) -> _Why:
     when = rule.scope.when
-    if any(_is_decided(rule, unless) and _takes_back(unless, when) for unless in rule.scope.unless):
+    if any(_is_decided(rule, unless) and holds_within(unless, when) for unless in rule.scope.unless):
         yield "`unless` takes back all that `when` asks for", "take the condition out of one of the two"
     # What is in a list may change from session to session.
     for condition in () if rule.lists else when.plain:
@@ -69,13 +69,6 @@ def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
 
 def _is_answered(condition: Condition) -> bool:
     return isinstance(condition, PlainCondition) and condition.is_answered
-
-
-def _takes_back(unless: Conditions, when: Conditions) -> bool:
-    kinds = ((when.commands, unless.commands), (when.paths, unless.paths), (when.hosts, unless.hosts))
-    has_same = not unless.are_about_actions or all(set(mine) == set(theirs) for mine, theirs in kinds)
-    is_narrower = bool(unless.accesses) and unless.accesses != when.accesses
-    return set(unless.plain) <= set(when.plain) and has_same and not is_narrower
 
 
 def _by_tools(rule: ConfiguredRule, subject: Subject) -> _Why:

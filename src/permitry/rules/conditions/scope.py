@@ -17,7 +17,7 @@ from typing import Protocol, Self
 
 import attrs
 
-from permitry.core.action import Action, Run, Touch
+from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.facts import Fact
 from permitry.core.likely_roles import likely_roles
 from permitry.core.lists import Lists
@@ -249,7 +249,12 @@ class Scope:
         covered = self.covers(question)
         expected = "" if covered else f" (expected: {self.when.does})"
         for i, action in enumerate(question.actions.certain):
-            if i not in covered and not (question.tool is not None and question.tool.is_shell and _only_reads(action)):
+            if i in covered or (question.tool is not None and question.tool.is_shell and _only_reads(action)):
+                continue
+            part = Part(action)
+            if self.when.fit(part, question.actions) and self._excepts(part, question):
+                yield f"`unless` takes `{phrase(action)}` back"
+            else:
                 shown, why = what_is_left(action, self.when, question.actions)
                 yield f"{shown} is not covered{expected}" if why is None else f"{shown} is not certain, because {why}"
 

@@ -23,6 +23,8 @@ DIGEST = "0123456789abcdef" * 4
         ("block", ('when.agent = "x"', 'unless.agent = "x"')),
         ("block", ('when.agent = "x"', 'when.template = "t"', 'unless.agent = "x"')),
         ("allow", ('when.path = ["x"]', 'unless.path = ["x"]')),
+        ("allow", ('when.path = ["src/*", "src/a/b"]', 'unless.path = ["src/**"]')),
+        ("allow", ('when.path = "x"', 'when.access = "write"', 'unless.path = ["x"]')),
         ("allow", ('when.mode = "review"', 'unless.mode = "review"')),
     ],
 )

@@ -61,3 +61,11 @@ def test_an_exception_names_what_is_not_certain() -> None:
     """`*.txt` is below the workspace as it is written, and what the shell makes of it is not known."""
     scope = Scope(when=Conditions(paths=(PathPattern("**/*.txt"),)), unless=Conditions(paths=(PathPattern("**"),)))
     assert list(scope.not_lifted(asked("cat *.txt"))) == [f"`read *.txt` {BECAUSE}"]
+
+
+def test_an_exception_to_a_permission_is_said_to_take_it_back() -> None:
+    """What `when` is about would be covered without it."""
+    command = Conditions(commands=(ArgvPattern("rm *"),))
+    scope = Scope(when=command, unless=Conditions(commands=(ArgvPattern("rm -f *"),)))
+    fact = "`unless` takes `rm -f a` back"
+    assert list(scope.facts(asked("rm b; rm -f a"), over_approximate=False)) == [fact]
