@@ -30,7 +30,7 @@ def _odd(
     pattern: ArgvPattern, others: tuple[ArgvPattern, ...], *, is_permission: bool
 ) -> Iterator[tuple[str, str, str]]:
     words = pattern.text.split()
-    if _GLUED.fullmatch(words[-1]) and len(words) > 1:
+    if _GLUED.fullmatch(words[-1]):
         word = words[-1][:-1]
         yield (
             "star-without-blank",

@@ -15,6 +15,7 @@ Rule = Callable[..., str]
     ("effect", "command", "kind", "better"),
     [
         ("allow", "git status*", "star-without-blank", "`git status *`"),
+        ("block", "git*", "star-without-blank", "`git *`"),
         ("block", "git push*", "star-without-blank", "`git push *`"),
         ("allow", "pytest", "no-further-arguments", "`pytest *`"),
         ("block", "git push", "no-further-arguments", "`git push *`"),
