@@ -1,5 +1,6 @@
 """Creates a tool's declaration from a function, and exports declarations in the formats of providers."""
 
+import difflib
 import inspect
 import json
 import re
@@ -81,10 +82,11 @@ def spec_of(
 
     What a docstring says of single arguments goes into the schema, in the style of Google, NumPy, Sphinx or Epydoc.
 
-    Raises: `RegistryError` for a parameter without an annotation, `*args`, `**kwargs`, or a type without JSON Schema.
+    Raises: `RegistryError` for a parameter without an annotation, `*args`, `**kwargs`, a type without JSON Schema, or a
+    role of a parameter that the function does not have.
     """
     summary, _ = _docstring(function)
-    return ToolSpec(
+    spec = ToolSpec(
         _tool_name(function) if name is None else name,
         summary if description is None else description,
         parameters=_schema(_model(function)[0]),
@@ -92,6 +94,20 @@ def spec_of(
         roles=roles,
         **rest,
     )
+    _check_roles(spec, _name(function))
+    return spec
+
+
+def _check_roles(spec: ToolSpec, function: str) -> None:
+    """Raise `RegistryError` for a key of `roles` of which no name is a parameter: the role would mean nothing."""
+    properties = spec.parameters.get("properties")
+    known = [str(each) for each in properties] if isinstance(properties, Mapping) else []
+    for key in spec.roles or ():
+        names = [re.split(r"[?.\[]", name, maxsplit=1)[0] for name in key.split("|")]
+        if not any(name in known for name in names):
+            near = difflib.get_close_matches(names[0], known, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"its parameters: {', '.join(known) or 'none'}"
+            raise RegistryError(f"`roles` names `{key}`, which is not a parameter of `{function}`; {hint}")
 
 
 def _tool_name(function: Callable[..., Any]) -> str:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import enum
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from permitry.core.call import PayloadKind
 from permitry.core.result import ToolResult
-from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.schema import (
     SCHEMA_SHAPES,
     exported,
@@ -73,6 +74,21 @@ def test_a_function_says_what_it_is() -> None:
         "What to look for, in words.", "How many.", None,
     ]  # fmt: skip
     assert (spec.parameters["required"], spec.parameters["additionalProperties"]) == (("query",), False)
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [("pth", "did you mean `path`?"), ("x[].y?|z", "its parameters: path, count"), ("", "its parameters: path, count")],
+)
+def test_a_role_of_no_parameter_is_refused(key: str, hint: str) -> None:
+    """The argument would have no role, and what it touches would not be known."""
+
+    def look(path: str, count: int = 1) -> str:
+        return path * count
+
+    with pytest.raises(RegistryError, match=re.escape(f"`{key}`, which is not a parameter of `look`; {hint}")):
+        spec_of(look, roles={key: ArgumentRole.READ_PATH})
+    assert spec_of(look, roles={"path|file": ArgumentRole.READ_PATH, "count?": ArgumentRole.TEXT}).roles is not None
 
 
 def test_a_docstring_may_use_param() -> None:
