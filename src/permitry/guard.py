@@ -39,7 +39,7 @@ _LOG = logging.getLogger("permitry.guard")
 _NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Guard(Questions):
     """Decides, asks about and records the calls of a host that runs its tools itself. Thread-safe.
 
@@ -60,6 +60,9 @@ class Guard(Questions):
     _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
     _deciding: set[tuple[Asker, str | None, str]] = attrs.field(factory=set, init=False, repr=False)
     _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.policy!r}>"
 
     # What a host does with a call ---------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from permitry.session import Session
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 
-@attrs.define
+@attrs.define(repr=False)
 class ToolHandler(Guard):
     """The facade in front of the tool registry, a `Guard` that also runs the calls: the only way to run one.
 

@@ -85,6 +85,14 @@ class _Crashing(UserDict[str, object]):
 # Calls ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", [Guard, ToolHandler])
+def test_a_guard_is_shown_in_one_line(kind: type[Guard]) -> None:
+    """By its policy; its rules and its session are not for a log."""
+    guard = kind(policy=load_policy("permitry:base"))
+    assert repr(guard) == f"<{kind.__name__}: {guard.policy!r}>"
+    assert len(repr(guard)) < 200
+
+
 def test_a_call_is_made_of_an_object_or_its_text() -> None:
     """As hosts have it."""
     guard = _guard()

@@ -155,8 +155,9 @@ class AuthorizationPolicy:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        fields = ("rules", "declared", "flows", "version")
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
+        # As `file:line`; a policy has too many rules to be read as a text.
+        sources = {str(getattr(rule, "source", "")).rpartition(":")[0] for rule in self.rules}
+        return f"<{type(self).__name__}: rules={len(self.rules)}, files={len(sources - {''})}, version={self.version}>"
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(

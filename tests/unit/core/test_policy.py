@@ -316,12 +316,10 @@ def test_policies_are_equal_when_their_rules_and_versions_are() -> None:
     assert policy != cast("object", policy.version)
 
 
-def test_a_policy_is_shown_with_its_rules_and_its_version() -> None:
-    """Everything it is made of, by name."""
-    rule = _Rule("a", BLOCK, 150)
-    policy = AuthorizationPolicy([rule])
-    shown = f"rules=({rule!r},), declared=mappingproxy({{}}), flows=(), version={policy.version!r}"
-    assert repr(policy) == f"AuthorizationPolicy({shown})"
+def test_a_policy_is_shown_by_its_size_and_its_version() -> None:
+    """It may have a thousand rules."""
+    policy = AuthorizationPolicy([_Rule("a", BLOCK, 150), _Rule("b", BLOCK, 150)])
+    assert repr(policy) == f"<AuthorizationPolicy: rules=2, files=0, version={policy.version}>"
 
 
 def test_the_version_is_the_same_in_another_process() -> None:
