@@ -19,7 +19,7 @@ _KIND = "covers-interpreter"
 _PROBE = "permitry-probe"
 _RUNS = ("runs a program text", "runs what it is given", "runs commands", "starts other programs", "fetches and runs")
 # Programs that run code of the workspace by design, and also take code from their arguments.
-_ARGUMENTS_ARE_CODE = frozenset({"go", "make"})
+_ARGUMENTS_ARE_CODE = {"go": "runs the code of the workspace", "make": "runs what the Makefile says"}
 _CODE_OPTIONS = ("-c", "-e", "-m", "-r")
 
 
@@ -30,8 +30,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
         for pattern in () if rule.scope.when.paths else rule.scope.when.commands:
             shown = _shown(pattern, rule.scope)
             if shown is not None:
-                reason = f"`{pattern}` also covers {shown}, and with it any code at all"
-                yield finding_in(rule, _KIND, reason, _suggestion(pattern))
+                yield finding_in(rule, _KIND, _reason(pattern, shown), _suggestion(pattern))
         yield from _shells(rule, subject)
 
 
@@ -53,6 +52,14 @@ def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
         if pattern.holds(words) and not _is_excepted(words, scope):
             return f"`{_as_text(words)}`"
     return None
+
+
+def _reason(pattern: ArgvPattern, shown: str) -> str:
+    name, _, rest = shown.strip("`").partition(" ")
+    if rest != "...":
+        return f"`{pattern}` also covers {shown}, and with it any code at all"
+    does = _ARGUMENTS_ARE_CODE.get(program_of([Word(name)]))
+    return f"`{pattern}` lets `{name}` run any code" if does is None else f"`{pattern}`: `{name}` {does}"
 
 
 def _as_text(words: tuple[Word, ...]) -> str:

@@ -50,6 +50,21 @@ def test_an_example_and_a_way_out_are_told(linted: Linted, rule: Rule) -> None:
     assert "needs no rule" not in found.suggestion
 
 
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("make *", "`make *`: `make` runs what the Makefile says"),
+        ("go *", "`go *`: `go` runs the code of the workspace"),
+        ("python *", "`python *` lets `python` run any code"),
+        ("*", "`*` also covers every program, and with it any code at all"),
+    ],
+)
+def test_an_example_that_shows_nothing_is_left_out(linted: Linted, rule: Rule, command: str, reason: str) -> None:
+    """Where any argument is code, what the program does is said instead."""
+    (found,) = linted(rule("a", "allow", f'when.command = ["{command}"]'))
+    assert found.reason == reason
+
+
 def test_what_is_excepted_is_not_covered(kinds: Kinds, rule: Rule) -> None:
     """An exception for every option that runs programs closes the hole."""
     command = 'when.command = ["rg *"]'
