@@ -1,13 +1,14 @@
 """What of a call a permission does not cover, or an exception does not lift, and why, for people to read."""
 
 import itertools
+from posixpath import dirname
 
 import attrs
 
 from permitry.core.action import Action, Actions, Connect, Run, Touch, phrase
 from permitry.rules.conditions._conditions import Conditions
 
-__all__ = ["what_is_left"]
+__all__ = ["pattern_below", "what_is_left"]
 
 
 def what_is_left(action: Action, conditions: Conditions, actions: Actions) -> tuple[str, str | None]:
@@ -24,6 +25,23 @@ def what_is_left(action: Action, conditions: Conditions, actions: Actions) -> tu
             return shown, None if operands.is_listed else "not all that it touches is known"
         shown, subject = f"`{phrase(left)}` of {shown}", left
     return shown, _why_uncertain(subject, action, conditions, actions)
+
+
+def pattern_below(action: Action, conditions: Conditions, actions: Actions) -> str | None:
+    """Return the pattern for what is below a folder that the conditions fit, if the action touches something there."""
+    if not isinstance(action, Touch) or not conditions.is_meant(action):
+        return None
+    place = action.place
+    while any(name != "/" for name in place.real):
+        place = attrs.evolve(place, lexical=_above(place.lexical), real=_above(place.real))
+        fitting = next((path for path in conditions.paths if path.holds(place, actions.roots)), None)
+        if fitting is not None:
+            return f"{fitting.text.rstrip('/')}/**"
+    return None
+
+
+def _above(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(dirname, names))
 
 
 def _why_uncertain(subject: Action, action: Action, conditions: Conditions, actions: Actions) -> str | None:

@@ -25,7 +25,7 @@ from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Condition, Conditions
-from permitry.rules.conditions._left import what_is_left
+from permitry.rules.conditions._left import pattern_below, what_is_left
 from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
@@ -247,7 +247,6 @@ class Scope:
 
     def _uncovered(self, question: Question) -> Iterator[str]:
         covered = self.covers(question)
-        expected = "" if covered else f" (expected: {self.when.does})"
         for i, action in enumerate(question.actions.certain):
             if i in covered or (question.tool is not None and question.tool.is_shell and _only_reads(action)):
                 continue
@@ -256,7 +255,13 @@ class Scope:
                 yield f"`unless` takes `{phrase(action)}` back"
             else:
                 shown, why = what_is_left(action, self.when, question.actions)
+                expected = "" if covered else self._expected(action, question)
                 yield f"{shown} is not covered{expected}" if why is None else f"{shown} is not certain, because {why}"
+
+    def _expected(self, action: Action, question: Question) -> str:
+        below = pattern_below(action, self.when, question.actions)
+        hint = "" if below is None else f"; what is below it is `{below}`"
+        return f" (expected: {self.when.does}{hint})"
 
     # Permissions ---------------------------------------------------------------------------------------------------
 

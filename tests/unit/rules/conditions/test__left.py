@@ -3,6 +3,7 @@
 import pytest
 
 from permitry.actions.extract import ReadActions
+from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question
@@ -69,3 +70,19 @@ def test_an_exception_to_a_permission_is_said_to_take_it_back() -> None:
     scope = Scope(when=command, unless=Conditions(commands=(ArgvPattern("rm -f *"),)))
     fact = "`unless` takes `rm -f a` back"
     assert list(scope.facts(asked("rm b; rm -f a"), over_approximate=False)) == [fact]
+
+
+WRITER = ToolSpec("write_file", roles={"path": ArgumentRole.WRITE_PATH})
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [("docs/a/b", "; what is below it is `docs/**`"), ("src/docs", ""), ("docs-2/a", ""), ("/docs/a", "")],
+)
+def test_what_is_below_a_folder_has_a_pattern_of_its_own(path: str, hint: str) -> None:
+    """The author of `docs` may have meant all of the folder."""
+    scope = Scope(when=Conditions(paths=(PathPattern("docs"),), accesses=frozenset({Access.WRITE})))
+    call = ToolCall("write_file", {"path": path})
+    question = Question(call, AuthContext(workspace="/work"), WRITER, READER)
+    fact = f"`write {path}` is not covered (expected: write `docs`{hint})"
+    assert list(scope.facts(question, over_approximate=False)) == [fact]
