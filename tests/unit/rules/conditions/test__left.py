@@ -42,6 +42,7 @@ def asked(command: str) -> Question:
         ("rm docs/a", f"`rm docs/a` is not covered {EXPECTED}"),
         ("x docs/a", "`x docs/a` is not certain, because not all that it touches is known"),
         ("cp docs/*.md docs/a", f"`read docs/*.md` of `cp docs/*.md docs/a` {BECAUSE}"),
+        ("cp *.md docs/a", f"`read *.md` of `cp *.md docs/a` is not covered {EXPECTED}"),
         ("cp docs/a docs/b/../c", f"`write docs/b/../c` of `cp docs/a docs/b/../c` {LEADS}"),
         ('cp -- docs/a "$x"', f'`read $x` of `cp -- docs/a "$x"` {OPEN}'),
     ],
