@@ -80,7 +80,11 @@ class Questions:
 
         Raises: `LedgerError` for a question that is not open any more, or was answered.
         """
-        if self.find(question.id) != question or self._get(question.id + _ANSWER) is not None:
+        now = self.find(question.id)
+        # The agent may have made the call again meanwhile, which keeps the question open for longer.
+        if now is not None:
+            now = attrs.evolve(now, until=question.until, above=question.above)
+        if now != question or self._get(question.id + _ANSWER) is not None:
             raise LedgerError(f"the question `{question.id}` is not open any more")
         given = {"approved": response.is_approval, "instructions": response.instructions}
         self._put(question.id + _ANSWER, {"digest": question.digest, **given})

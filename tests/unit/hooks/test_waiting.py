@@ -77,6 +77,14 @@ def test_an_answer_to_another_question_of_this_name_counts_for_nothing(questions
         questions.answer(shown, YES)
 
 
+def test_a_question_that_is_asked_again_meanwhile_can_be_answered(questions: Questions) -> None:
+    """The agent that waits for it made the call once more."""
+    questions.open(shown := _question())
+    questions.open(attrs.evolve(shown, until=shown.until + 60, above=[2]))
+    questions.answer(shown, YES)
+    assert questions.take("a1", "d1") == YES
+
+
 def test_it_waits_for_an_answer(questions: Questions) -> None:
     """No longer than needed, and no longer than it may."""
     questions.open(question := _question())
