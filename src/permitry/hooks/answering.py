@@ -4,7 +4,7 @@ import functools
 import importlib
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ __all__ = ["HOSTS", "Options", "answer", "host_named"]
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
 _FOLDER = "folder of the agent"
 """An argument that no tool has."""
+_FOLDERS = frozenset({ArgumentRole.FOLDER, ArgumentRole.READ_TREE, ArgumentRole.LIST_TREE})
 _UNASKED = (
     "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}` in another "
     "terminal, then make the same call again; do not retry it before."
@@ -112,12 +113,15 @@ def _decided(
     name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
     origins = _origins(host, event, options)
     loaded = RuleCache().load(origins, name)
-    servers = [] if event.tool in loaded.tools or event.server else list(host.servers(event.tool))
+    # A tool that the rules of a user declare may still be one of a server.
+    is_own = event.server is None and event.tool in RuleCache().load([Origin(host.shipped(event)[1])]).tools
+    servers = [] if is_own or event.server else list(host.servers(event.tool))
     if servers:
         loaded = RuleCache().load(origins)
     # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
     guarded = attrs.evolve(loaded, rules=(*loaded.rules, own_files_rule()))
-    rules, arguments = _in_folder(guarded, name, event)
+    folders = host_named(event.names or host.name).folders if is_own else None
+    rules, arguments = _in_folder(guarded, name, event, folders)
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
     session.switch_mode(event.mode)
     recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")
@@ -130,22 +134,31 @@ def _decided(
         outcome = guard.check(call, asked=response is not None or _is_open(host, event, call))
         if isinstance(outcome, Ask) and response is not None:
             outcome = guard.answer(outcome.id, response)
+        if isinstance(outcome, Refusal):
+            return Effect(Verb.DENY, outcome.text)
+        if isinstance(outcome, Ask):
+            if not event.can_ask and event.kind is not Kind.PERMISSION:
+                return outcome
+            # The host asks, and what it does then is not reported: it counts as run.
+            _count(guard, [call])
+        # Any reading of its name may be the right one: each counts.
+        _count(guard, [each for each in calls if each is not call])
         match outcome:
             case Silence():
                 return Effect(Verb.SILENCE)
-            case Refusal() as refusal:
-                return Effect(Verb.DENY, refusal.text)
             case Permit() as permit:
                 permit.take()
                 is_said = options.grants or response is not None
                 return Effect(Verb.ALLOW if is_said else Verb.SILENCE, permit.decision.reason)
-            case Ask() as ask if event.can_ask or event.kind is Kind.PERMISSION:
-                # The host asks, and what it does then is not reported: it counts as run.
-                effects = guard.policy.side_effects(ask.call, AuthContext.from_state(session))
-                session.apply(ask.call, effects)
-                return Effect(Verb.ASK, ask.decision.reason)
             case Ask() as ask:
-                return ask
+                return Effect(Verb.ASK, ask.decision.reason)
+
+
+def _count(guard: Guard, calls: Iterable[ToolCall | Refusal]) -> None:
+    """Count calls that may run, and set what they set."""
+    for call in calls:
+        if isinstance(call, ToolCall):
+            guard.session.apply(call, guard.policy.side_effects(call, AuthContext.from_state(guard.session)))
 
 
 def _strictness(policy: AuthorizationPolicy, context: AuthContext, call: ToolCall | Refusal) -> tuple[int, bool]:
@@ -186,15 +199,23 @@ def _origins(host: Host, event: Event, options: Options) -> list[Origin]:
     return find_layers(Path(event.workspace), shipped=host.shipped(event))
 
 
-def _in_folder(rules: RuleSet, tool: str, event: Event) -> tuple[RuleSet, Mapping[str, Any]]:
-    """Return rules and arguments by which a call is made in the folder of the agent, not in that of its project."""
+def _in_folder(
+    rules: RuleSet, tool: str, event: Event, folders: frozenset[str] | None
+) -> tuple[RuleSet, Mapping[str, Any]]:
+    """Return rules and arguments by which a call is made in the folder of the agent, not in that of its project.
+
+    `folders` are the arguments of the host's own tools that name a folder; None for the tool of a server.
+    """
     spec = rules.tools.get(tool, WELL_KNOWN.get(tool))
-    if spec is None or not spec.roles or event.folder == event.workspace:
+    if spec is None or not spec.roles:
+        return rules, event.arguments
+    roles = spec.roles if folders is None else _own_roles(spec.roles, folders)
+    spec = attrs.evolve(spec, roles=roles)
+    rules = attrs.evolve(rules, tools={**rules.tools, tool: spec})
+    if event.folder == event.workspace:
         return rules, event.arguments
     # INVARIANT: law 3. `cd sub` must not change what `../.env` means.
-    own = {
-        name.rstrip("?") for key, role in spec.roles.items() if role is ArgumentRole.FOLDER for name in key.split("|")
-    }
+    own = {name.rstrip("?") for key, role in roles.items() if role is ArgumentRole.FOLDER for name in key.split("|")}
     # One below `~` may mean the home folder, or a folder of this name: then it and that of the agent both count.
     moved = {
         name: str(Path(event.folder, value))
@@ -203,5 +224,21 @@ def _in_folder(rules: RuleSet, tool: str, event: Event) -> tuple[RuleSet, Mappin
     }
     if moved:
         return rules, {**event.arguments, **moved}
-    placed = attrs.evolve(spec, roles={**spec.roles, _FOLDER: ArgumentRole.FOLDER})
+    placed = attrs.evolve(spec, roles={**roles, _FOLDER: ArgumentRole.FOLDER})
     return attrs.evolve(rules, tools={**rules.tools, tool: placed}), {**event.arguments, _FOLDER: event.folder}
+
+
+def _own_roles(roles: Mapping[str, ArgumentRole], folders: frozenset[str]) -> dict[str, ArgumentRole]:
+    """Return the roles of a tool of the host: of several names for a folder those that it has, as it ignores others."""
+    own: dict[str, ArgumentRole] = {}
+    for key, role in roles.items():
+        names = key.split("|")
+        if role not in _FOLDERS or len(names) == 1:
+            own[key] = role
+            continue
+        known = [name for name in names if name.rstrip("?") in folders]
+        if known:
+            own["|".join(known)] = role
+        if role is not ArgumentRole.FOLDER:
+            own |= {name: ArgumentRole.READ_PATH for name in names if name not in known}
+    return own

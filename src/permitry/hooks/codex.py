@@ -86,4 +86,6 @@ _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/
 _SETTINGS = Settings(".codex/hooks.json", ".codex/hooks.json", _entries, note=_NOTE)
 
 
-HOST = Host("codex", _wrote, _read, _write, _SETTINGS, rules="permitry:hooks-codex")
+HOST = Host(
+    "codex", _wrote, _read, _write, _SETTINGS, rules="permitry:hooks-codex", folders=frozenset({"workdir", "dir_path"})
+)

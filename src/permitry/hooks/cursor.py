@@ -72,4 +72,4 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
 _SETTINGS = Settings(".cursor/hooks.json", ".cursor/hooks.json", _entries, {"version": 1})
 
 
-HOST = Host("cursor", _wrote, _read, _write, _SETTINGS)
+HOST = Host("cursor", _wrote, _read, _write, _SETTINGS, folders=frozenset({"path", "working_directory"}))

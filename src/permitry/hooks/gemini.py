@@ -60,4 +60,4 @@ _SWITCHES = [
 _SETTINGS = Settings(_FILE, _FILE, _entries, switches=_SWITCHES)
 
 
-HOST = Host("gemini", _wrote, _read, _write, _SETTINGS)
+HOST = Host("gemini", _wrote, _read, _write, _SETTINGS, folders=frozenset({"dir_path"}))

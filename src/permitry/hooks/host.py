@@ -131,7 +131,8 @@ class Host:
     """A coding agent. `wrote` recognizes its payloads, `read` raises `CallError` for one that it cannot read.
 
     `fail` is the reply that blocks the call when nothing is known about it; `rules` is the set for its calls.
-    `joint` is what it writes between server and tool, where names may hold that as well.
+    `joint` is what it writes between server and tool, where names may hold that as well. `folders` are the arguments of
+    its own tools that name a folder: it ignores all others.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Host:
     fail: Callable[[str], Reply] = _blocked
     rules: str = "permitry:hooks"
     joint: str = ""
+    folders: frozenset[str] = frozenset({"path"})
 
     def servers(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield each server and tool that the name of a call may mean."""

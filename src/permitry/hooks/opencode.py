@@ -59,4 +59,4 @@ _FILES = (".config/opencode/plugin/permitry.js", ".opencode/plugin/permitry.js")
 _SETTINGS = Settings(*_FILES, text=_plugin)
 
 
-HOST = Host("opencode", _wrote, _read, _write, _SETTINGS, joint="_")
+HOST = Host("opencode", _wrote, _read, _write, _SETTINGS, joint="_", folders=frozenset({"path", "workdir"}))

@@ -149,9 +149,47 @@ def test_a_permission_is_about_the_file_from_where_the_agent_is(replied: Answer)
 def test_a_folder_that_a_call_names_itself_counts(replied: Answer, folder: str, text: str) -> None:
     """From where the agent is, and not that one."""
     payload = command("cursor", f"cat {text}")
-    there = {**payload, "tool_input": {**payload["tool_input"], "cwd": folder}, "cwd": "/home/ann/project/sub"}
+    there = {
+        **payload,
+        "tool_input": {**payload["tool_input"], "working_directory": folder},
+        "cwd": "/home/ann/project/sub",
+    }
     rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = '/home/ann/keys/**'"
     assert "was blocked" in replied("cursor", there, rules=rules, environ={**ENVIRON, **ELSEWHERE}).out
+
+
+def _called(host: str, tool: str, arguments: Mapping[str, str]) -> dict[str, Any]:
+    """Return the payload of a call of any tool."""
+    payload = PAYLOADS[host]
+    if host == "copilot":
+        return {**payload, "toolName": tool, "toolArgs": arguments}
+    if host == "opencode":
+        return {**payload, "input": {**payload["input"], "tool": tool}, "output": {"args": arguments}}
+    return {**payload, "tool_name": tool, "tool_input": arguments}
+
+
+IGNORED = [
+    ("gemini", "run_shell_command", {"command": "cat a", "cwd": "/x"}),
+    ("copilot", "bash", {"command": "cat a", "workdir": "/x"}),
+    ("opencode", "bash", {"command": "cat a", "cwd": "/x"}),
+    ("codex", "Bash", {"command": "cat a", "directory": "/x"}),
+    ("cursor", "Shell", {"command": "cat a", "cwd": "/x"}),
+    ("gemini", "grep_search", {"pattern": "a", "directory": "/x"}),
+    ("copilot", "rg", {"pattern": "a", "folder": "/x"}),
+    ("opencode", "grep", {"pattern": "a", "dir_path": "/x"}),
+    ("claude-code", "Grep", {"pattern": "a", "directory": "/x"}),
+    ("cursor", "Grep", {"pattern": "a", "directory": "/x"}),
+]
+
+
+@pytest.mark.parametrize(("host", "tool", "arguments"), IGNORED)
+def test_a_folder_that_the_host_ignores_moves_nothing(
+    replied: Answer, host: str, tool: str, arguments: dict[str, str]
+) -> None:
+    """A model may add arguments that the tool does not have."""
+    rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = '/home/ann/project/**'"
+    reply = replied(host, _called(host, tool, arguments), rules=rules)
+    assert reply not in (silence(host), Reply())
 
 
 @pytest.mark.usefixtures("replied")
@@ -330,6 +368,31 @@ def test_a_tool_of_the_host_is_of_no_server(replied: Answer) -> None:
     """Its name is known."""
     rules = "[[rule]]\nid = 'a'\ntools = ['mcp:plan/*']\neffect = 'block'"
     assert replied("opencode", _named("opencode", "plan_enter"), rules=rules) == silence("opencode")
+
+
+@pytest.mark.parametrize(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
+def test_a_server_in_a_joined_name_is_restricted_where_rules_declare_the_tool(
+    replied: Answer, host: str, joint: str
+) -> None:
+    """Only the host's own tools are surely not those of a server."""
+    declared, blocked = f"[tool.prod{joint}drop]\nroles.path = 'write_path'", "tools = ['mcp:prod/*']\neffect = 'block'"
+    rules = f"{declared}\n[[rule]]\nid = 'a'\n{blocked}"
+    assert "was blocked" in replied(host, _named(host, f"prod{joint}drop"), rules=rules).out
+
+
+@pytest.mark.parametrize(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
+def test_a_call_counts_for_every_reading_of_its_name(replied: Answer, host: str, joint: str) -> None:
+    """For budgets, and for labels."""
+    rules = (
+        "[[rule]]\nid = 'a'\ntools = ['mcp:prod/*']\neffect = 'block'\nbudget = { calls = 1, per = '1h' }\n"
+        "[[rule]]\nid = 'b'\ntools = ['mcp:mail/*']\nadds_label = 'web'\nreason = 'x'\n"
+        "[[rule]]\nid = 'c'\neffect = 'block'\nwhen.label = 'web'\nwhen.command = 'make *'"
+    )
+    first, second = (replied(host, _named(host, f"prod{joint}get"), rules=rules) for _ in range(2))
+    assert (first, "was blocked" in second.out) == (silence(host), True)
+    assert replied(host, command(host, "make x"), rules=rules) == silence(host)
+    assert replied(host, _named(host, f"mail{joint}read"), rules=rules) == silence(host)
+    assert "was blocked" in replied(host, command(host, "make x"), rules=rules).out
 
 
 RESOURCES = [
