@@ -229,7 +229,7 @@ def test_a_tool_that_asks_by_itself_does_not_run_twice() -> None:
     agent.invoke({"messages": []}, _config())
     state = agent.invoke(Command(resume="three"), _config())
     assert ran == ["tea"]
-    assert "was handled before" in state["messages"][-2].content
+    assert "already been handled" in state["messages"][-2].content
 
 
 def test_the_end_of_a_session_ends_the_run() -> None:

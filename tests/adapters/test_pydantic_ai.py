@@ -218,7 +218,7 @@ def test_a_tool_that_asks_by_itself_does_not_run_twice() -> None:
 
     guard = Guard(session=Session(yolo_mode=True))
     asked = _asked(_agent(guard, [order], [Made("order", "tea")]))
-    assert "was handled before" in _go_on(_agent(guard, [order]), asked, True)[0]
+    assert "already been handled" in _go_on(_agent(guard, [order]), asked, True)[0]
     assert ran == ["tea"]
 
 
