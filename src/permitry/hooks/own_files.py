@@ -36,5 +36,8 @@ def _places() -> Iterator[Path]:
     yield from (Path(sys.executable), Path(sys.prefix, "pyvenv.cfg"))
     yield from (Path(os.__file__).parent, Path(attrs.__file__).parents[1])
     yield from (Path(permitry.__file__).parent, shipped_path(PREFIX).parent)
+    # The human starts `permitry approve` from there.
+    is_venv = sys.prefix != sys.base_prefix
+    yield Path(sys.prefix, "bin") if is_venv else Path(sys.executable).with_name("permitry")
     # `permitry:guard` names the usual ones; a user may have them elsewhere.
     yield from (user_config(), user_state(), user_cache())

@@ -56,6 +56,20 @@ def test_reading_and_other_files_are_left_alone(command: str) -> None:
     assert not _is_blocked("read_file", path=str(LIBRARY / "os.py"))
 
 
+@pytest.mark.parametrize(
+    ("prefix", "program"), [("/srv/venv", "bin/permitry"), ("/srv/venv", "bin/pip"), (sys.base_prefix, "bin/permitry")]
+)
+def test_the_program_that_the_human_starts_is_guarded(
+    prefix: str, program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`permitry approve` gets the terminal of the human; in a system's folder only it is permitry's."""
+    monkeypatch.setattr("sys.prefix", prefix)
+    monkeypatch.setattr("sys.executable", f"{prefix}/bin/python3")
+    assert _is_blocked("run_shell", command=f"echo x > {prefix}/{program}")
+    assert _is_blocked("write_file", path=f"{prefix}/bin/ruff", content="x") is (prefix == "/srv/venv")
+    assert not _is_blocked("run_shell", command=f"{prefix}/bin/pip install requests")
+
+
 def test_rules_and_answers_are_guarded_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """The folders may be moved by the environment."""
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
