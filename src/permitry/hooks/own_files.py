@@ -2,6 +2,7 @@
 
 import os
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,8 +20,11 @@ __all__ = ["own_files_rule"]
 
 def own_files_rule() -> ConfiguredRule:
     """Return the rule; where these files are depends on the installation, so that it is in no rule file."""
-    places = sorted({form for place in _places() for form in (str(place), os.path.realpath(place))})
-    paths = [f"{place}{end}" for place in places for end in ("", "/**")]
+    # A form with `..` is no pattern; the real one has none.
+    forms = {
+        form for place in _places() for form in (str(place), os.path.realpath(place)) if ".." not in Path(form).parts
+    }
+    paths = [f"{''.join(map(_escaped, form))}{end}" for form in sorted(forms) for end in ("", "/**")]
     return ConfiguredRule(
         id="protect-own-files",
         effect=Verdict.BLOCK,
@@ -29,6 +33,13 @@ def own_files_rule() -> ConfiguredRule:
         reason="changes the program by which the agent is guarded",
         message="These files belong to permitry, which guards this agent. Ask the user to change them.",
     )
+
+
+def _escaped(sign: str) -> str:
+    """Return a pattern of one character: itself, or any one where no pattern may hold it."""
+    if sign in "[*?{":
+        return f"[{sign}]"
+    return "?" if sign == "\\" or unicodedata.category(sign) in ("Cc", "Cs") else sign
 
 
 def _places() -> Iterator[Path]:

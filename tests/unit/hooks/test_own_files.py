@@ -1,6 +1,7 @@
 """The program that guards an agent is not the agent's to change."""
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -75,3 +76,14 @@ def test_rules_and_answers_are_guarded_wherever_they_are(monkeypatch: pytest.Mon
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, f"/srv/{name}")
         assert _is_blocked("write_file", path=f"/srv/{name}/permitry/x", content="x")
+
+
+@pytest.mark.parametrize("name", ["st[1]", "st*", "**", "s?t", "{a,b}", "{a", "a\\b", "a\nb", "a]b", "~", "[!x]", ".."])
+def test_a_folder_is_guarded_whatever_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is no pattern, and makes no rule invalid."""
+    monkeypatch.setenv("XDG_STATE_HOME", f"/srv/deep/{name}")
+    folder = "/srv/permitry" if name == ".." else f"/srv/deep/{name}/permitry"
+    assert _is_blocked("write_file", path=f"{folder}/x", content="x")
+    assert _is_blocked("run_shell", command=f"rm -r {shlex.quote(folder)}")
+    assert not _is_blocked("write_file", path="/srv/deep/stone/permitry/x", content="x")
+    assert not _is_blocked("run_shell", command="ls")
