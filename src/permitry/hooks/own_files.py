@@ -3,7 +3,7 @@
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -20,11 +20,12 @@ __all__ = ["own_files_rule"]
 
 def own_files_rule() -> ConfiguredRule:
     """Return the rule; where these files are depends on the installation, so that it is in no rule file."""
-    # A form with `..` is no pattern; the real one has none.
+    # A pattern may not hold `..`; the real path never does.
     forms = {
         form for place in _places() for form in (str(place), os.path.realpath(place)) if ".." not in Path(form).parts
     }
     paths = [f"{''.join(map(_escaped, form))}{end}" for form in sorted(forms) for end in ("", "/**")]
+    paths += ["".join(map(_escaped, str(link))) for link in sorted(_links(_places()))]
     return ConfiguredRule(
         id="protect-own-files",
         effect=Verdict.BLOCK,
@@ -40,6 +41,26 @@ def _escaped(sign: str) -> str:
     if sign in "[*?{":
         return f"[{sign}]"
     return "?" if sign == "\\" or unicodedata.category(sign) in ("Cc", "Cs") else sign
+
+
+def _links(paths: Iterable[Path]) -> set[Path]:
+    """Return the links on the way to some paths; one that is replaced leads to other files."""
+    links: set[Path] = set()
+    left = [part for path in paths for part in (path, *path.parents)]
+    seen = set(left)
+    while left:
+        path = left.pop()
+        if not path.is_symlink():
+            continue
+        real = Path(os.path.realpath(path.parent), path.name)
+        links.add(real)
+        if ".." not in path.parts:
+            links.add(path)
+        target = real.parent / path.readlink()
+        new = {real, *real.parents, target, *target.parents} - seen
+        seen |= new
+        left += new
+    return links
 
 
 def _places() -> Iterator[Path]:

@@ -87,3 +87,41 @@ def test_a_folder_is_guarded_whatever_its_name(name: str, monkeypatch: pytest.Mo
     assert _is_blocked("run_shell", command=f"rm -r {shlex.quote(folder)}")
     assert not _is_blocked("write_file", path="/srv/deep/stone/permitry/x", content="x")
     assert not _is_blocked("run_shell", command="ls")
+
+
+@pytest.fixture
+def links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder in which the state is reached by links: `.local` to `dots/now`, which is a link to `v1`."""
+    (tmp_path / "dots/v1/state").mkdir(parents=True)
+    (tmp_path / "dots/now").symlink_to("v1")
+    (tmp_path / ".local").symlink_to("sub/../dots/now")
+    (tmp_path / "sub").mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", f"{tmp_path}/.local/state")
+    return tmp_path
+
+
+@pytest.mark.parametrize("link", [".local", "dots/now"])
+@pytest.mark.parametrize(
+    "command", ["rm {}", "unlink {}", "ln -sfn /tmp/evil {}", "mv {} x", "rm {} && ln -s evil {}", "mv -T evil {}"]
+)
+def test_a_link_on_the_way_is_guarded(links: Path, link: str, command: str) -> None:
+    """Replaced by another one, it leads to other files."""
+    assert _is_blocked("run_shell", command=command.replace("{}", str(links / link)))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp x {}/share/",
+        "cp x {}/bin/x",
+        "mkdir -p {}/share/x",
+        "echo x > {}/y",
+        "rm -r {}/share",
+        "ls {}",
+        "mv x {}/share/y",
+    ],
+)
+def test_what_else_a_link_leads_to_is_left_alone(links: Path, command: str) -> None:
+    """Others keep their files there."""
+    for link in (".local", "dots/now"):
+        assert not _is_blocked("run_shell", command=command.replace("{}", str(links / link)))
