@@ -68,7 +68,11 @@ def execute(options: argparse.Namespace) -> int:
     work = functools.partial(_answered, options.host, own)
     longest = host.settings.longest
     is_late = _total(options) > longest
-    reply = fail(f"the host waits {longest:g} seconds") if is_late else supervised(work, fail, _total(options))
+    reply = (
+        fail(f"a hook of this host may take {longest:g} seconds")
+        if is_late
+        else supervised(work, fail, _total(options))
+    )
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:

@@ -17,7 +17,6 @@ from permitry.hooks.install import change, hook_command
 
 __all__ = ["change_settings"]
 
-_SPARE = 10
 _CLAUDE = (2, 1, 295)
 """The first version of Claude Code that can block a call whose hook has crashed."""
 
@@ -26,14 +25,15 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     """Show what changes in the settings of a host, and write it; the hook takes up to so many seconds."""
     settings = host_named(options.host).settings
     if options.is_install and seconds > settings.longest:
-        raise PermitryError(f"{options.host} waits {settings.longest:g} seconds for a hook, and then runs the call")
+        host, longest = options.host, f"{settings.longest:g} seconds"
+        raise PermitryError(f"a hook of {host} may take {longest}: {host} runs calls whose hook is late")
     path = Path.cwd() / settings.project if options.project else Path.home() / settings.user
     command = None
     if options.is_install:
         command = hook_command(options.host, _options(options))
         _check(options.host, command)
     # The hook is to be the first to give up.
-    made = change(settings, path, command, math.ceil(seconds) + _SPARE)
+    made = change(settings, path, command, math.ceil(seconds) + settings.spare)
     lines = list(made.diff())
     print("\n".join(lines) if lines else f"nothing to change in {path}")
     if lines and not options.dry_run:

@@ -75,8 +75,8 @@ def _script(command: Sequence[str], seconds: int) -> str:
 
 
 _FILES = (".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse")
-# Its own limit is 30 seconds, and then it runs the call.
-_SETTINGS = Settings(*_FILES, text=_script, is_program=True, longest=28)
+# Its own limit is 30 seconds, and then it runs the call. Python needs some of them to start.
+_SETTINGS = Settings(*_FILES, text=_script, is_program=True, longest=20)
 
 
 HOST = Host("cline", _wrote, _read, _write, _SETTINGS, _cancelled)

@@ -12,6 +12,7 @@ import attrs
 
 from permitry.errors import CallError
 from permitry.hooks.host import (
+    PATIENT,
     Effect,
     Event,
     Host,
@@ -83,7 +84,7 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
 
 
 _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/hooks`."
-_SETTINGS = Settings(".codex/hooks.json", ".codex/hooks.json", _entries, note=_NOTE)
+_SETTINGS = Settings(".codex/hooks.json", ".codex/hooks.json", _entries, note=_NOTE, spare=PATIENT)
 
 
 HOST = Host(

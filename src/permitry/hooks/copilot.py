@@ -10,7 +10,7 @@ import attrs
 
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError
-from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, text_in
+from permitry.hooks.host import PATIENT, Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, text_in
 
 __all__ = ["HOST"]
 
@@ -78,7 +78,7 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
 
 
 _FILES = (".copilot/hooks/permitry.json", ".github/hooks/permitry.json")
-_SETTINGS = Settings(*_FILES, _entries, {"version": 1}, switches=[("disableAllHooks", True)])
+_SETTINGS = Settings(*_FILES, _entries, {"version": 1}, switches=[("disableAllHooks", True)], spare=PATIENT)
 
 
 HOST = Host("copilot", _wrote, _read, _write, _SETTINGS, joint="-")

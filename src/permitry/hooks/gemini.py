@@ -9,7 +9,19 @@ from typing import Any
 import attrs
 
 from permitry.errors import CallError
-from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, optional, text_in
+from permitry.hooks.host import (
+    PATIENT,
+    Effect,
+    Event,
+    Host,
+    Kind,
+    Reply,
+    Settings,
+    Verb,
+    arguments_in,
+    optional,
+    text_in,
+)
 
 __all__ = ["HOST"]
 
@@ -57,7 +69,7 @@ _SWITCHES = [
     ("hooksConfig.enabled", False), ("tools.enableHooks", False),
     ("hooksConfig.disabled", "permitry"), ("hooks.disabled", "permitry"),
 ]  # fmt: skip
-_SETTINGS = Settings(_FILE, _FILE, _entries, switches=_SWITCHES)
+_SETTINGS = Settings(_FILE, _FILE, _entries, switches=_SWITCHES, spare=PATIENT)
 
 
 HOST = Host("gemini", _wrote, _read, _write, _SETTINGS, folders=frozenset({"dir_path"}))

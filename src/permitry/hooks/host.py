@@ -12,6 +12,7 @@ import attrs
 from permitry.errors import CallError
 
 __all__ = [
+    "PATIENT",
     "Effect",
     "Event",
     "Host",
@@ -105,6 +106,10 @@ def _no_entries(_: str, __: int) -> Mapping[str, Any]:
     return {}
 
 
+PATIENT = 300
+"""The spare seconds where a host runs the call when they are over: the hook gives up first, also on a busy machine."""
+
+
 @attrs.frozen
 class Settings:
     """Where a host looks for hooks, below the home folder and below a project, and what is to be put there.
@@ -112,7 +117,8 @@ class Settings:
     Either `text` is a whole file for the words of a command, or `entries` are what a table `hooks` gets, by event,
     in a JSON document that has at least `frame`; both are given the seconds after which the host waits no longer.
     `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
-    switches hooks off, or that does so in a list. No hook may take `longest` seconds, whatever the settings say.
+    switches hooks off, or that does so in a list. No hook may take more than `longest` seconds, whatever the settings
+    say; the host waits `spare` seconds longer than its hook may take.
     """
 
     user: str
@@ -124,6 +130,7 @@ class Settings:
     note: str = ""
     switches: Sequence[tuple[str, object]] = ()
     longest: float = math.inf
+    spare: int = 10
 
 
 @attrs.frozen
