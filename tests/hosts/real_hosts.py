@@ -57,8 +57,8 @@ class RealHost:
             for name, data in self.settings(model.url).items():
                 self._put(home / name, data)
             command = [sys.executable, "-c", code + _MAIN, "hook", self.name, *options]
-            settings = host_named(self.name).settings
-            change(settings, home / settings.user, command, seconds=100).carry_out()
+            host = host_named(self.name)
+            change(host, home / host.settings.user, command, seconds=100).carry_out()
             printed = self._run(home, project, self.environ(model.url))
         return Outcome(model, frozenset(path.name for path in project.iterdir()), printed)
 

@@ -23,7 +23,8 @@ _CLAUDE = (2, 1, 295)
 
 def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     """Show what changes in the settings of a host, and write it; the hook takes up to so many seconds."""
-    settings = host_named(options.host).settings
+    guarded = host_named(options.host)
+    settings = guarded.settings
     if options.is_install and seconds > settings.longest:
         host, longest = options.host, f"{settings.longest:g} seconds"
         raise PermitryError(f"a hook of {host} may take {longest}: {host} runs calls whose hook is late")
@@ -33,7 +34,7 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
         command = hook_command(options.host, _options(options))
         _check(options.host, command)
     # The hook is to be the first to give up.
-    made = change(settings, path, command, math.ceil(seconds) + settings.spare)
+    made = change(guarded, path, command, math.ceil(seconds) + settings.spare)
     lines = list(made.diff())
     print("\n".join(lines) if lines else f"nothing to change in {path}")
     if lines and not options.dry_run:

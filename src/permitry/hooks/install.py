@@ -16,7 +16,7 @@ from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.json_values import strict_decoder
 from permitry.errors import CallError, PermitryError
 from permitry.files import replace_file
-from permitry.hooks.host import Settings
+from permitry.hooks.host import Host, Settings
 
 __all__ = ["Change", "change", "hook_command"]
 
@@ -25,6 +25,7 @@ _OUR_WORDS = ("-I", "-m", "permitry", "hook")
 # A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
 _OR_BLOCK = " || exit 2"
 _ENV = "/usr/bin/env"
+_FIXED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 _NO_FILE = ""
 
 
@@ -64,27 +65,22 @@ def hook_command(host: str, options: Sequence[str] = ()) -> list[str]:
 
     Some hosts take variables from a project, which must not say where the user's rules, answers and trust are kept.
     """
-    folders = {
-        "HOME": Path.home(),
-        "XDG_CONFIG_HOME": user_config().parent,
-        "XDG_STATE_HOME": user_state().parent,
-        "XDG_CACHE_HOME": user_cache().parent,
-    }
-    fixed = [f"{name}={folder.absolute()}" for name, folder in folders.items()]
+    folders = (Path.home(), *(folder.parent for folder in (user_config(), user_state(), user_cache())))
+    fixed = [f"{name}={folder.absolute()}" for name, folder in zip(_FIXED, folders, strict=True)]
     return [_ENV, *fixed, sys.executable, *_OUR_WORDS, host, *options]
 
 
-def change(settings: Settings, path: Path, command: Sequence[str] | None, seconds: int = 30) -> Change:
-    """Return the change that puts a command into the settings in `path`, or with None takes ours out.
+def change(host: Host, path: Path, command: Sequence[str] | None, seconds: int = 30) -> Change:
+    """Return the change that puts a command into the settings of a host in `path`, or with None takes ours out.
 
     The host waits for so many seconds; the hook must be done before.
 
     Raises: `PermitryError` for settings that cannot be read or switch hooks off, or a file of this name that is not
     ours.
     """
-    before = _content(path)
+    before, settings = _content(path), host.settings
     if settings.text is None:
-        return Change(path, before, _merged(settings, path, before, command, seconds))
+        return Change(path, before, _merged(host, path, before, command, seconds))
     if before and not _OUR_FILE.match(before):
         raise PermitryError(f"`{path}` is not from permitry; move it away first, or call the hook from it")
     after = _NO_FILE if command is None else settings.text(command, seconds)
@@ -100,7 +96,8 @@ def _content(path: Path) -> str:
         raise PermitryError(f"cannot read `{path}`: {error}") from error
 
 
-def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
+def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
+    settings = host.settings
     try:
         data = strict_decoder().decode(before) if before.strip() else {}
     except (ValueError, CallError) as error:
@@ -108,7 +105,8 @@ def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] 
     hooks = data.get("hooks", {}) if isinstance(data, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):
         raise PermitryError(f"`{path}` has no hooks in the form that is known")
-    kept = {event: [each for each in map(_without_ours, entries) if each] for event, entries in hooks.items()}
+    rests = {event: [_without_ours(each, host.name) for each in entries] for event, entries in hooks.items()}
+    kept = {event: [each for each in entries if each] for event, entries in rests.items()}
     # What was empty before was so on purpose.
     kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
     if command is not None:
@@ -125,30 +123,33 @@ def _merged(settings: Settings, path: Path, before: str, command: Sequence[str] 
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
-def _without_ours(entry: Any) -> Any:  # noqa: ANN401 -- settings of another program
+def _without_ours(entry: Any, host: str) -> Any:  # noqa: ANN401 -- settings of another program
     """Return an entry without our commands; None for one that has nothing else."""
     if isinstance(entry, Mapping) and isinstance(entry.get("hooks"), list):
-        rest = [each for each in entry["hooks"] if not _is_ours(each)]
+        rest = [each for each in entry["hooks"] if not _is_ours(each, host)]
         return {**entry, "hooks": rest} if rest or not entry["hooks"] else None
-    return None if _is_ours(entry) else entry
+    return None if _is_ours(entry, host) else entry
 
 
-def _is_ours(entry: object) -> bool:
+def _is_ours(entry: object, host: str) -> bool:
     return isinstance(entry, Mapping) and any(
-        isinstance(each, str) and _is_our_command(each) for each in entry.values()
+        isinstance(each, str) and _is_our_command(each, host) for each in entry.values()
     )
 
 
-def _is_our_command(text: str) -> bool:
+def _is_our_command(text: str, host: str) -> bool:
     """Return whether a text is a command as we write it, and not one of the user that runs the hook as well."""
     line = text.removesuffix(_OR_BLOCK)
     try:
         words = shlex.split(line)
     except ValueError:
         return False
-    at = words.index(_OUR_WORDS[0]) if _OUR_WORDS[0] in words else 0
+    at = 1 + len(_FIXED)
+    is_fixed = [word.partition("=")[0] for word in words[:at]] == [_ENV, *_FIXED]
     # Written by a shell's rules in another way, there is more in it than one program.
-    return line != text and shlex.join(words) == line and tuple(words[at : at + len(_OUR_WORDS)]) == _OUR_WORDS
+    is_one = line != text and shlex.join(words) == line
+    # After them, the Python.
+    return is_one and is_fixed and words[at + 1 :][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]
 
 
 def _check_switches(settings: Settings, path: Path, data: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The settings of hosts: our hook is put in and taken out, and the rest stays."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from permitry.hooks.host import Settings
 from permitry.hooks.install import Change, change, hook_command
 
 every_host = pytest.mark.parametrize("host", HOSTS)
-COMMAND = ["/usr/bin/env", "HOME=/home/ann", "/opt/my python", "-I", "-m", "permitry", "hook", "x"]
+FIXED = [f"{name}=/home/ann/{name}" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")]
 MERGED = [host for host in HOSTS if host_named(host).settings.text is None]
 
 
@@ -21,19 +22,29 @@ def _settings(host: str) -> Settings:
     return host_named(host).settings
 
 
+def _change(host: str, path: Path, *options: str) -> Change:
+    """Return the change that puts our command in."""
+    words = ["/usr/bin/env", *FIXED, "/opt/my python", "-I", "-m", "permitry", "hook", host, *options]
+    return change(host_named(host), path, words)
+
+
+def _removal(host: str, path: Path) -> Change:
+    return change(host_named(host), path, None)
+
+
 @every_host
 def test_it_is_put_in_once_and_taken_out_again(host: str, tmp_path: Path) -> None:
     """And then nothing is left."""
     path = tmp_path / _settings(host).user
-    first = change(_settings(host), path, COMMAND)
+    first = _change(host, path)
     assert list(first.diff())
     first.carry_out()
     assert "my python" in path.read_text()
-    second = change(_settings(host), path, COMMAND)
+    second = _change(host, path)
     assert second.before == second.after
-    change(_settings(host), path, None).carry_out()
+    _removal(host, path).carry_out()
     assert not path.exists()
-    change(_settings(host), path, None).carry_out()
+    _removal(host, path).carry_out()
     assert not path.exists()
 
 
@@ -41,9 +52,9 @@ def test_it_is_put_in_once_and_taken_out_again(host: str, tmp_path: Path) -> Non
 def test_a_second_command_takes_the_place_of_the_first(host: str, tmp_path: Path) -> None:
     """A hook that is there twice would ask twice."""
     path = tmp_path / "settings"
-    change(_settings(host), path, COMMAND).carry_out()
+    _change(host, path).carry_out()
     once = path.read_text()
-    change(_settings(host), path, [*COMMAND, "--grant"]).carry_out()
+    _change(host, path, "--grant").carry_out()
     assert path.read_text().replace(" --grant", "").replace(', "--grant"', "") == once
 
 
@@ -54,14 +65,14 @@ def test_what_others_have_put_there_stays(host: str, tmp_path: Path) -> None:
     (event, entry), *_ = _settings(host).entries("their-hook", 5).items()
     theirs = {"zeta": 1, "hooks": {event: [entry], "Stop": []}, "alpha": {"é": None}}
     path.write_text(json.dumps(theirs))
-    change(_settings(host), path, COMMAND).carry_out()
+    _change(host, path).carry_out()
     mixed = json.loads(path.read_text())
     assert [key for key in mixed if key in theirs] == list(theirs)
     assert mixed["hooks"][event][0] == entry
     if "hooks" in entry:
         mixed["hooks"][event][0]["hooks"] += mixed["hooks"][event].pop()["hooks"]
         path.write_text(json.dumps(mixed))
-    change(_settings(host), path, None).carry_out()
+    _removal(host, path).carry_out()
     left = json.loads(path.read_text())
     assert {key: left[key] for key in theirs} == theirs
 
@@ -74,7 +85,7 @@ def test_settings_that_cannot_be_read_are_left_alone(text: str, tmp_path: Path) 
     path = tmp_path / "settings.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(PermitryError):
-        change(_settings("claude-code"), path, COMMAND)
+        _change("claude-code", path)
 
 
 def test_a_file_of_ours_is_not_written_over_one_of_theirs(tmp_path: Path) -> None:
@@ -82,7 +93,7 @@ def test_a_file_of_ours_is_not_written_over_one_of_theirs(tmp_path: Path) -> Non
     path = tmp_path / "PreToolUse"
     path.write_text("#!/bin/sh\nexec theirs\n")
     with pytest.raises(PermitryError, match="not from permitry"):
-        change(_settings("cline"), path, COMMAND)
+        _change("cline", path)
 
 
 def test_a_link_and_the_mode_of_its_file_stay(tmp_path: Path) -> None:
@@ -90,7 +101,7 @@ def test_a_link_and_the_mode_of_its_file_stay(tmp_path: Path) -> None:
     (tmp_path / "real.json").write_text("{}")
     (tmp_path / "real.json").chmod(0o600)
     (tmp_path / "link.json").symlink_to("real.json")
-    change(_settings("gemini"), tmp_path / "link.json", COMMAND).carry_out()
+    _change("gemini", tmp_path / "link.json").carry_out()
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").stat().st_mode & 0o777 == 0o600
     assert "BeforeTool" in (tmp_path / "real.json").read_text()
@@ -98,14 +109,14 @@ def test_a_link_and_the_mode_of_its_file_stay(tmp_path: Path) -> None:
 
 def test_a_program_can_be_run(tmp_path: Path) -> None:
     """Cline starts a file, not a command."""
-    change(_settings("cline"), tmp_path / "PreToolUse", COMMAND).carry_out()
+    _change("cline", tmp_path / "PreToolUse").carry_out()
     assert (tmp_path / "PreToolUse").stat().st_mode & 0o111
 
 
 def test_a_hook_that_cannot_be_started_blocks(tmp_path: Path) -> None:
     """In hosts that look at the exit code alone, too."""
-    text = change(_settings("codex"), tmp_path / "hooks.json", COMMAND).after
-    assert json.loads(text)["hooks"]["PreToolUse"][0]["hooks"][0]["command"].endswith("permitry hook x || exit 2")
+    text = _change("codex", tmp_path / "hooks.json").after
+    assert json.loads(text)["hooks"]["PreToolUse"][0]["hooks"][0]["command"].endswith("permitry hook codex || exit 2")
 
 
 def test_the_command_is_found_from_anywhere() -> None:
@@ -144,8 +155,8 @@ def test_a_hook_that_would_not_run_is_not_installed(host: str, settings: object,
     """It would look as if calls were guarded."""
     (tmp_path / "settings.json").write_text(json.dumps(settings))
     with pytest.raises(PermitryError, match="switches the hook off"):
-        change(_settings(host), tmp_path / "settings.json", COMMAND)
-    assert not list(change(_settings(host), tmp_path / "settings.json", None).diff())
+        _change(host, tmp_path / "settings.json")
+    assert not list(_removal(host, tmp_path / "settings.json").diff())
 
 
 @pytest.mark.parametrize("settings", [{"disableAllHooks": False}, {"hooksConfig": {"disabled": ["x"]}}])
@@ -153,7 +164,7 @@ def test_other_values_of_these_switches_are_fine(settings: object, tmp_path: Pat
     """They switch nothing off."""
     for host in ("claude-code", "gemini"):
         (tmp_path / "settings.json").write_text(json.dumps(settings))
-        assert change(_settings(host), tmp_path / "settings.json", COMMAND).after
+        assert _change(host, tmp_path / "settings.json").after
 
 
 @pytest.mark.parametrize(
@@ -165,6 +176,15 @@ def test_other_values_of_these_switches_are_fine(settings: object, tmp_path: Pat
         "/opt/python -I -m permitry hook x; ~/bin/audit.sh || exit 2",
         "/opt/python -I -m permitry hook x",
         "permitry hook 'x",
+        "/opt/logger /opt/python -I -m permitry hook claude-code || exit 2",
+        "/opt/wrapper -I -m permitry hook claude-code || exit 2",
+        "/opt/python -I -m permitry hook claude-code || exit 2",
+        "FOO=1 /opt/python -I -m permitry hook claude-code || exit 2",
+        "echo -I -m permitry hook claude-code || exit 2",
+        "/usr/bin/env python -I -m permitry hook claude-code || exit 2",
+        f"/usr/bin/env {shlex.join(FIXED)} /opt/python -I -m permitry hook codex || exit 2",
+        f"/usr/bin/env {shlex.join(FIXED)} log python -I -m permitry hook claude-code || exit 2",
+        f"/usr/bin/env {shlex.join(FIXED)} A=1 python -I -m permitry hook claude-code || exit 2",
     ],
 )
 def test_a_hook_of_the_user_that_names_permitry_stays(line: str, tmp_path: Path) -> None:
@@ -172,8 +192,8 @@ def test_a_hook_of_the_user_that_names_permitry_stays(line: str, tmp_path: Path)
     path = tmp_path / "settings.json"
     theirs = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}]}}
     path.write_text(json.dumps(theirs))
-    for command in (COMMAND, None):
-        change(_settings("claude-code"), path, command).carry_out()
+    for make in (_change, _removal):
+        make("claude-code", path).carry_out()
         assert json.loads(path.read_text())["hooks"]["PreToolUse"][0] == theirs["hooks"]["PreToolUse"][0]
 
 
@@ -182,13 +202,13 @@ def test_a_program_of_the_user_that_names_permitry_stays(tmp_path: Path) -> None
     path = tmp_path / "PreToolUse"
     path.write_text("#!/bin/sh\nlog\npermitry hook cline\n")
     with pytest.raises(PermitryError, match="not from permitry"):
-        change(_settings("cline"), path, None)
+        _removal("cline", path)
 
 
 def test_what_changed_after_it_was_shown_is_not_written_over(tmp_path: Path) -> None:
     """The user would lose it unseen."""
     path = tmp_path / "settings.json"
-    made = change(_settings("claude-code"), path, COMMAND)
+    made = _change("claude-code", path)
     path.write_text('{"model": "x"}')
     with pytest.raises(PermitryError, match="changed meanwhile"):
         made.carry_out()
