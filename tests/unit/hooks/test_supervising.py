@@ -84,3 +84,12 @@ def test_no_process_is_left() -> None:
     supervised(_sleep, _fail, 0.1)
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_host_that_waits_for_no_child_gets_a_reply() -> None:
+    """A hook inherits that the signal is ignored."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert supervised(lambda: Reply("{}"), _fail, 20) == Reply("{}")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
