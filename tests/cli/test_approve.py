@@ -178,3 +178,28 @@ def test_an_unknown_question_is_an_error(call: Callable[..., Reply], capsys: Out
     call()
     assert main(["approve", name]) == 4
     assert "no open question" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"until": "x"}', '{"until": 1e999}', "[" * 99_999, "\udcff", "link", "arguments"]
+)
+def test_a_damaged_question_hides_no_other(
+    call: Callable[..., Reply], questions: Questions, monkeypatch: pytest.MonkeyPatch, capsys: Out, text: str
+) -> None:
+    """It is reported, and the others are listed and answered."""
+    call()
+    question = next(questions.all())
+    path = questions.folder / "0bad.question"
+    if text == "link":
+        path.symlink_to("nowhere")
+    elif text == "arguments":
+        path.write_text(json.dumps({**attrs.asdict(question), "arguments": [1]}))
+    else:
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert main(["approve"]) == 0
+    shown = capsys.readouterr()
+    assert question.id in shown.out
+    assert "`0bad` is damaged" in shown.err
+    assert main(["approve", "0bad"]) == 4
+    _typed(monkeypatch, "y")
+    assert main(["approve", question.id]) == 0

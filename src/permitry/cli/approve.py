@@ -5,6 +5,7 @@ import os
 import sys
 import time
 
+from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.config.folders import user_state
 from permitry.confirm.response import ToolConfirmationResponse
@@ -17,6 +18,8 @@ __all__ = ["configure"]
 _NEAR = 2
 """So many processes above a hook are those of its host: a shell, perhaps, and the host itself."""
 
+_DAMAGED = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry approve`."""
@@ -28,10 +31,9 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """List the open questions, or show one and take its answer from the terminal."""
     questions = Questions(user_state() / "questions")
     if options.id is None:
-        listed = [f"{each.id}  {_left(each)}  {each.host}  {one_line(_call(each))}" for each in questions.all()]
-        print("\n".join(listed) or "no question is open")
+        print("\n".join(_lines(questions)) or "no question is open")
         return ExitCode.OK
-    question = questions.find(options.id) if options.id.isalnum() else None
+    question = _found(questions, options.id) if options.id.isalnum() else None
     if question is None:
         raise PermitryError(f"there is no open question `{one_line(options.id)}`")
     _check_asker(question)
@@ -42,6 +44,41 @@ def execute(options: argparse.Namespace) -> ExitCode:
     questions.answer(question, response)
     print("approved, once" if response.approved else "refused")
     return ExitCode.OK
+
+
+def _lines(questions: Questions) -> list[str]:
+    """Return a line for each open question; one that is damaged is reported, and keeps no other from being listed."""
+    try:
+        return [_line(each) for each in questions.all()]
+    except _DAMAGED:
+        lines: list[str] = []
+        for name in sorted(path.stem for path in questions.folder.glob("*.question")):
+            try:
+                question = _found(questions, name)
+            except PermitryError as error:
+                tell([str(error)])
+            else:
+                lines += [] if question is None else [_line(question)]
+        return lines
+
+
+def _found(questions: Questions, name: str) -> Question | None:
+    """Return an open question.
+
+    Raises: `PermitryError` for one that is damaged.
+    """
+    try:
+        question = questions.find(name)
+        if question is not None:
+            _line(question)
+    except _DAMAGED as error:
+        path = questions.folder / f"{name}.question"
+        raise PermitryError(f"the question `{one_line(name)}` is damaged; remove `{path}`") from error
+    return question
+
+
+def _line(question: Question) -> str:
+    return f"{question.id}  {_left(question)}  {question.host}  {one_line(_call(question))}"
 
 
 def _call(question: Question) -> str:
