@@ -107,7 +107,8 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
 
 
 _FILE = ".claude/settings.json"
-_SETTINGS = Settings(_FILE, _FILE, _entries, switches=[("disableAllHooks", True)])
+_SWITCHES = [("disableAllHooks", True)]
+_SETTINGS = Settings(_FILE, _FILE, _entries, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES})
 
 
 HOST = Host("claude-code", _wrote, _read, _write, _SETTINGS)

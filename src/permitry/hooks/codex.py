@@ -84,7 +84,9 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
 
 
 _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/hooks`."
-_SETTINGS = Settings(".codex/hooks.json", ".codex/hooks.json", _entries, note=_NOTE, spare=PATIENT)
+_ELSEWHERE = {"config.toml": [("features.hooks", False)]}
+_FILE = ".codex/hooks.json"
+_SETTINGS = Settings(_FILE, _FILE, _entries, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT)
 
 
 HOST = Host(

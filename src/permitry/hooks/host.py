@@ -117,8 +117,9 @@ class Settings:
     Either `text` is a whole file for the words of a command, or `entries` are what a table `hooks` gets, by event,
     in a JSON document that has at least `frame`; both are given the seconds after which the host waits no longer.
     `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
-    switches hooks off, or that does so in a list. No hook may take more than `longest` seconds, whatever the settings
-    say; the host waits `spare` seconds longer than its hook may take.
+    switches hooks off, or that does so in a list; `elsewhere` has such keys of other files in the same folder.
+    No hook may take more than `longest` seconds, whatever the settings say; the host waits `spare` seconds longer than
+    its hook may take.
     """
 
     user: str
@@ -129,6 +130,7 @@ class Settings:
     is_program: bool = False
     note: str = ""
     switches: Sequence[tuple[str, object]] = ()
+    elsewhere: Mapping[str, Sequence[tuple[str, object]]] = attrs.field(factory=dict)
     longest: float = math.inf
     spare: int = 10
 

@@ -6,7 +6,8 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.json_values import strict_decoder
 from permitry.errors import CallError, PermitryError
 from permitry.files import replace_file
-from permitry.hooks.host import Host, Settings
+from permitry.hooks.host import Host
 
 __all__ = ["Change", "change", "hook_command"]
 
@@ -96,12 +97,18 @@ def _content(path: Path) -> str:
         raise PermitryError(f"cannot read `{path}`: {error}") from error
 
 
-def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
-    settings = host.settings
+def _parsed(path: Path, text: str) -> Any:  # noqa: ANN401 -- settings of another program
     try:
-        data = strict_decoder().decode(before) if before.strip() else {}
+        if path.suffix == ".toml":
+            return tomllib.loads(text)
+        return strict_decoder().decode(text) if text.strip() else {}
     except (ValueError, CallError) as error:
         raise PermitryError(f"cannot read `{path}`: {error}") from error
+
+
+def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
+    settings = host.settings
+    data = _parsed(path, before)
     hooks = data.get("hooks", {}) if isinstance(data, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):
         raise PermitryError(f"`{path}` has no hooks in the form that is known")
@@ -110,7 +117,10 @@ def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, 
     # What was empty before was so on purpose.
     kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
     if command is not None:
-        _check_switches(settings, path, data)
+        _check_switches(settings.switches, path, data)
+        for name, switches in settings.elsewhere.items():
+            other = path.with_name(name)
+            _check_switches(switches, other, _parsed(other, _content(other)))
         for event, entry in settings.entries(shlex.join(command) + _OR_BLOCK, seconds).items():
             kept[event] = [*kept.get(event, []), entry]
         data = {**settings.frame, **data, "hooks": kept}
@@ -152,9 +162,9 @@ def _is_our_command(text: str, host: str) -> bool:
     return is_one and is_fixed and words[at + 1 :][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]
 
 
-def _check_switches(settings: Settings, path: Path, data: Mapping[str, Any]) -> None:
+def _check_switches(switches: Iterable[tuple[str, object]], path: Path, data: object) -> None:
     """Raise `PermitryError` for settings by which the host would not run the hook."""
-    for switch, off in settings.switches:
+    for switch, off in switches:
         value: Any = data
         for key in switch.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
