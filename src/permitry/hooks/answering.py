@@ -4,7 +4,8 @@ import functools
 import importlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import attrs
 
 from permitry.audit.record import JsonlRecorder
 from permitry.config.cache import RuleCache
+from permitry.config.catalogue import shipped_path
 from permitry.config.folders import user_state
 from permitry.config.layers import default_record, find_layers
 from permitry.config.origin import Origin
@@ -114,7 +116,7 @@ def _decided(
     origins = _origins(host, event, options)
     loaded = RuleCache().load(origins, name)
     # A tool that the rules of a user declare may still be one of a server.
-    is_own = event.server is None and event.tool in RuleCache().load([Origin(host.shipped(event)[1])]).tools
+    is_own = event.server is None and event.tool in _own_tools(host, event)
     servers = [] if is_own or event.server else list(host.servers(event.tool))
     if servers:
         loaded = RuleCache().load(origins)
@@ -152,6 +154,13 @@ def _decided(
                 return Effect(Verb.ALLOW if is_said else Verb.SILENCE, permit.decision.reason)
             case Ask() as ask:
                 return Effect(Verb.ASK, ask.decision.reason)
+
+
+def _own_tools(host: Host, event: Event) -> Container[str]:
+    """Return the names of the tools that the host itself has."""
+    # Only the names: to load the set as rules would take as long as all the rest.
+    text = shipped_path(host.shipped(event)[1]).read_text(encoding="utf-8")
+    return frozenset(tomllib.loads(text)["tool"])
 
 
 def _count(guard: Guard, calls: Iterable[ToolCall | Refusal]) -> None:
