@@ -8,6 +8,7 @@ import attrs
 
 from permitry.errors import CallError
 from permitry.hooks.host import (
+    MODES,
     Effect,
     Event,
     Host,
@@ -18,6 +19,8 @@ from permitry.hooks.host import (
     agent_in,
     arguments_in,
     call_key,
+    decision_about,
+    event_output,
     optional,
     server_tool,
     text_in,
@@ -34,7 +37,6 @@ _KINDS = {
 }
 # With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
 _UNASKED = frozenset({"bypassPermissions", "dontAsk"})
-_MODES = {"bypassPermissions": "yolo"}
 _WRITES = ("Write", "Edit", "MultiEdit")
 
 
@@ -65,7 +67,7 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
         call_id=call_key(payload, "tool_use_id"),
         server=server,
         agent=agent_in(payload),
-        mode=_MODES.get(mode, mode),
+        mode=MODES.get(mode, mode),
         is_attended=attended,
         can_ask=attended and mode not in _UNASKED,
     )
@@ -88,16 +90,8 @@ def _write(effect: Effect, event: Event) -> Reply:
     if effect.verb is Verb.SILENCE:
         return Reply()
     if event.kind is Kind.PERMISSION:
-        if effect.verb is Verb.ASK:
-            # The host is about to ask.
-            return Reply()
-        message = {"message": effect.text} if effect.verb is Verb.DENY else {}
-        return _reply(event, decision={"behavior": effect.verb.value, **message})
-    return _reply(event, permissionDecision=effect.verb.value, permissionDecisionReason=effect.text)
-
-
-def _reply(event: Event, **output: object) -> Reply:
-    return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
+        return decision_about(effect, event)
+    return event_output(event, permissionDecision=effect.verb.value, permissionDecisionReason=effect.text)
 
 
 def _entries(command: str, seconds: int) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ import attrs
 
 from permitry.errors import CallError
 from permitry.hooks.host import (
+    MODES,
     PATIENT,
     Effect,
     Event,
@@ -23,6 +24,8 @@ from permitry.hooks.host import (
     agent_in,
     arguments_in,
     call_key,
+    decision_about,
+    event_output,
     optional,
     server_tool,
     text_in,
@@ -36,7 +39,6 @@ _KINDS = {
     "PostToolUse": Kind.AFTER,
     "UserPromptSubmit": Kind.PROMPT,
 }
-_MODES = {"bypassPermissions": "yolo"}
 
 
 def _wrote(payload: Mapping[str, Any]) -> bool:
@@ -61,21 +63,16 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
         call_id=call_key(payload, "tool_use_id"),
         server=server,
         agent=agent_in(payload),
-        mode=_MODES.get(mode, mode),
+        mode=MODES.get(mode, mode),
     )
 
 
 def _write(effect: Effect, event: Event) -> Reply:
-    if event.kind is Kind.PERMISSION and effect.verb in (Verb.ALLOW, Verb.DENY):
-        message = {"message": effect.text} if effect.verb is Verb.DENY else {}
-        return _reply(event, decision={"behavior": effect.verb.value, **message})
+    if event.kind is Kind.PERMISSION:
+        return decision_about(effect, event)
     if effect.verb is Verb.DENY:
-        return _reply(event, permissionDecision="deny", permissionDecisionReason=effect.text)
+        return event_output(event, permissionDecision="deny", permissionDecisionReason=effect.text)
     return Reply()
-
-
-def _reply(event: Event, **output: object) -> Reply:
-    return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
 
 
 def _entries(command: str, seconds: int) -> Mapping[str, Any]:

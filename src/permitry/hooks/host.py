@@ -12,6 +12,7 @@ import attrs
 from permitry.errors import CallError
 
 __all__ = [
+    "MODES",
     "PATIENT",
     "Effect",
     "Event",
@@ -23,11 +24,16 @@ __all__ = [
     "agent_in",
     "arguments_in",
     "call_key",
+    "decision_about",
+    "event_output",
     "optional",
     "server_tool",
     "text_in",
 ]
 
+
+MODES = {"bypassPermissions": "yolo"}
+"""The modes of Claude Code and Codex that have another name here."""
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -208,6 +214,19 @@ def call_key(payload: Mapping[str, Any], call: str, agent: str = "agent_id") -> 
     """Return the id of a call, with that of the sub-agent before it: an id may occur in several agents."""
     parts = optional(payload, agent), optional(payload, call)
     return None if parts[1] is None else "/".join(each for each in parts if each)
+
+
+def decision_about(effect: Effect, event: Event) -> Reply:
+    """Return what Claude Code and Codex are answered when they are about to ask the user for a permission."""
+    if effect.verb not in (Verb.ALLOW, Verb.DENY):
+        return Reply()
+    message = {"message": effect.text} if effect.verb is Verb.DENY else {}
+    return event_output(event, decision={"behavior": effect.verb.value, **message})
+
+
+def event_output(event: Event, **output: object) -> Reply:
+    """Return an answer to an event as Claude Code and Codex read it."""
+    return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
 
 
 def server_tool(name: str, server: str | None = None) -> tuple[str | None, str]:
