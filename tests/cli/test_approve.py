@@ -15,7 +15,7 @@ from permitry.cli.main import main
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.host import Reply
-from permitry.hooks.waiting import Questions
+from permitry.hooks.waiting import Question, Questions
 
 Out = pytest.CaptureFixture[str]
 ASK = """
@@ -28,6 +28,12 @@ when.command = "make *"
 reason = "makes something"
 """
 _FOREIGN = 4_000_000
+
+
+def _open(questions: Questions) -> list[Question]:
+    """Return the questions that are open, oldest first."""
+    found = (questions.find(name) for name in questions.names())
+    return [question for question in found if question is not None]
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +99,7 @@ def test_a_call_that_is_made_again_finds_its_answer(
 ) -> None:
     """It counts once: after that the question is open again."""
     call()
-    (question,) = questions.all()
+    (question,) = _open(questions)
     _typed(monkeypatch, typed)
     assert main(["approve", question.id]) == 0
     out = call().out
@@ -105,7 +111,7 @@ def test_a_call_that_is_made_again_finds_its_answer(
 def test_another_call_does_not_find_it(call: Callable[..., Reply], questions: Questions) -> None:
     """An answer is for one call, whatever its rule."""
     call()
-    (question,) = questions.all()
+    (question,) = _open(questions)
     questions.answer(question, ToolConfirmationResponse(True))
     assert "permitry approve" in call("make y").out
 
@@ -116,7 +122,7 @@ def test_a_hook_may_wait_for_its_answer(call: Callable[..., Reply], questions: Q
 
     def respond() -> None:
         end = time.monotonic() + 20
-        while not (found := list(questions.all())) and time.monotonic() < end:
+        while not (found := _open(questions)) and time.monotonic() < end:
             time.sleep(0.05)
         questions.answer(found[0], ToolConfirmationResponse(approved, instructions="Not today."))
 
@@ -136,7 +142,7 @@ def test_what_is_not_answered_is_refused(call: Callable[..., Reply]) -> None:
 def test_an_answer_lifts_no_block(call: Callable[..., Reply], questions: Questions, tmp_path: Path) -> None:
     """A restriction that is there by now counts."""
     call()
-    questions.answer(next(questions.all()), ToolConfirmationResponse(True))
+    questions.answer(_open(questions)[0], ToolConfirmationResponse(True))
     (tmp_path / "rules.toml").write_text(ASK.replace("confirm", "block"))
     assert "was blocked" in call().out
 
@@ -146,7 +152,7 @@ def test_a_permission_makes_no_run_of_a_no(call: Callable[..., Reply], questions
     call()
     (tmp_path / "rules.toml").write_text(ASK.replace("confirm", "allow"))
     assert "permitry approve" in call().out
-    questions.answer(next(questions.all()), ToolConfirmationResponse(False, instructions="Never."))
+    questions.answer(_open(questions)[0], ToolConfirmationResponse(False, instructions="Never."))
     assert "Never." in call().out
     assert call().out == ""
 
@@ -154,7 +160,7 @@ def test_a_permission_makes_no_run_of_a_no(call: Callable[..., Reply], questions
 def test_only_a_human_at_a_terminal_answers(call: Callable[..., Reply], questions: Questions, capsys: Out) -> None:
     """A program that the agent has started has none."""
     call()
-    assert main(["approve", next(questions.all()).id]) == 4
+    assert main(["approve", _open(questions)[0].id]) == 4
     assert "at a terminal" in capsys.readouterr().err
 
 
@@ -163,7 +169,7 @@ def test_no_one_below_the_host_answers(
 ) -> None:
     """It could be the agent."""
     call()
-    question = next(questions.all())
+    question = _open(questions)[0]
     questions.open(attrs.evolve(question, above=[_FOREIGN, os.getppid()]))
     _typed(monkeypatch, "y")
     assert main(["approve", question.id]) == 4
@@ -177,7 +183,7 @@ def test_an_unknown_question_is_an_error(call: Callable[..., Reply], capsys: Out
     """A name leads out of no folder."""
     call()
     assert main(["approve", name]) == 4
-    assert "no open question" in capsys.readouterr().err
+    assert "is not open" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -188,7 +194,7 @@ def test_a_damaged_question_hides_no_other(
 ) -> None:
     """It is reported, and the others are listed and answered."""
     call()
-    question = next(questions.all())
+    question = _open(questions)[0]
     path = questions.folder / "0bad.question"
     if text == "link":
         path.symlink_to("nowhere")

@@ -110,8 +110,9 @@ def _answered(home: Path, response: ToolConfirmationResponse) -> threading.Threa
 
     def respond() -> None:
         end = time.monotonic() + 60
-        while not (found := list(questions.all())) and time.monotonic() < end:
+        while not (found := [questions.find(name) for name in questions.names()]) and time.monotonic() < end:
             time.sleep(0.2)
+        assert found[0] is not None
         questions.answer(found[0], response)
 
     thread = threading.Thread(target=respond)

@@ -35,7 +35,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         return ExitCode.OK
     question = _found(questions, options.id) if options.id.isalnum() else None
     if question is None:
-        raise PermitryError(f"there is no open question `{one_line(options.id)}`")
+        raise PermitryError(f"the question `{one_line(options.id)}` is not open")
     _check_asker(question)
     for key, value in (("host", question.host), ("folder", question.folder), ("agent", question.agent)):
         print(f"{key + ':':<9}{one_line(value)}")
@@ -48,18 +48,15 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 def _lines(questions: Questions) -> list[str]:
     """Return a line for each open question; one that is damaged is reported, and keeps no other from being listed."""
-    try:
-        return [_line(each) for each in questions.all()]
-    except _DAMAGED:
-        lines: list[str] = []
-        for name in sorted(path.stem for path in questions.folder.glob("*.question")):
-            try:
-                question = _found(questions, name)
-            except PermitryError as error:
-                tell([str(error)])
-            else:
-                lines += [] if question is None else [_line(question)]
-        return lines
+    lines: list[str] = []
+    for name in questions.names():
+        try:
+            question = _found(questions, name)
+        except PermitryError as error:
+            tell([str(error)])
+        else:
+            lines += [] if question is None else [_line(question)]
+    return lines
 
 
 def _found(questions: Questions, name: str) -> Question | None:

@@ -58,15 +58,13 @@ class Questions:
         self._make()
         self._put(question.id + _QUESTION, attrs.asdict(question))
 
-    def all(self) -> Iterator[Question]:
-        """Yield the questions that are open, oldest first."""
+    def names(self) -> list[str]:
+        """Return the ids of the questions that are kept, oldest first; some may be late."""
         if not self.folder.exists():
-            return
+            return []
         self._make()
-        for path in sorted(self.folder.glob(f"*{_QUESTION}"), key=lambda path: path.stat().st_mtime):
-            question = self.find(path.name.removesuffix(_QUESTION))
-            if question is not None:
-                yield question
+        paths = sorted(self.folder.glob(f"*{_QUESTION}"), key=lambda path: path.lstat().st_mtime)
+        return [path.name.removesuffix(_QUESTION) for path in paths]
 
     def find(self, name: str) -> Question | None:
         """Return an open question by its id; None for one that is closed or late."""

@@ -37,7 +37,7 @@ def test_an_answer_counts_once(questions: Questions) -> None:
         questions.answer(question, answer)
         assert questions.take("a1", "d1") == answer
         assert questions.take("a1", "d1") is None
-        assert list(questions.all()) == []
+        assert questions.names() == []
 
 
 def test_an_answer_is_for_one_call(questions: Questions) -> None:
@@ -60,7 +60,8 @@ def test_a_question_is_answered_once(questions: Questions) -> None:
 def test_a_late_answer_counts_for_nothing(questions: Questions) -> None:
     """Whether the human or the agent comes late."""
     questions.open(late := _question(seconds=-1))
-    assert list(questions.all()) == []
+    assert questions.names() == ["a1"]
+    assert questions.find("a1") is None
     with pytest.raises(LedgerError):
         questions.answer(late, YES)
     questions.open(question := _question(seconds=0.2))
@@ -118,12 +119,12 @@ def test_the_folder_is_the_users_alone(questions: Questions) -> None:
     with pytest.raises(PermitryError, match="you alone"):
         questions.open(_question("b2"))
     with pytest.raises(PermitryError, match="you alone"):
-        list(questions.all())
+        questions.names()
 
 
 def test_there_are_no_questions_before_the_first() -> None:
     """And no folder is made for that."""
-    assert list(Questions(Path("/nowhere/questions")).all()) == []
+    assert Questions(Path("/nowhere/questions")).names() == []
 
 
 def test_the_same_call_of_the_same_agent_has_the_same_question() -> None:
