@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from permitry.adapters._outcomes import answer_of, checked, running, settled
+from permitry.adapters._outcomes import answer_of, running, settled
 from permitry.audit.record import MemoryRecorder
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -14,7 +14,7 @@ from permitry.session import Session
 
 
 def _permit(guard: Guard) -> Permit:
-    outcome = checked(guard, guard.call("look", {"path": "a"}, call_id="c1"))
+    outcome = settled(guard.check(guard.call("look", {"path": "a"}, call_id="c1")))
     assert isinstance(outcome, Permit)
     return outcome
 
@@ -58,7 +58,7 @@ def test_a_run_that_fails_or_crashes_is_recorded_as_such(guard: Guard) -> None:
     with running(_permit(guard)) as run:
         assert not isinstance(run, Refusal)
         run.done(ok=False)
-    other = checked(guard, guard.call("look", {"path": "b"}))
+    other = settled(guard.check(guard.call("look", {"path": "b"})))
     assert isinstance(other, Permit)
     with pytest.raises(OSError, match="gone"), running(other):
         raise OSError("gone")
@@ -98,10 +98,10 @@ def test_a_start_that_is_not_recorded_is_raised() -> None:
 def test_a_guard_without_another_way_of_asking_asks() -> None:
     """One that would leave the call to its host is refused."""
     guard = Guard()
-    assert isinstance(checked(guard, guard.call("look", {})), Ask)
+    assert isinstance(settled(guard.check(guard.call("look", {}))), Ask)
     silent = Guard(unmatched="silence")
-    with pytest.raises(ValueError, match="no other way of asking"):
-        checked(silent, silent.call("look", {}))
-    with pytest.raises(ValueError, match="no other way of asking"):
+    with pytest.raises(ValueError, match="nothing else asks"):
+        settled(silent.check(silent.call("look", {})))
+    with pytest.raises(ValueError, match="nothing else asks"):
         settled(silent.inline(silent.call("look", {})))
     assert isinstance(settled(guard.inline(guard.call("look", {}))), Refusal)

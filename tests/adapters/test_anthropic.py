@@ -132,9 +132,9 @@ def test_what_the_runner_does_not_call_cannot_be_guarded() -> None:
 
 
 def test_a_guard_that_leaves_calls_to_its_host_runs_nothing() -> None:
-    """There is no other way of asking here; the runner makes a result of every error."""
+    """Nothing else asks here; the runner makes a result of every error."""
     shown = _shown([guarded(beta_tool(_look), Guard(unmatched="silence"))], [Made("_look", "a")])
-    assert "no other way of asking" in shown[0]
+    assert "nothing else asks" in shown[0]
 
 
 def test_a_tool_that_fails_is_recorded_as_such() -> None:

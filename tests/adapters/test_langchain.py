@@ -280,7 +280,7 @@ def test_each_thread_of_the_graph_has_its_guard() -> None:
 
 
 def test_a_guard_that_leaves_calls_to_its_host_runs_nothing() -> None:
-    """There is no other way of asking here."""
+    """Nothing else asks here."""
     agent = _agent(Guard(unmatched="silence"), [Tools().look], [Made("look", "a")])
-    with pytest.raises(ValueError, match="no other way of asking"):
+    with pytest.raises(ValueError, match="nothing else asks"):
         agent.invoke({"messages": []}, _config())

@@ -196,9 +196,9 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
 
 
 def test_a_guard_that_leaves_calls_to_its_host_runs_nothing() -> None:
-    """There is no other way of asking here."""
+    """Nothing else asks here."""
     tools, functions = _look_and_write()
-    with pytest.raises(UserError, match="no other way of asking"):
+    with pytest.raises(UserError, match="nothing else asks"):
         _run(_agent(Guard(unmatched="silence"), functions, [Made("look", "a")]), "go")
     assert not tools.ran
 

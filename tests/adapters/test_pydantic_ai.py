@@ -239,8 +239,8 @@ def _never(_: object) -> ToolConfirmationResponse:
 
 
 def test_a_guard_that_leaves_calls_to_its_host_runs_nothing() -> None:
-    """There is no other way of asking here."""
+    """Nothing else asks here."""
     tools, functions = _look_and_write()
-    with pytest.raises(ValueError, match="no other way of asking"):
+    with pytest.raises(ValueError, match="nothing else asks"):
         _agent(Guard(unmatched="silence"), functions, [Made("look", "a")]).run_sync("go")
     assert not tools.ran

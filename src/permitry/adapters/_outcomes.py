@@ -2,24 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from typing import Any, overload
 
 import attrs
 
+from permitry.confirm.refusal import already_handled
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.core.call import ToolCall
-from permitry.core.spec import ToolSpec
 from permitry.errors import ReplayError
-from permitry.guard import Guard
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
 
-__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "checked", "running", "settled"]
+__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "running", "settled"]
 
 APPROVED = ToolConfirmationResponse(approved=True)
 CHANGED = Refusal("The rules have changed, so the call did not run. Make it again if you need it.", Cause.NOT_ASKED)
-SILENT = 'there is no other way of asking here: use a Guard without unmatched="silence"'
-
-_HANDLED = Refusal("This very call was handled before, so it did not run again.", Cause.HANDLED)
+SILENT = 'nothing else asks here: use a Guard without unmatched="silence"'
 
 
 def answer_of(value: object) -> ToolConfirmationResponse:
@@ -37,22 +33,12 @@ def answer_of(value: object) -> ToolConfirmationResponse:
     return ToolConfirmationResponse(approved=False, instructions="(The answer could not be read.)")
 
 
-def checked(
-    guard: Guard, call: ToolCall | Refusal, spec: ToolSpec | None = None, *, asked: bool = False
-) -> Permit | Refusal | Ask:
-    """Check a call for a host that has no other way of asking.
-
-    Raises: `ValueError` where the guard leaves the call to its host.
-    """
-    match guard.check(call, spec, asked=asked):
-        case Silence():
-            raise ValueError(SILENT)
-        case outcome:
-            return outcome
-
-
-def settled(outcome: Permit | Refusal | Silence) -> Permit | Refusal:
-    """Return the outcome of a call that a human was asked about if need be.
+@overload
+def settled(outcome: Permit | Refusal | Silence) -> Permit | Refusal: ...
+@overload
+def settled(outcome: Permit | Refusal | Ask | Silence) -> Permit | Refusal | Ask: ...
+def settled(outcome: Permit | Refusal | Ask | Silence) -> Permit | Refusal | Ask:
+    """Return what a guard says about a call, for a host where nothing else asks.
 
     Raises: `ValueError` where the guard leaves the call to its host.
     """
@@ -84,7 +70,7 @@ def running(outcome: Permit | Refusal) -> Iterator[Run | Refusal]:
     try:
         arguments = outcome.take()
     except ReplayError:
-        yield _HANDLED
+        yield Refusal(already_handled(outcome.call), Cause.HANDLED)
         return
     with ExitStack() as stack:
         stack.push(outcome.__exit__)

@@ -8,6 +8,7 @@ from claude_agent_sdk import HookMatcher
 
 from permitry.adapters._outcomes import settled
 from permitry.capabilities import Capabilities
+from permitry.confirm.refusal import already_handled
 from permitry.errors import ReplayError
 from permitry.guard import Guard
 from permitry.outcome import Permit, Refusal
@@ -38,7 +39,7 @@ def guard_hooks(
         try:
             arguments = outcome.take()
         except ReplayError:
-            return _answer("deny", permissionDecisionReason="This very call was handled before.")
+            return _answer("deny", permissionDecisionReason=already_handled(outcome.call))
         running[key] = outcome
         return _answer("allow", updatedInput=arguments)
 

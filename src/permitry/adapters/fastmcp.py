@@ -18,7 +18,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from permitry.adapters._outcomes import CHANGED, checked, running
+from permitry.adapters._outcomes import CHANGED, running, settled
 from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -74,7 +74,7 @@ class GuardMiddleware(Middleware):
         if spec is None or not self._could_run(guard, spec):
             raise ToolError(f"Unknown tool: {made.name!r}")
         call = guard.call(made.name, made.arguments or {}, server=self._server)
-        outcome = _answered(guard, call, spec, made) if _is_answer(made) else checked(guard, call, spec)
+        outcome = _answered(guard, call, spec, made) if _is_answer(made) else settled(guard.check(call, spec))
         if isinstance(outcome, Ask):
             if _is_modern(host):
                 return InputRequiredToolResult(_question(outcome))
@@ -146,7 +146,7 @@ def _answered(guard: Guard, call: ToolCall | Refusal, spec: ToolSpec, made: Call
 async def _elicited(host: Context, ask: Ask) -> ToolConfirmationResponse:
     try:
         return _response(await host.session.elicit(_message(ask), _FORM, host.request_id))
-    except Exception:  # noqa: BLE001 -- whatever keeps the client from asking, there is no yes
+    except Exception:  # noqa: BLE001 -- whatever keeps the client from asking, the answer is no
         return _NO_ANSWER
 
 

@@ -11,7 +11,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from permitry.adapters._outcomes import CHANGED, Run, answer_of, checked, running
+from permitry.adapters._outcomes import CHANGED, Run, answer_of, running, settled
 from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
 from permitry.guard import Guard
@@ -57,7 +57,7 @@ class GuardMiddleware(AgentMiddleware[GuardState, Any, Any]):
         guard = self._of_thread()
         message = next((each for each in reversed(state["messages"]) if isinstance(each, AIMessage)), None)
         calls = [_call(guard, made) for made in message.tool_calls] if message else []
-        asked = [outcome for outcome in (checked(guard, call) for call in calls) if isinstance(outcome, Ask)]
+        asked = [outcome for outcome in (settled(guard.check(call)) for call in calls) if isinstance(outcome, Ask)]
         return {"permitry_asked": [_key(ask.call) for ask in asked]}
 
     def wrap_tool_call(
@@ -82,7 +82,7 @@ class GuardMiddleware(AgentMiddleware[GuardState, Any, Any]):
         guard = self._of_thread()
         call = _call(guard, request.tool_call)
         is_asked = isinstance(call, ToolCall) and _key(call) in (request.state.get("permitry_asked") or ())
-        outcome = checked(guard, call, asked=is_asked)
+        outcome = settled(guard.check(call, asked=is_asked))
         if not isinstance(outcome, Ask):
             return outcome
         if not is_asked:

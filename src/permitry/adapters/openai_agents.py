@@ -11,7 +11,7 @@ from agents.items import ToolApprovalItem
 from agents.mcp import MCPServer, MCPUtil
 from agents.tool_context import ToolContext
 
-from permitry.adapters._outcomes import checked, running
+from permitry.adapters._outcomes import running, settled
 from permitry.capabilities import Capabilities
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -73,7 +73,7 @@ class _Guarded:
 
     def check(self, arguments: dict[str, Any] | str, call_id: str, *, asked: bool = False) -> Permit | Refusal | Ask:
         call = self._guard.call(self._tool.name, arguments, call_id=call_id, server=self._server)
-        return checked(self._guard, call, asked=asked)
+        return settled(self._guard.check(call, asked=asked))
 
     async def needs_approval(self, context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str) -> bool:
         if isinstance(self.check(arguments, call_id), Ask):

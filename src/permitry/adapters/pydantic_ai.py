@@ -17,7 +17,7 @@ from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from permitry.adapters._outcomes import APPROVED, checked, running
+from permitry.adapters._outcomes import APPROVED, running, settled
 from permitry.capabilities import Capabilities
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -61,7 +61,7 @@ class _Guarded(WrapperToolset[Any]):
             return await self.wrapped.call_tool(name, permitted, ctx, tool)
 
     def _settled(self, call: ToolCall | Refusal, ctx: RunContext[Any]) -> Permit | Refusal:
-        outcome = checked(self.guard, call, asked=ctx.tool_call_approved)
+        outcome = settled(self.guard.check(call, asked=ctx.tool_call_approved))
         if not isinstance(outcome, Ask):
             return outcome
         if ctx.tool_call_approved:
@@ -83,7 +83,7 @@ def answered(
         asked = requests.metadata.get(part.tool_call_id, {})
         # A tool that is declared to need approval is asked about before its arguments are read.
         arguments = asked["arguments"] if "pending_id" in asked else part.args_as_dict()
-        outcome = checked(guard, guard.call(part.tool_name, arguments, call_id=part.tool_call_id), asked=True)
+        outcome = settled(guard.check(guard.call(part.tool_name, arguments, call_id=part.tool_call_id), asked=True))
         if isinstance(outcome, Ask):
             outcome = guard.answer(outcome.id, answer(outcome.request))
         results.approvals[part.tool_call_id] = (
