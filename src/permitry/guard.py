@@ -101,7 +101,7 @@ class Guard(Questions):
         such as one that it stored before a restart: whatever the rules say by now, the call is asked about at least.
 
         A call that is left to the host is decided each time, as it may run each time, and so is one of which the guard
-        learns that it was asked about. What is decided again counts again for budgets, and is never less strict.
+        learns that it was asked about. What is decided again counts again for budgets, never less strictly.
 
         Raises: `ValueError` for the declaration of another tool.
         """
@@ -191,7 +191,7 @@ class Guard(Questions):
         call = self._resolved(call)
         with self.session.lock:
             kept = self._kept(call)
-            if kept is None or isinstance(kept, Silence) or (is_asked and self._is_withdrawn(kept)):
+            if kept is None or isinstance(kept, Silence) or (is_asked and self._withdraw(kept)):
                 kept = self._first_decided(call, spec, kept, is_given=is_given, is_asked=is_asked)
                 self.handled.keep(self._asker, call, kept, is_open=type(kept) is Pending)
             return kept
@@ -254,8 +254,8 @@ class Guard(Questions):
         except FullLedgerError as error:
             return self._refused(call, spec, too_many_questions(decision, str(error)), Cause.QUESTIONS)
 
-    def _is_withdrawn(self, outcome: Decided) -> bool:
-        """Return whether a permit that no human gave is withdrawn, so that its call can be asked about."""
+    def _withdraw(self, outcome: Decided) -> bool:
+        """Withdraw a permit that no human gave, so that its call is asked about; return whether that worked."""
         if not isinstance(outcome, Ready) or outcome.is_approved:
             return False
         try:

@@ -43,7 +43,7 @@ class ToolHandler(Guard):
     session: Session = attrs.field(factory=Session)
     policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=check_policy)
     notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
-    # There is no other way of asking than that of the handler.
+    # Nothing asks but the handler.
     unmatched: Literal["confirm"] = attrs.field(default="confirm", init=False, on_setattr=attrs.setters.frozen)
     registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)

@@ -549,7 +549,7 @@ def test_a_call_that_is_left_to_the_host_needs_no_new_id() -> None:
 
 
 def test_a_handler_is_never_silent() -> None:
-    """It has no other way of asking, whatever is set."""
+    """Nothing else asks there, whatever is set."""
     handler: Any = ToolHandler(policy=load_policy(_RULES))
     with pytest.raises(AttributeError):
         handler.unmatched = "silence"

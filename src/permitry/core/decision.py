@@ -71,7 +71,7 @@ class Decision:
 
     @property
     def is_question_of_rule(self) -> bool:
-        """Whether a rule asks, so that remembering the tool does not keep the next call from being asked about."""
+        """Whether a rule asks, and not the lack of one: it asks again, even where the tool is remembered."""
         return self.verdict is Verdict.CONFIRM and self.phase is not Phase.DEFAULT
 
     def __bool__(self) -> NoReturn:

@@ -36,7 +36,7 @@ class AuthorizedCall:
     __slots__ = ("__weakref__",)
 
     def __init__(self) -> None:
-        raise TypeError("an AuthorizedCall is created by a ToolHandler, never built")
+        raise TypeError("an AuthorizedCall is created by a Guard, never built")
 
     def __copy__(self) -> NoReturn:
         raise TypeError("an AuthorizedCall cannot be copied")

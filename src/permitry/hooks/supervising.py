@@ -22,7 +22,7 @@ def supervised(work: Callable[[], Reply], fail: Callable[[str], Reply], seconds:
     """Return what `work` returns, or the reply of `fail` if it raises, dies, or takes longer than `seconds`."""
     if not 0 < seconds <= _LONGEST:
         return fail(f"a deadline is more than 0 seconds, and at most {_LONGEST}")
-    # Where a host ignores this signal, so does its hook, and then there is no child to wait for.
+    # Where a host ignores this signal, so does its hook, and then a child leaves nothing to wait for.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     reading, writing = os.pipe()
     child = os.fork()

@@ -57,7 +57,7 @@ def _in_disguise() -> object:
 
 def test_it_cannot_be_built() -> None:
     """The class refuses to make one."""
-    with pytest.raises(TypeError, match="created by a ToolHandler, never built"):
+    with pytest.raises(TypeError, match="created by a Guard, never built"):
         AuthorizedCall()
 
 

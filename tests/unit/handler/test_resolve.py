@@ -175,7 +175,7 @@ def test_an_edit_that_the_tool_cannot_take_says_so() -> None:
 
     def check(given: dict[str, Any]) -> None:
         if given["to"] == "nowhere":
-            raise ToolError("there is no such place")
+            raise ToolError("the place is unknown")
 
     def low(given: dict[str, Any]) -> dict[str, Any]:
         return {"to": given["to"].lower()}
