@@ -2,7 +2,7 @@
 
 The blocks of one page run in order in one scratch folder that holds copies of `golden/` and `rules/`:
 
-- `python` is executed, `pycon` is a doctest;
+- `python` is executed, `pycon` is a doctest; after a line `<!-- needs: MODULE -->`, only where that is installed;
 - `toml`, `json` and `jsonl` after a line `<!-- file: NAME -->` are written to that file; other `toml` must load;
 - `console` holds commands after `$ ` and their whole output, standard error included; `...` means anything.
 
@@ -11,6 +11,7 @@ The blocks of one page run in order in one scratch folder that holds copies of `
 
 import doctest
 import importlib
+import importlib.util
 import os
 import pkgutil
 import re
@@ -30,7 +31,8 @@ from permitry.config.schema import WhenTable
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
-    r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+    r"(?:<!-- (?:file: (?P<file>\S+)|needs: (?P<needs>\S+)) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
 )
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
 CHECKER = doctest.OutputChecker()
@@ -49,6 +51,14 @@ def skip_without_framework(name: str) -> None:
     """Skip the test of a page or module whose framework is not installed."""
     if name in FRAMEWORKS:
         pytest.importorskip(FRAMEWORKS[name], reason="an environment of its own: tests/adapters/run_all.sh")
+
+
+def is_installed(module: str) -> bool:
+    """Return whether a block can run: the recipes of a page need a framework each."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def page_name(page: Path) -> str:
@@ -150,7 +160,8 @@ def test_every_example_runs(page: Path, scratch: Scratch) -> None:
         if match["language"] == "sh":
             assert page.name == "README.md"
             continue
-        scratch.run(match["language"], match["text"], match["file"])
+        if match["needs"] is None or is_installed(match["needs"]):
+            scratch.run(match["language"], match["text"], match["file"])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
