@@ -16,6 +16,8 @@ pytest.importorskip("smolagents", reason="an environment of its own: tests/adapt
 
 from smolagents import ChatMessage, CodeAgent, MessageRole, Model, ToolCallingAgent, tool
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
+from smolagents.monitoring import AgentLogger, LogLevel
+from smolagents.remote_executors import RemotePythonExecutor
 from tests.adapters.recipe import Foreign, cases, check_that_nothing_runs_by_mistake, recipe
 
 SECTION = "smolagents"
@@ -101,3 +103,20 @@ def test_the_agent_keeps_what_the_guard_says(case: conformance.Case, host: _Host
 def test_nothing_runs_by_mistake() -> None:
     """The framework makes a result of an error, and goes on."""
     check_that_nothing_runs_by_mistake(_Host())
+
+
+def test_no_tool_is_sent_to_a_remote_executor() -> None:
+    """It would be rebuilt there from its source, and run without a guard."""
+    sent: list[str] = []
+
+    class _Elsewhere(RemotePythonExecutor):
+        def install_packages(self, additional_imports: list[str]) -> list[str]:
+            return additional_imports
+
+        def run_code_raise_errors(self, code: str) -> Foreign:
+            sent.append(code)
+
+    executor = _Elsewhere([], AgentLogger(LogLevel.OFF))
+    with pytest.raises(TypeError, match="elsewhere"):
+        executor.send_tools({each.name: each for each in _guarded(Guard(), Tools())})
+    assert sent == []
