@@ -52,7 +52,8 @@ class _Host:
             if not response.is_approval:
                 content = {"approved": False, "instructions": response.instructions}
                 return ElicitResult(action="accept", content=content)
-            return ElicitResult(action="accept", content={"approved": True})
+            edited = {} if response.arguments is None else {"arguments": json.dumps(response.arguments)}
+            return ElicitResult(action="accept", content={"approved": True, **edited})
 
         server = _server(guard, tools.look, tools.write)
         async with Client(server, mode=self.mode, elicitation_handler=answer) as client:
@@ -141,6 +142,31 @@ def test_only_a_yes_is_a_yes(mode: str, result: ElicitResult[Any]) -> None:
     (shown,) = _called(_server(Guard(), tools.write), mode, Made("write", "a"), answer=answer)
     assert "The user declined the call" in shown
     assert not tools.ran
+
+
+@_MODES
+@pytest.mark.parametrize("edited", ['{"path"', '["b"]', '"b"', '{"path": "b", "path": "c"}', "null", "no", "  "])
+def test_an_edit_that_cannot_be_read_is_a_no(mode: str, edited: str) -> None:
+    """What the user wanted is not known, so that the call does not run as it was either."""
+    tools = Tools()
+
+    async def answer(*_: object) -> ElicitResult[Any]:
+        return ElicitResult(action="accept", content={"approved": True, "arguments": edited})
+
+    (shown,) = _called(_server(Guard(), tools.write), mode, Made("write", "a"), answer=answer)
+    assert "The edited arguments could not be read." in shown
+    assert not tools.ran
+
+
+@_MODES
+def test_a_form_whose_field_is_left_empty_is_no_edit(mode: str) -> None:
+    """Some clients send every field."""
+    tools = Tools(started=[("write", "a")])
+
+    async def answer(*_: object) -> ElicitResult[Any]:
+        return ElicitResult(action="accept", content={"approved": True, "instructions": "", "arguments": ""})
+
+    assert _called(_server(Guard(), tools.write), mode, Made("write", "a"), answer=answer) == ["wrote a"]
 
 
 @_MODES

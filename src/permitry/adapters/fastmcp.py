@@ -23,13 +23,15 @@ from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.json_values import parse_json
 from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit, Refusal
 
 __all__ = ["CAPABILITIES", "GuardMiddleware"]
 
-CAPABILITIES = Capabilities(asks="inline", edits=False, in_parallel=True, sees_text=False)
+CAPABILITIES = Capabilities(asks="inline", in_parallel=True, sees_text=False)
 
 _KEY = "permitry"
 _FORM = {
@@ -37,10 +39,13 @@ _FORM = {
     "properties": {
         "approved": {"type": "boolean", "title": "Allow this call"},
         "instructions": {"type": "string", "title": "What should be done instead"},
+        # A form has no field for an object.
+        "arguments": {"type": "string", "title": "Other arguments to run it with, as JSON"},
     },
     "required": ["approved"],
 }
 _NO_ANSWER = ToolConfirmationResponse(approved=False, instructions="(The client could not ask its user.)")
+_BAD_EDIT = ToolConfirmationResponse(approved=False, instructions="(The edited arguments could not be read.)")
 
 
 class GuardMiddleware(Middleware):
@@ -156,4 +161,13 @@ def _response(result: object) -> ToolConfirmationResponse:
         return _NO_ANSWER
     content = result.content or {}
     is_yes = result.action == "accept" and content.get("approved") is True
-    return ToolConfirmationResponse(approved=is_yes, instructions=str(content.get("instructions") or ""))
+    words, edited = str(content.get("instructions") or ""), content.get("arguments") or None
+    if not is_yes or edited is None:
+        return ToolConfirmationResponse(approved=is_yes, instructions=words)
+    try:
+        arguments = parse_json(str(edited))
+    except CallError:
+        return _BAD_EDIT
+    if not isinstance(arguments, dict):
+        return _BAD_EDIT
+    return ToolConfirmationResponse(approved=True, instructions=words, arguments=arguments)
