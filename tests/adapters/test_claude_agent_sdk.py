@@ -23,9 +23,11 @@ from permitry.testing.conformance import Made, Progress, Tools
 
 pytest.importorskip("claude_agent_sdk", reason="an environment of its own: tests/adapters/run_all.sh")
 
-from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, create_sdk_mcp_server, tool
+from claude_agent_sdk import AgentDefinition, ClaudeAgentOptions, ClaudeSDKClient, create_sdk_mcp_server, tool
 
 from permitry.adapters.claude_agent_sdk import CAPABILITIES, guard_hooks
+
+_TASK = "Look into it."
 
 
 def _events(calls: Sequence[Made]) -> Iterator[dict[str, Any]]:
@@ -37,7 +39,7 @@ def _events(calls: Sequence[Made]) -> Iterator[dict[str, Any]]:
     yield {"type": "message_start", "message": start}
     blocks: list[tuple[Any, Any]] = [
         (
-            {"type": "tool_use", "id": f"toolu_{made.call_id}", "name": f"mcp__t__{made.tool}", "input": {}},
+            {"type": "tool_use", "id": f"toolu_{made.call_id}", "name": _shown(made.tool), "input": {}},
             {"type": "input_json_delta", "partial_json": made.json},
         )
         for made in calls
@@ -51,9 +53,13 @@ def _events(calls: Sequence[Made]) -> Iterator[dict[str, Any]]:
     yield {"type": "message_stop"}
 
 
+def _shown(tool: str) -> str:
+    return tool if tool == "Agent" else f"mcp__t__{tool}"
+
+
 @contextmanager
-def _model(calls: Sequence[Made], shown: list[str]) -> Iterator[str]:
-    """Serve a model that makes the calls, notes what it is shown of them, and ends."""
+def _model(calls: Sequence[Made], shown: list[str], helps: Sequence[Made] = ()) -> Iterator[str]:
+    """Serve a model that makes the calls, notes what it is shown of them, and ends; a sub-agent's makes `helps`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -61,13 +67,14 @@ def _model(calls: Sequence[Made], shown: list[str]) -> Iterator[str]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             parts = [part for each in body["messages"] if isinstance(each["content"], list) for part in each["content"]]
             results = [part for part in parts if part["type"] == "tool_result"]
-            if results:
+            made = helps if _TASK in json.dumps(body["messages"][0]) else calls
+            if results and made is (helps or calls):
                 shown[:] = [json.dumps(result["content"]) for result in results]
             is_first = body.get("tools") and not results
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
             self.end_headers()
-            for event in _events(calls if is_first else ()):
+            for event in _events(made if is_first else ()):
                 self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
 
         def log_message(self, *_: object) -> None:
@@ -98,10 +105,11 @@ class _Host:
     home: Path
     capabilities: Capabilities = CAPABILITIES
     timeout: float = 60
+    helps: Sequence[Made] = ()
 
     def run(self, guard: Guard, tools: Tools, calls: Sequence[Made]) -> Progress:
         shown: list[str] = []
-        with _model(calls, shown) as url:
+        with _model(calls, shown, self.helps) as url:
             asyncio.run(asyncio.wait_for(self._run(guard, tools, url), 60))
         return Progress(tuple(shown))
 
@@ -109,7 +117,8 @@ class _Host:
         options = ClaudeAgentOptions(
             hooks=guard_hooks(guard, names={"mcp__t__look": "look", "mcp__t__write": "write"}, timeout=self.timeout),
             # Claude Code itself lets all of them run: whatever the guard does not stop would.
-            allowed_tools=["mcp__t__look", "mcp__t__write"],
+            allowed_tools=["mcp__t__look", "mcp__t__write", "Agent"],
+            agents={"helper": AgentDefinition("helps", "You help.")},
             mcp_servers={"t": create_sdk_mcp_server("t", tools=[_tool(tools.look), _tool(tools.write)])},
             model="claude-sonnet-4-5",
             setting_sources=[],
@@ -180,6 +189,17 @@ def test_a_guard_that_takes_too_long_runs_nothing(tmp_path: Path) -> None:
 
     tools, shown = _played(Guard(channel=Slow()), tmp_path, Made("write", "a"), timeout=1)
     assert (tools.ran, len(shown)) == ([], 1)
+
+
+def test_the_calls_of_a_sub_agent_are_guarded(tmp_path: Path) -> None:
+    """Although their ids are those of the main agent's calls."""
+    task = json.dumps({"description": "help", "prompt": _TASK, "subagent_type": "helper", "run_in_background": False})
+    helps = (Made("look", "a", "c1"), Made("look", "secret", "c2"))
+    guard = Guard(conformance.CASES[0].policy, channel=CallbackChannel(lambda _: _YES))
+    tools, shown = _played(guard, tmp_path, Made("Agent", "", "c1", text=task), helps=helps)
+    assert tools.ran == [("look", "a")]
+    assert "looked at a" in shown[0]
+    assert "Secrets are off limits." in shown[1]
 
 
 def _before(guard: Guard, **given: object) -> Any:  # noqa: ANN401 -- the output of a hook
