@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import attrs
 import pytest
 
+from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.guard import Guard
@@ -100,3 +101,16 @@ def test_the_agent_keeps_what_the_guard_says(case: conformance.Case) -> None:
 def test_nothing_runs_by_mistake() -> None:
     """The framework makes a result of an error, and goes on."""
     check_that_nothing_runs_by_mistake(_Host())
+
+
+class _Failing(Tools):
+    def look(self, path: str) -> str:
+        """Show a file."""
+        raise KeyError(path)
+
+
+def test_a_tool_that_fails_is_recorded_as_such() -> None:
+    """The framework makes a result of its error."""
+    recorder = MemoryRecorder()
+    _Host().run(Guard(conformance.CASES[0].policy, recorder=recorder), _Failing(), [Made("look", "a")])
+    assert [each["outcome"] for each in recorder.records if each["event"] == "finished"] == ["failed"]
