@@ -31,7 +31,7 @@ done
 
 # The recipes of docs/how-to/other-frameworks.md: a test takes them from the page.
 for name in google-adk strands-agents crewai smolagents llama-index-core inspect-ai agent-framework-core haystack-ai agno \
-  autogen-agentchat; do
+  autogen-agentchat mcp; do
   printf '\n== the recipe for %s\n' "$name"
   environment=$folder/$name
   [ -x "$environment/bin/python" ] || "${PYTHON:-python3}" -m venv "$environment"
