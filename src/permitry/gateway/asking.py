@@ -1,0 +1,87 @@
+"""How the user of an MCP client is asked about a call, and what counts as an answer."""
+
+import contextvars
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+import mcp_types as types
+
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.texts import one_line, visible
+
+__all__ = ["ANSWER", "ClientChannel", "can_ask", "read_answer", "the_form"]
+
+ANSWER = "permitry.answer"
+"""The key of the question among the requests for input."""
+_LONGEST = 8_000
+_FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "approve": {"type": "boolean", "title": "Run this call?"},
+        "instructions": {"type": "string", "title": "What the agent should do instead (optional)"},
+    },
+    "required": ["approve"],
+}
+
+Ask: TypeAlias = Callable[[ToolConfirmationRequest], Awaitable[ToolConfirmationResponse | None]]
+
+
+@attrs.define(eq=False)
+class ClientChannel:
+    """Asks through the client whose request is being handled, if it can be asked at all."""
+
+    _current: contextvars.ContextVar[Ask | None] = attrs.field(init=False)
+
+    @_current.default
+    def _no_one(self) -> contextvars.ContextVar[Ask | None]:
+        return contextvars.ContextVar("permitry-gateway-client", default=None)
+
+    def use(self, ask: Ask | None) -> None:
+        """Ask by `ask` for the rest of the request that this task handles."""
+        self._current.set(ask)
+
+    def ask(self, request: ToolConfirmationRequest) -> None:
+        """Return None: a client can only be awaited."""
+
+    async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return the answer of the client's user, or None."""
+        ask = self._current.get()
+        return None if ask is None else await ask(request)
+
+
+def can_ask(capabilities: types.ClientCapabilities | None) -> bool:
+    """Return whether a client shows forms to its user; an older one says so without naming a mode."""
+    elicitation = None if capabilities is None else capabilities.elicitation
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def the_form(request: ToolConfirmationRequest, *why: str) -> types.ElicitRequestFormParams:
+    """Return the question about a call as a form, with the reasons `why` or that of the request.
+
+    Each is on one line, and nothing in it is invisible: no text of a server or a model looks like another part of it.
+    """
+    arguments = visible(json.dumps(request.call.to_dict(), ensure_ascii=False, indent=2))
+    if len(arguments) > _LONGEST:
+        half = _LONGEST // 2
+        hidden = len(arguments) - 2 * half
+        arguments = f"{arguments[:half]}\n... {hidden} CHARACTERS ARE NOT SHOWN ...\n{arguments[-half:]}"
+    lines = (f"The agent wants to call {request.tool}.", *(why or (f"Why you are asked: {request.reason}",)))
+    message = "\n".join([*map(one_line, lines), arguments])
+    return types.ElicitRequestFormParams(message=message, requested_schema=_FORM)
+
+
+def read_answer(answer: object) -> ToolConfirmationResponse | None:
+    """Return what a user answered; None for anything that does not answer this question."""
+    if not isinstance(answer, types.ElicitResult):
+        return None
+    content: Mapping[str, object] = answer.content or {}
+    approved, words = content.get("approve"), content.get("instructions", "")
+    if answer.action == "decline":
+        return ToolConfirmationResponse(approved=False)
+    # Compared: a text is as true as another one.
+    if answer.action != "accept" or not isinstance(approved, bool) or not isinstance(words, str):
+        return None
+    return ToolConfirmationResponse(approved=approved, instructions=words)

@@ -1,0 +1,111 @@
+"""What MCP servers say of their tools, as our declarations; and whether they say the same as before."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import mcp_types as types
+
+from permitry.core.json_values import canonical_json, freeze_object
+from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.errors import AdapterError
+from permitry.files import replace_file
+
+__all__ = ["Definition", "Pins", "read_definition"]
+
+_HINTS = {
+    "read_only": ("readOnlyHint", False),
+    "destructive": ("destructiveHint", True),
+    "idempotent": ("idempotentHint", False),
+    "open_world": ("openWorldHint", True),
+}
+"""The hint for each trait, and which answer makes a tool worse."""
+_SHOWN = ("title", "description", "inputSchema", "outputSchema", "annotations")
+"""The parts of a definition that are passed on: no other part of it reaches a client."""
+
+
+@attrs.frozen
+class Definition:
+    """A tool as its server defines it; `digest` covers all of the definition that a client is shown."""
+
+    name: str
+    spec: ToolSpec
+    digest: str
+    parts: Mapping[str, Any] = attrs.field(repr=False)
+
+    def as_tool(self, name: str) -> types.Tool:
+        """Return the definition for a client that knows the tool as `name`."""
+        return types.Tool.model_validate({**self.parts, "name": name})
+
+
+def read_definition(server: str, tool: types.Tool, *, is_trusted: bool) -> Definition:
+    """Return what a server says of a tool; only one that is trusted says anything in its favour.
+
+    Raises: `CallError` for a tool that no call can name, and for a definition that is not JSON.
+    """
+    said = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
+    parts = {key: said[key] for key in _SHOWN if key in said}
+    digest = hashlib.sha256(canonical_json(freeze_object(parts)).encode()).hexdigest()
+    hints = parts.get("annotations", {})
+    if not is_trusted:
+        # A client may decide on them; without any, it takes a tool for a destructive one.
+        parts.pop("annotations", None)
+    spec = ToolSpec(
+        f"mcp:{server}/{tool.name}",
+        str(said.get("description", "")),
+        parameters=said["inputSchema"],
+        traits=_traits(hints, is_trusted=is_trusted),
+        version=digest,
+    )
+    return Definition(tool.name, spec, digest, parts)
+
+
+def _traits(hints: Mapping[str, Any], *, is_trusted: bool) -> ToolTraits:
+    """Return the traits that hints give; from a server that is not trusted only those count that make it worse."""
+    given = {trait: (hints.get(hint), worse) for trait, (hint, worse) in _HINTS.items()}
+    return ToolTraits(
+        **{
+            trait: value
+            for trait, (value, worse) in given.items()
+            if isinstance(value, bool) and (is_trusted or value is worse)
+        }
+    )
+
+
+@attrs.frozen
+class Pins:
+    """The digests of definitions as they were first seen, or last approved: a file each in `folder`."""
+
+    folder: Path
+
+    def is_changed(self, server: str, definition: Definition) -> bool:
+        """Return whether a tool is another one than before; one that was never seen is pinned as it is.
+
+        `server` identifies the server, see `Server.identity`.
+
+        Raises: `AdapterError` when that cannot be found out: then the tool must not run.
+        """
+        try:
+            return self._file(server, definition).read_text(encoding="ascii", errors="replace") != definition.digest
+        except FileNotFoundError:
+            self.pin(server, definition)
+            return False
+        except OSError as error:
+            raise AdapterError(f"cannot read what was pinned in `{self.folder}`: {error.strerror}") from error
+
+    def pin(self, server: str, definition: Definition) -> None:
+        """Take a tool as it is now for the approved one.
+
+        Raises: `AdapterError` when that cannot be written.
+        """
+        file = self._file(server, definition)
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(file, definition.digest.encode())
+        except OSError as error:
+            raise AdapterError(f"cannot pin a definition in `{self.folder}`: {error.strerror}") from error
+
+    def _file(self, server: str, definition: Definition) -> Path:
+        return self.folder / hashlib.sha256(f"{server}/{definition.name}".encode()).hexdigest()

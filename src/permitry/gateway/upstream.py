@@ -1,0 +1,189 @@
+"""The connection to one MCP server that the gateway is in front of."""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import sys
+from collections.abc import Mapping
+
+import attrs
+import mcp_types as types
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from permitry.core.json_values import canonical_json
+from permitry.errors import AdapterError, CallError, ToolError, safe_str
+from permitry.gateway.definitions import Definition, read_definition
+
+__all__ = ["FRESH", "Server", "Upstream"]
+
+_LOG = logging.getLogger("permitry.gateway")
+_CHANGED = "notifications/tools/list_changed"
+_MOST_PAGES = 100
+_MOST_TOOLS = 2_000
+FRESH = 30.0
+"""The seconds for which a list of tools is taken for the present one, unless the server says that it changed."""
+
+
+@attrs.frozen
+class Server:
+    """An MCP server: a program with its arguments (`command`), or an address (`url`).
+
+    A program gets the variables of `env`, and of the environment only those that hold no secrets. `timeout` is in
+    seconds for one call. What a server that `is_trusted` says in favour of its tools is believed.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str | None = attrs.field(default=None, kw_only=True)
+    env: Mapping[str, str] = attrs.field(factory=dict, kw_only=True, repr=False)
+    folder: str | None = attrs.field(default=None, kw_only=True)
+    headers: Mapping[str, str] = attrs.field(factory=dict, kw_only=True, repr=False)
+    timeout: float = attrs.field(default=60.0, kw_only=True)
+    start_timeout: float = attrs.field(default=30.0, kw_only=True)
+    is_trusted: bool = attrs.field(default=False, kw_only=True)
+
+    @property
+    def identity(self) -> str:
+        """A digest of its name and of how it is started or reached: what pinned definitions belong to."""
+        words = canonical_json((self.name, self.command, self.folder, self.url))
+        return hashlib.sha256(words.encode()).hexdigest()
+
+
+@attrs.define(eq=False)
+class Upstream:
+    """A connected server and the tools it offers, by its own names. All methods belong to one event loop."""
+
+    server: Server
+    definitions: Mapping[str, Definition] = attrs.field(factory=dict, init=False)
+    _client: Client | None = attrs.field(default=None, init=False)
+    _listed_at: float | None = attrs.field(default=None, init=False)
+    _lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
+
+    async def connect(self, stack: contextlib.AsyncExitStack) -> None:
+        """Start or reach the server, and list its tools; `stack` ends the connection.
+
+        Raises: `AdapterError` when it is not there in time.
+        """
+        try:
+            async with asyncio.timeout(self.server.start_timeout):
+                client = await stack.enter_async_context(await self._new_client(stack))
+                # INVARIANT: no schema of a server is worked off here: its patterns would run in Python's `re`, where a
+                # short text takes hours. Whether a result fits is for its reader to see.
+                client.session.validate_tool_result = _taken_as_it_is  # type: ignore[method-assign]  # as said above
+                self._client = client
+                await self.refresh()
+        except TimeoutError as error:
+            raise AdapterError(f"the MCP server `{self.server.name}` was not ready in time") from error
+        except Exception as error:
+            raise AdapterError(f"the MCP server `{self.server.name}` cannot be used: {_words(error)}") from error
+
+    async def _new_client(self, stack: contextlib.AsyncExitStack) -> Client:
+        """Return a client that answers nothing a server asks for: no model, no user, no folders."""
+        server = self.server
+        if server.url is not None:
+            http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
+            return Client(streamable_http_client(server.url, http_client=http), message_handler=self._heard, cache=None)
+        program, *args = server.command
+        started = StdioServerParameters(command=program, args=args, env=dict(server.env), cwd=server.folder)
+        # Its words go to standard error: standard output belongs to the protocol.
+        return Client(stdio_client(started, errlog=sys.stderr), message_handler=self._heard, cache=None)
+
+    async def _heard(self, message: object) -> None:
+        if getattr(message, "method", None) == _CHANGED:
+            self._listed_at = None
+
+    async def refresh(self, *, within: float = 0.0) -> None:
+        """List the tools again, unless that was done within so many seconds and the server has reported no change.
+
+        Raises: `ToolError` when the server does not answer.
+        """
+        now = asyncio.get_running_loop().time()
+        async with self._lock:
+            if self._listed_at is not None and now - self._listed_at < within:
+                return
+            # Before the listing: a change while it is under way leads to another one.
+            self._listed_at = now
+            try:
+                async with asyncio.timeout(self.server.timeout):
+                    self.definitions = self._read(await self._listed())
+            except BaseException as error:
+                self._listed_at = None
+                if isinstance(error, ToolError) or not isinstance(error, Exception):
+                    raise
+                raise ToolError(self._failure(error)) from error
+
+    async def _listed(self) -> list[types.Tool]:
+        tools: list[types.Tool] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._connected().list_tools(cursor=cursor)
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None or len(tools) > _MOST_TOOLS:
+                break
+        return tools[:_MOST_TOOLS]
+
+    def _read(self, tools: list[types.Tool]) -> dict[str, Definition]:
+        found: dict[str, Definition] = {}
+        names = [tool.name for tool in tools]
+        for tool in tools:
+            try:
+                definition = read_definition(self.server.name, tool, is_trusted=self.server.is_trusted)
+            except CallError as error:
+                _LOG.warning("a tool of `%s` is hidden: %s", self.server.name, error)
+                continue
+            if names.count(tool.name) == 1:
+                found[tool.name] = definition
+            else:
+                # Of two tools with one name it is unknown which one a call would run.
+                _LOG.warning("`%s` lists `%s` twice, so it is hidden", self.server.name, tool.name)
+        return found
+
+    async def call(self, name: str, arguments: dict[str, object]) -> types.CallToolResult:
+        """Return the result of a tool.
+
+        Raises: `ToolError` when there is none: the server has ended, gives no answer in time, or wants to ask.
+        """
+        timeout = self.server.timeout
+        try:
+            result = await self._connected().session.call_tool(
+                name, arguments, read_timeout_seconds=timeout, allow_input_required=True
+            )
+        except ToolError:
+            raise
+        except Exception as error:
+            raise ToolError(self._failure(error)) from error
+        if isinstance(result, types.InputRequiredResult):
+            # INVARIANT: a server never asks the user: its question would look like one of permitry's own.
+            raise ToolError(f"The MCP server `{self.server.name}` asks for input, which is not passed on.")
+        # What a server adds for its client is not for ours.
+        return result.model_copy(update={"meta": None})
+
+    def _connected(self) -> Client:
+        if self._client is None:
+            raise ToolError(f"The MCP server `{self.server.name}` is not connected.")
+        return self._client
+
+    def _failure(self, error: Exception) -> str:
+        name = self.server.name
+        match error.code if isinstance(error, MCPError) else None:
+            case types.CONNECTION_CLOSED:
+                return f"The MCP server `{name}` has ended."
+            case types.REQUEST_TIMEOUT:
+                return f"The MCP server `{name}` gave no answer within {self.server.timeout:g} seconds."
+            case _:
+                return f"The MCP server `{name}` failed: {_words(error)}"
+
+
+def _words(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return safe_str(error) or type(error).__name__
+
+
+async def _taken_as_it_is(name: str, result: object) -> None:
+    """Replace the check of a result against the schema that its server gives."""
+    del name, result

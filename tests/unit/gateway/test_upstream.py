@@ -1,0 +1,159 @@
+"""The connection to a server: real ones, started and reached as the gateway does."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from tests.unit.gateway.conftest import Fake, InProcess, tool
+
+from permitry.errors import AdapterError, ToolError
+from permitry.gateway.upstream import Server, Upstream
+
+PROGRAM = """
+import os, sys, time
+from mcp.server import MCPServer
+
+server = MCPServer("demo")
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+
+@server.tool()
+def leave() -> str:
+    os._exit(3)
+
+@server.tool()
+def shout() -> str:
+    print("not the protocol", flush=True)
+    return "shouted"
+
+@server.tool()
+def environment() -> str:
+    return ",".join(sorted(os.environ)) + " " + os.getcwd()
+
+server.run()
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    """Return a server that is a program."""
+    program = tmp_path / "server.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    return Server("demo", (sys.executable, str(program)), env={"EXTRA": "1"}, folder=str(tmp_path), timeout=10.0)
+
+
+def run(upstream: Upstream, work: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 -- what the work gives
+    """Return what `work` gives once the server is connected."""
+
+    async def main() -> object:
+        async with contextlib.AsyncExitStack() as stack:
+            await upstream.connect(stack)
+            return await work()
+
+    return asyncio.run(main())
+
+
+def text(result: types.CallToolResult) -> str:
+    """Return the text of a result."""
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+def test_a_program_is_started_and_called(server: Server) -> None:
+    """Its tools are listed; it gets no environment but what is named, and starts in its folder."""
+    upstream = Upstream(server)
+
+    async def work() -> list[str]:
+        return [text(await upstream.call("add", {"a": 1, "b": 2})), text(await upstream.call("environment", {}))]
+
+    total, environment = run(upstream, work)
+    assert list(upstream.definitions) == ["add", "leave", "shout", "environment"]
+    assert total == "3"
+    assert "EXTRA" in environment
+    assert "PYTEST_CURRENT_TEST" not in environment
+    assert environment.endswith(str(server.folder))
+
+
+def test_a_server_that_ends_in_a_call_is_reported(server: Server) -> None:
+    """At once, and at each call and list that follows."""
+    upstream = Upstream(server)
+
+    async def work() -> None:
+        for _ in range(2):
+            with pytest.raises(ToolError, match="The MCP server `demo` has ended"):
+                await upstream.call("leave", {})
+        with pytest.raises(ToolError, match="`demo` has ended"):
+            await upstream.refresh()
+
+    run(upstream, work)
+
+
+def test_what_a_server_prints_reaches_no_client(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is not of the protocol."""
+    upstream = Upstream(server)
+    assert text(run(upstream, lambda: upstream.call("shout", {}))) == "shouted"
+    assert "not the protocol" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("/nowhere/program",), (sys.executable, "-c", "raise SystemExit(3)"), (sys.executable, "-c", "print(1)")],
+)
+def test_a_server_that_does_not_start_is_an_error(command: tuple[str, ...]) -> None:
+    """The gateway does not serve without it."""
+    with pytest.raises(AdapterError, match="the MCP server `a` cannot be used"):
+        run(Upstream(Server("a", command, start_timeout=5.0)), lambda: asyncio.sleep(0))
+
+
+def test_a_server_that_is_not_ready_in_time_is_an_error() -> None:
+    """It is not waited for for ever."""
+    slow = Server("a", (sys.executable, "-c", "import time; time.sleep(20)"), start_timeout=0.3)
+    with pytest.raises(AdapterError, match="the MCP server `a`"):
+        run(Upstream(slow), lambda: asyncio.sleep(0))
+
+
+def test_nothing_is_called_before_it_is_connected() -> None:
+    """Nor listed."""
+    upstream = Upstream(Server("a", ("b",)))
+    with pytest.raises(ToolError, match="`a` is not connected"):
+        asyncio.run(upstream.call("look", {}))
+    with pytest.raises(ToolError, match="`a` is not connected"):
+        asyncio.run(upstream.refresh())
+
+
+def test_a_list_is_fresh_for_a_while() -> None:
+    """Unless the server reports a change."""
+    fake = Fake()
+    upstream = InProcess(Server("fs", ("none",)), fake=fake)
+
+    async def work() -> list[list[str]]:
+        seen = []
+        fake.tools = [tool("look")]
+        for changed in (None, types.ToolListChangedNotification()):
+            await upstream._heard(changed)  # noqa: SLF001 -- as the SDK calls it
+            await upstream.refresh(within=60.0)
+            seen.append(list(upstream.definitions))
+        fake.tools = []
+        await upstream.refresh()
+        return [*seen, list(upstream.definitions)]
+
+    assert run(upstream, work) == [["look", "write", "drop"], ["look"], []]
+
+
+def test_a_server_is_known_by_how_it_is_started() -> None:
+    """Another program of the same name is another server; what it is told in secret says nothing."""
+    servers = [
+        Server("a", ("b",)), Server("c", ("b",)), Server("a", ("b", "d")), Server("a", url="http://127.0.0.1"),
+        Server("a", ("b",), folder="/"),
+    ]  # fmt: skip
+    assert len({server.identity for server in servers}) == len(servers)
+    assert Server("a", ("b",), env={"KEY": "1"}).identity == servers[0].identity
+    assert "secret" not in repr(Server("a", url="http://127.0.0.1", headers={"authorization": "secret"}))
