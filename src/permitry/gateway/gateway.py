@@ -1,0 +1,255 @@
+"""`Gateway`: an MCP server whose tools are those of others, each call decided by a `Guard`."""
+
+import asyncio
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any, TypeAlias, assert_never
+
+import attrs
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server as McpServer
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from permitry.confirm.ledger import ConfirmationLedger
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Phase, Verdict
+from permitry.core.texts import shortened
+from permitry.errors import ToolError, safe_str
+from permitry.gateway.asking import ANSWER, ClientChannel, can_ask, read_answer, the_form
+from permitry.gateway.definitions import Definition, Pins
+from permitry.gateway.upstream import FRESH, Upstream
+from permitry.guard import Guard
+from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
+
+__all__ = ["Gateway"]
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
+
+_LOG = logging.getLogger("permitry.gateway")
+_CHANGED = "Why you are asked: the server has changed what this tool is since it was first seen, or last approved."
+_LATE = "No question about this call is open, so it did not run. Make the call again if you still need it."
+
+
+@attrs.frozen
+class _Tool:
+    """A tool as a client sees it: its name there, and whose it is."""
+
+    shown: str
+    upstream: Upstream
+    definition: Definition
+
+
+@attrs.define(eq=False)
+class Gateway:
+    """An MCP server in front of others, for one session. All methods belong to one event loop.
+
+    The tools of one server keep their names; those of several are `SERVER__TOOL`. A question waits `wait` seconds for
+    its answer. `before` is called before each list and each decision, such as to load changed rules.
+
+    Raises: `ValueError` for a guard that leaves calls to its host, and for two servers of one name.
+    """
+
+    guard: Guard
+    upstreams: tuple[Upstream, ...]
+    pins: Pins
+    wait: float = attrs.field(default=300.0, kw_only=True)
+    before: Callable[[], object] = attrs.field(default=lambda: None, kw_only=True)
+    _channel: ClientChannel = attrs.field(factory=ClientChannel, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Let the guard ask through the client."""
+        if self.guard.unmatched == "silence":
+            raise ValueError('a client does not ask by itself: use a Guard without unmatched="silence"')
+        names = [each.server.name for each in self.upstreams]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two servers have the same name: {', '.join(names)}")
+        self.guard.channel = self._channel
+        self.guard.ledger = ConfirmationLedger(self.wait)
+
+    def server(self) -> McpServer[Any]:
+        """Return the server of the SDK; it serves both eras of the protocol."""
+        server: McpServer[Any] = McpServer(
+            "permitry",
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            get_tool_input_schema=self._schema,
+        )
+        # INVARIANT: what a client sends back as the state of a question was sealed here for this tool, these arguments
+        # and this principal. That it counts once is for the ledger of the guard to see.
+        server.middleware.append(
+            RequestStateBoundary(RequestStateSecurity.ephemeral(ttl=self.wait), default_audience="permitry")
+        )
+        return server
+
+    # Lists -----------------------------------------------------------------------------------------------------------
+
+    async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """Return the tools of which some call could run; the list is for this client alone, and not to be kept."""
+        self.before()
+        there = [each for each in self.upstreams if await _is_there(each)]
+        tools = [tool for tool in self._tools().values() if tool.upstream in there]
+        for tool in tools:
+            # First seen here: what changes between this list and a call is noticed.
+            self.pins.is_changed(tool.upstream.server.identity, tool.definition)
+        shown = [tool.definition.as_tool(tool.shown) for tool in tools if self._could_run(tool)]
+        return types.ListToolsResult(tools=shown, ttl_ms=0, cache_scope="private")
+
+    def _tools(self) -> dict[str, _Tool]:
+        """Return all tools by the name that a client knows; a name that means two tools means none."""
+        found: dict[str, list[_Tool]] = {}
+        for upstream in self.upstreams:
+            prefix = f"{upstream.server.name}__" if len(self.upstreams) > 1 else ""
+            for definition in upstream.definitions.values():
+                tool = _Tool(f"{prefix}{definition.name}", upstream, definition)
+                found.setdefault(tool.shown, []).append(tool)
+        return {name: tools[0] for name, tools in found.items() if len(tools) == 1}
+
+    def _could_run(self, tool: _Tool) -> bool:
+        return self.guard.policy.could_run(tool.definition.spec, AuthContext.from_state(self.guard.session))
+
+    def _schema(self, name: str) -> dict[str, Any] | None:
+        tool = self._tools().get(name)
+        return None if tool is None else tool.definition.parts["inputSchema"]
+
+    # Calls -----------------------------------------------------------------------------------------------------------
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> Result:
+        """Return the result of a call that was decided and may run; else why it did not, in words for the model."""
+        try:
+            return await self._called(context, params)
+        except ToolError as error:
+            return _refused(f"{error} The call did not run.")
+        except Exception as error:  # noqa: BLE001 -- whatever fails, the call must not run for it
+            # INVARIANT: law 2. A call that cannot be decided, asked about or recorded does not run.
+            _LOG.exception("a call failed in the gateway")
+            return _refused(f"The gateway failed ({type(error).__name__}), so the call did not run.")
+
+    async def _called(self, context: Context, params: types.CallToolRequestParams) -> Result:
+        self.before()
+        tool = self._tools().get(params.name)
+        if tool is not None:
+            await tool.upstream.refresh(within=FRESH)
+            tool = self._tools().get(params.name)
+        if tool is None:
+            return _unknown(params.name)
+        call = self.guard.call(
+            tool.definition.name,
+            params.arguments or {},
+            server=tool.upstream.server.name,
+            shown=tool.shown,
+            kind=PayloadKind.MCP,
+        )
+        if not self._could_run(tool):
+            # For the record: it was not shown to this client, unless by rules that have changed since.
+            self.guard.check(call, tool.definition.spec)
+            return _unknown(params.name)
+        if params.request_state is None:
+            outcome = await self._decided(context, call, tool)
+        else:
+            outcome = await self._answered(call, tool, params)
+        match outcome:
+            case types.InputRequiredResult():
+                return outcome
+            case Permit():
+                return await self._run(outcome, tool)
+            case Refusal():
+                return _refused(outcome.text)
+            case Silence():
+                return _refused(_LATE)
+            case _:
+                assert_never(outcome)
+
+    async def _decided(
+        self, context: Context, call: ToolCall | Refusal, tool: _Tool
+    ) -> Permit | Refusal | Silence | types.InputRequiredResult:
+        """Decide a call, and ask about it as the client can be asked."""
+        is_changed = self.pins.is_changed(tool.upstream.server.identity, tool.definition)
+        outcome = self.guard.check(call, tool.definition.spec, asked=is_changed)
+        if not isinstance(outcome, Ask):
+            return outcome
+        form = the_form(outcome.request, *(_reasons(outcome, tool) if is_changed else ()))
+        is_askable = can_ask(context.session.client_capabilities)
+        if is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
+            return types.InputRequiredResult(input_requests=requests, request_state=outcome.id)
+        self._channel.use(functools.partial(self._elicited, context, form) if is_askable else None)
+        return await self.guard.ainline(outcome.call, tool.definition.spec)
+
+    async def _elicited(
+        self, context: Context, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
+    ) -> ToolConfirmationResponse | None:
+        async with asyncio.timeout(self.wait):
+            answer = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+        return read_answer(answer)
+
+    async def _answered(
+        self, call: ToolCall | Refusal, tool: _Tool, params: types.CallToolRequestParams
+    ) -> Permit | Refusal | Silence:
+        """Return what follows from the answer to a question that is open, and about this very call."""
+        if isinstance(call, Refusal):
+            return call
+        question = self.guard.ledger.find(params.request_state or "")
+        if question is None or question.call.digest != call.digest or question.spec != tool.definition.spec:
+            return Refusal(_LATE, Cause.NOT_ASKED)
+        response = read_answer((params.input_responses or {}).get(ANSWER))
+        if response is None:
+            self._channel.use(None)
+            return await self.guard.ainline(question.call, question.spec)
+        return self.guard.answer(question.pending_id, response)
+
+    async def _run(self, permit: Permit, tool: _Tool) -> types.CallToolResult:
+        """Run a call; the server still defines the tool as it was decided on."""
+        identity, is_approved = tool.upstream.server.identity, permit.decision.verdict is Verdict.CONFIRM
+        is_changed = self.pins.is_changed(identity, tool.definition)
+        is_current = tool.upstream.definitions.get(tool.definition.name) == tool.definition
+        if not is_current or (is_changed and not is_approved):
+            return _refused(f"The tool `{tool.shown}` changed in the meantime, and the call did not run.")
+        if is_changed:
+            self.pins.pin(identity, tool.definition)
+        started = False
+        try:
+            with permit as arguments:
+                started = True
+                result = await tool.upstream.call(tool.definition.name, arguments)
+                permit.done(ok=not result.is_error)
+                return result
+        except ToolError as error:
+            return _refused(safe_str(error))
+        except Exception as error:
+            if not started:
+                raise
+            _LOG.exception("the end of a call could not be recorded")
+            return _refused(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
+
+
+async def _is_there(upstream: Upstream) -> bool:
+    try:
+        await upstream.refresh()
+    except ToolError as error:
+        # The tools of the others are still there.
+        _LOG.warning("%s", error)
+        return False
+    return True
+
+
+def _reasons(ask: Ask, tool: _Tool) -> tuple[str, ...]:
+    """Return why a call of a changed tool is asked about: for its change, and by a rule where one asks as well."""
+    now = f"What it is now: {shortened(tool.definition.spec.description, 1_000)}"
+    by_rule = () if ask.decision.phase is Phase.HOST else (f"And: {ask.request.reason}",)
+    return _CHANGED, now, *by_rule
+
+
+def _unknown(name: str) -> types.CallToolResult:
+    """Return the one answer for a tool that is hidden, and for one that never was."""
+    return _refused(f"There is no tool `{name}`.")
+
+
+def _refused(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
