@@ -59,6 +59,7 @@ THIRD_PARTY = {
     "shtab": ("cli/completion.py",),
     "tree_sitter": ("actions/",),
     "tree_sitter_bash": ("actions/",),
+    "uvicorn": ("gateway/",),
 }
 
 # CONVENTIONS, "Words": private words that have plain ones.
