@@ -190,6 +190,7 @@ def test_what_is_private_stays_in_its_folder() -> None:
 # Who in permitry knows the shipped tools by name, and why.
 USERS_OF_TOOLS = {
     "cli/corpus.py": "`permitry corpus` fills the store that the document tools read",
+    "cli/gateway.py": "`permitry gateway` reads the servers of a tools file",
     "cli/run.py": "`permitry run --diff` compares the workspace with what it was",
     "cli/toolset.py": "`permitry run` and `permitry tools` offer them, as a tools file says",
 }

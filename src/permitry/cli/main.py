@@ -17,6 +17,7 @@ __all__ = ["ExitCode", "main", "run_from_shell", "terminal_columns", "whole_pars
 _COMMANDS = {
     "init": "write a first rule file for a project",
     "run": "guard and run the tool calls of a session",
+    "gateway": "be the MCP server in front of others, and decide each of their calls",
     "check": "say what would happen to calls, and run nothing",
     "approve": "answer a question of a hook, from another terminal",
     "hook": "answer a coding agent that asks before it runs a tool",

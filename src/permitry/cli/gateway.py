@@ -1,0 +1,153 @@
+"""`permitry gateway`: be the MCP server in front of others, and decide each of their calls."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from permitry.audit.record import JsonlRecorder
+from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
+from permitry.cli.main import ExitCode
+from permitry.config.folders import user_state
+from permitry.config.layers import default_record
+from permitry.config.reload import PolicyReloader, difference
+from permitry.core.call import ToolCall
+from permitry.errors import CallError, PermitryError
+from permitry.guard import Guard
+from permitry.session import Session
+
+if TYPE_CHECKING:
+    from permitry.gateway.upstream import Server
+    from permitry_tools.mcp import McpServer
+
+__all__ = ["configure"]
+
+_APART = 0.2
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry gateway`."""
+    add = parser.add_argument
+    add("command", nargs="*", metavar="COMMAND", help="after --: the server, as the program that starts it")
+    add("--name", metavar="NAME", help="the name of the server in rules: its tools are mcp:NAME/TOOL")
+    add("--upstream", metavar="URL", help="the server, as the address at which it is reached")
+    add("--tools", type=Path, metavar="FILE", help="a tools file: each of its tables [mcp.NAME] is one more server")
+    trust = "believe what the server says in favour of its tools, such as that one only reads"
+    add("--trust-annotations", action="store_true", help=trust)
+    add_rules_option(parser)
+    add("--workspace", default=".", metavar="DIR", help="the folder that relative paths start from; default: this one")
+    add(
+        "--listen",
+        metavar="HOST:PORT",
+        help="serve over HTTP at /mcp, on this machine; default: standard input and output",
+    )
+    held_in = (
+        "the file with the token that HTTP clients must bring; made if it is not there; default: in your state folder"
+    )
+    add("--token-file", type=Path, metavar="FILE", help=held_in)
+    origin = "a web page that may use the gateway over HTTP, such as http://localhost:6274; may be given again"
+    add("--origin", action="append", default=[], metavar="ORIGIN", help=origin)
+    record = "the file to append the record to; default: audit.jsonl in your state folder"
+    add("--record", metavar="FILE", help=record)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Serve until the client leaves, or the process is ended."""
+    import asyncio
+
+    try:
+        from permitry.gateway.definitions import Pins
+        from permitry.gateway.gateway import Gateway
+        from permitry.gateway.serve import Address, http_server, read_token, serve_http, serve_stdio
+        from permitry.gateway.upstream import Upstream
+    except ModuleNotFoundError as error:
+        raise PermitryError(f"the package {error.name} is missing; install `permitry[gateway]`") from error
+    servers = _servers(options)
+    address = None if options.listen is None else Address.parse(options.listen)
+    reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
+    tell(reloader.loaded.rules.notices)
+    recorder = JsonlRecorder(options.record or str(default_record()))
+    session = Session(workspace=str(Path(options.workspace).resolve()))
+    guard = Guard(reloader.loaded.policy, session, recorder=recorder)
+
+    def reload() -> None:
+        before = reloader.loaded
+        if reloader.poll():
+            recorder.reloaded(**difference(before, reloader.loaded))
+            guard.policy = reloader.loaded.policy
+            tell(["the rules have changed"] if reloader.loaded.problems is None else ["the rules have mistakes"])
+
+    upstreams = tuple(map(Upstream, servers))
+    gateway = Gateway(guard, upstreams, Pins(user_state() / "gateway-pins"), before=reload)
+    recorder.begin(
+        workspace=session.workspace, agent=session.agent, mode=session.mode, template=None,
+        rules=reloader.loaded.rules.files, policy_version=guard.policy.version,
+    )  # fmt: skip
+    if address is None:
+        if sys.stdin.isatty():
+            tell(["waiting for an MCP client on this terminal; clients start this command by themselves"])
+        asyncio.run(serve_stdio(gateway))
+        return ExitCode.OK
+    file = options.token_file or user_state() / "gateway-token"
+    token = read_token(file)
+    tell([f"serving at http://{address}/mcp; clients bring the token in {file}"])
+    asyncio.run(serve_http(gateway, http_server(gateway, address, token, origins=options.origin)))
+    return ExitCode.OK
+
+
+def _servers(options: argparse.Namespace) -> "list[Server]":
+    """Return the servers that the options name.
+
+    Raises: `PermitryError` when they name none, or one in a way that is not understood.
+    """
+    from permitry.gateway.upstream import Server
+
+    servers: list[Server] = []
+    if options.command or options.upstream:
+        if options.command and options.upstream:
+            raise PermitryError("a server is either a COMMAND or at an `--upstream` address; name several with --tools")
+        if not options.name:
+            raise PermitryError("the server needs a name for rules; add --name NAME")
+        is_trusted = options.trust_annotations
+        servers.append(Server(options.name, tuple(options.command), url=options.upstream, is_trusted=is_trusted))
+    elif options.name or options.trust_annotations:
+        raise PermitryError("`--name` and `--trust-annotations` go with a COMMAND after --, or with `--upstream URL`")
+    if options.tools is not None:
+        from permitry_tools.settings import read_tools_file
+
+        refuse_list(options.tools)
+        servers += map(_from_file, read_tools_file(options.tools).servers())
+    if not servers:
+        raise PermitryError("there is no server; name one: permitry gateway --name NAME -- COMMAND...")
+    names = [server.name for server in servers]
+    for server in servers:
+        _check(server, names)
+    return servers
+
+
+def _check(server: "Server", names: list[str]) -> None:
+    try:
+        ToolCall("tool", server=server.name)
+    except CallError as error:
+        raise PermitryError(str(error)) from error
+    if names.count(server.name) > 1:
+        raise PermitryError(f"two servers have the name `{server.name}`")
+    if server.url is not None and not server.url.startswith(("http://", "https://")):
+        raise PermitryError(f"the address of the MCP server `{server.name}` is not http or https")
+
+
+def _from_file(server: "McpServer") -> "Server":
+    from permitry.gateway.upstream import Server
+
+    return Server(
+        server.name,
+        () if server.command is None else (server.command, *server.args),
+        url=server.url,
+        env=server.env,
+        folder=server.folder,
+        headers=server.headers,
+        timeout=server.timeout,
+        start_timeout=server.start_timeout,
+        is_trusted=server.trust_annotations,
+    )

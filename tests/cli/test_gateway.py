@@ -1,0 +1,310 @@
+"""`permitry gateway`: the program, before servers that are programs."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import mcp_types as types
+import pytest
+from mcp import Client, StdioServerParameters, stdio_client
+
+Outcome: TypeAlias = tuple[int, str, str]
+Cli: TypeAlias = Callable[..., Outcome]
+Era: TypeAlias = Literal["legacy", "auto"]
+
+SERVER = """
+import sys
+from mcp.server import MCPServer
+
+server = MCPServer("notes")
+
+@server.tool()
+def find(word: str) -> str:
+    print("this is not the protocol", flush=True)
+    return f"found {word}"
+
+@server.tool()
+def keep(text: str) -> str:
+    open("kept.txt", "a").write(text)
+    return "kept"
+
+@server.tool()
+def forget(name: str) -> str:
+    return "forgotten"
+
+server.run()
+"""
+RULES = """
+schema = 1
+[[rule]]
+id = "find"
+effect = "allow"
+tools = ["mcp:*/find"]
+[[rule]]
+id = "stay"
+effect = "block"
+tools = ["mcp:*/forget"]
+"""
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "a", "version": "1"},
+}
+
+
+@pytest.fixture
+def words(workspace: Path, record: Path) -> list[str]:
+    """Return the words that start a gateway, up to the server."""
+    (workspace / "server.py").write_text(SERVER, encoding="utf-8")
+    (workspace / "rules.toml").write_text(RULES, encoding="utf-8")
+    places = ["--workspace", str(workspace), "--record", str(record)]
+    return ["gateway", "--rules", str(workspace / "rules.toml"), *places]
+
+
+@pytest.fixture
+def notes(words: list[str]) -> list[str]:
+    """Return the words that start a gateway in front of the server for notes."""
+    return [*words, "--name", "notes", "--", sys.executable, "server.py"]
+
+
+def run(
+    words: list[str],
+    folder: Path,
+    work: Callable[[Client], Awaitable[Any]],
+    *,
+    era: Era = "legacy",
+    approve: bool = True,
+) -> Any:  # noqa: ANN401 -- what the work gives
+    """Return what `work` gives with a client that has started the program, and whose user gives one answer."""
+
+    async def elicited(context: object, params: object) -> types.ElicitResult:
+        del context, params
+        return types.ElicitResult(action="accept", content={"approve": approve})
+
+    async def main() -> object:
+        environment = {name: os.environ[name] for name in os.environ if name.startswith("XDG_")}
+        program = StdioServerParameters(
+            command=sys.executable, args=["-m", "permitry", *words], env=environment, cwd=folder
+        )
+        async with Client(stdio_client(program), mode=era, elicitation_callback=elicited, cache=None) as client:
+            return await work(client)
+
+    return asyncio.run(main())
+
+
+def text(result: types.CallToolResult) -> str:
+    """Return the first text of a result."""
+    assert isinstance(result.content[0], types.TextContent)
+    return result.content[0].text
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_a_client_works_through_it(
+    notes: list[str], workspace: Path, era: Era, recorded: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """Filtered, allowed, asked; all of it on record."""
+
+    async def work(client: Client) -> list[str]:
+        calls = [("find", {"word": "a"}), ("keep", {"text": "b"}), ("forget", {"name": "a"})]
+        listed = [each.name for each in (await client.list_tools()).tools]
+        return [client.protocol_version, *listed, *[text(await client.call_tool(*call)) for call in calls]]
+
+    version, *found = run(notes, workspace, work, era=era)
+    assert version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[era]
+    assert found == ["find", "keep", "found a", "kept", "There is no tool `forget`."]
+    assert (workspace / "kept.txt").read_text() == "b"
+    events = [(each["event"], each.get("tool")) for each in recorded()]
+    assert events == [
+        ("session", None),
+        *[(event, "mcp:notes/find") for event in ("decided", "started", "finished")],
+        *[(event, "mcp:notes/keep") for event in ("decided", "asked", "answered", "started", "finished")],
+        ("decided", "mcp:notes/forget"),
+    ]
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_a_no_is_a_no(notes: list[str], workspace: Path, era: Era) -> None:
+    """The file is not there."""
+    result = run(notes, workspace, lambda client: client.call_tool("keep", {"text": "b"}), era=era, approve=False)
+    assert "The user declined" in text(result)
+    assert not (workspace / "kept.txt").exists()
+
+
+def test_nothing_but_the_protocol_is_printed(notes: list[str], workspace: Path) -> None:
+    """Whatever the server prints; the program ends well when its client leaves."""
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": INITIALIZE},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "find", "arguments": {"word": "a"}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "find", "arguments": ["a"]}},
+        {"id": 4, "method": "no/such"},
+    ]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "permitry", *notes],
+        cwd=workspace, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert program.stdin is not None
+    assert program.stdout is not None
+    lines = []
+    for message in messages:
+        program.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        program.stdin.flush()
+        if "id" in message:
+            lines.append(json.loads(program.stdout.readline()))
+    rest, _ = program.communicate(timeout=20)
+    assert ([each["id"] for each in lines], rest, program.returncode) == ([1, 2, 3, 4], b"", 0)
+    assert lines[1]["result"]["content"][0]["text"] == "found a"
+    assert ["error" in each for each in lines] == [False, False, True, True]
+
+
+def test_changed_rules_count(notes: list[str], workspace: Path) -> None:
+    """From one of the next calls on."""
+
+    async def work(client: Client) -> bool:
+        before = text(await client.call_tool("find", {"word": "a"}))
+        rules = workspace / "rules.toml"
+        rules.write_text(RULES.replace('"mcp:*/forget"', '"mcp:*/f*"'), encoding="utf-8")
+        for _ in range(40):
+            await asyncio.sleep(0.1)
+            if text(await client.call_tool("find", {"word": "a"})) == "There is no tool `find`.":
+                return before == "found a"
+        return False
+
+    assert run(notes, workspace, work) is True
+
+
+def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:
+    """Several, each with a name of its own."""
+    command = json.dumps([sys.executable, "server.py"])
+    file = workspace / "tools.toml"
+    file.write_text(f"schema = 1\n[mcp.a]\ncommand = {command}\n[mcp.b]\ncommand = {command}\n", encoding="utf-8")
+
+    async def work(client: Client) -> list[str]:
+        listed = [each.name for each in (await client.list_tools()).tools]
+        return [*listed, text(await client.call_tool("b__find", {"word": "a"}))]
+
+    found = run([*words, "--tools", str(file)], workspace, work)
+    assert found == ["a__find", "a__keep", "b__find", "b__keep", "found a"]
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ([], "there is no server"),
+        (["--", "program"], "the server needs a name"),
+        (["--upstream", "http://127.0.0.1:1/mcp"], "the server needs a name"),
+        (["--name", "a"], "go with a COMMAND"),
+        (["--trust-annotations"], "go with a COMMAND"),
+        (["--name", "a", "--upstream", "http://127.0.0.1:1", "--", "b"], "either a COMMAND or"),
+        (["--name", "a/b", "--", "b"], "slash"),
+        (["--name", "a", "--upstream", "file:///etc"], "not http or https"),
+        (["--name", "a", "--listen", "0.0.0.0:80", "--", "b"], "of this machine alone"),
+        (["--name", "a", "--", "/nowhere/program"], "the MCP server `a` cannot be used"),
+        (["--tools", "nowhere.toml"], "cannot be read"),
+        (["--tools", "names.json"], "list of tools"),
+        (["--name", "a", "--rules", "nowhere.toml", "--", "b"], "nowhere.toml"),
+    ],
+)
+def test_mistakes_are_reported(cli: Cli, words: list[str], more: list[str], problem: str) -> None:
+    """And nothing is served."""
+    code, out, err = cli(*words, *more)
+    assert (code, out) == (4, "")
+    assert problem in err
+
+
+def test_two_servers_of_one_name_are_a_mistake(cli: Cli, words: list[str], workspace: Path) -> None:
+    """Rules could not tell them apart."""
+    file = workspace / "tools.toml"
+    file.write_text('schema = 1\n[mcp.a]\ncommand = ["b"]\n', encoding="utf-8")
+    assert "two servers have the name `a`" in cli(*words, "--tools", str(file), "--name", "a", "--", "b")[2]
+
+
+def test_a_token_that_others_read_is_a_mistake(cli: Cli, words: list[str], tmp_path: Path) -> None:
+    """Before anything is started."""
+    file = tmp_path / "token"
+    file.write_text("t" * 40)
+    file.chmod(0o644)
+    code, _, err = cli(*words, "--listen", "127.0.0.1:8931", "--token-file", file, "--name", "a", "--", "b")
+    assert (code, "others may read the token file" in err) == (4, True)
+
+
+def test_a_missing_package_is_reported(notes: list[str], workspace: Path) -> None:
+    """With the extra that brings it."""
+    hidden = "import sys; sys.modules['mcp_types'] = None; from permitry.cli.main import main; "
+    start = f"{hidden}sys.exit(main({notes!r}))"
+    ended = subprocess.run([sys.executable, "-c", start], cwd=workspace, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert "install `permitry[gateway]`" in ended.stderr
+
+
+def test_it_serves_over_http(notes: list[str], workspace: Path, home: Path) -> None:
+    """With a token that it makes; standard error says where both are."""
+    at = notes.index("--")
+    program = subprocess.Popen(
+        [sys.executable, "-m", "permitry", *notes[:at], "--listen", "127.0.0.1:1", *notes[at:]],
+        cwd=workspace, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert program.stderr is not None
+        line = program.stderr.readline()
+        assert line.startswith("permitry: serving at http://127.0.0.1:1/mcp; clients bring the token in ")
+        token = Path(line.rpartition(" in ")[2].strip())
+        assert token.is_relative_to(home)
+        assert token.stat().st_mode & 0o777 == 0o600
+    finally:
+        program.kill()
+        program.communicate()
+
+
+# A server of others --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(words: list[str], workspace: Path) -> list[str]:
+    """Return the words that start a gateway in front of the official server for files."""
+    modules = os.environ.get("PERMITRY_TEST_NODE_MODULES")
+    place = f"{modules}/.bin" if modules else None
+    program = shutil.which("mcp-server-filesystem", path=place) or shutil.which("mcp-server-filesystem")
+    if program is None:
+        pytest.skip("needs the npm package @modelcontextprotocol/server-filesystem")
+    rules = 'schema = 1\n[[rule]]\nid = "reads"\neffect = "allow"\ntools = ["mcp:files/read_*", "mcp:files/list_*"]\n'
+    rules += '[[rule]]\nid = "moves"\neffect = "block"\ntools = ["mcp:files/move_file"]\n'
+    rules += '[[rule]]\nid = "secrets"\neffect = "block"\nwhen.path = ["**/.env"]\nmessage = "Ask the user."\n'
+    rules += '[tool."mcp:files/read_text_file"]\ntraits = ["read_only"]\nroles.path = "read_path"\n'
+    (workspace / "rules.toml").write_text(rules, encoding="utf-8")
+    return [*words, "--name", "files", "--", program, str(workspace)]
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_before_the_official_server_for_files(files: list[str], workspace: Path, era: Era) -> None:
+    """The file system is the proof of what ran."""
+    (workspace / "a.txt").write_text("hello", encoding="utf-8")
+    (workspace / ".env").write_text("KEY=1", encoding="utf-8")
+
+    async def work(client: Client) -> list[str]:
+        listed = {each.name for each in (await client.list_tools()).tools}
+        assert "move_file" not in listed
+        assert {"read_text_file", "write_file"} <= listed
+        calls: list[tuple[str, dict[str, str]]] = [
+            ("read_text_file", {"path": str(workspace / "a.txt")}),
+            ("read_text_file", {"path": str(workspace / ".env")}),
+            ("move_file", {"source": str(workspace / "a.txt"), "destination": str(workspace / "b.txt")}),
+            ("write_file", {"path": str(workspace / "c.txt"), "content": "new"}),
+        ]
+        return [text(await client.call_tool(*call)) for call in calls]
+
+    for approve in (True, False):
+        (workspace / "c.txt").unlink(missing_ok=True)
+        read, env, moved, written = run(files, workspace, work, era=era, approve=approve)
+        assert (read, moved) == ("hello", "There is no tool `move_file`.")
+        assert env == "The call of `read_text_file` was blocked. Ask the user."
+        assert (workspace / "a.txt").exists()
+        assert (workspace / "c.txt").exists() is approve
+        assert ("The user declined" in written) is not approve
