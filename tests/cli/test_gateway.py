@@ -1,11 +1,14 @@
 """`permitry gateway`: the program, before servers that are programs."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -308,3 +311,42 @@ def test_before_the_official_server_for_files(files: list[str], workspace: Path,
         assert (workspace / "a.txt").exists()
         assert (workspace / "c.txt").exists() is approve
         assert ("The user declined" in written) is not approve
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_before_the_official_server_over_http(files: list[str], workspace: Path, tmp_path: Path, era: Era) -> None:
+    """What a second gateway passes on to the first, at its address, is decided twice."""
+    (workspace / "a.txt").write_text("hello", encoding="utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    token, at = tmp_path / "token", files.index("--")
+    words = [*files[:at], "--listen", address, "--token-file", str(token), *files[at:]]
+    first = subprocess.Popen([sys.executable, "-m", "permitry", *words], cwd=workspace, stdin=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2]))).close()
+                break
+            time.sleep(0.1)
+        headers = f'{{ authorization = "Bearer {token.read_text().strip()}" }}'
+        tools = tmp_path / "tools.toml"
+        tools.write_text(f'schema = 1\n[mcp.files]\nurl = "http://{address}/mcp"\nheaders = {headers}\n')
+
+        async def work(client: Client) -> list[str]:
+            assert "move_file" not in {each.name for each in (await client.list_tools()).tools}
+            calls = [
+                ("read_text_file", {"path": str(workspace / "a.txt")}),
+                ("write_file", {"path": str(workspace / "b.txt"), "content": "new"}),
+            ]
+            return [text(await client.call_tool(*call)) for call in calls]
+
+        read, written = run([*files[: files.index("--name")], "--tools", str(tools)], workspace, work, era=era)
+        assert read == "hello"
+        # The user of the second one says yes; the first one asks as well, and its client has no user.
+        assert "got none" in written
+        assert not (workspace / "b.txt").exists()
+    finally:
+        first.terminate()
+        first.wait()

@@ -302,3 +302,28 @@ def test_a_token_is_not_read_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "token").symlink_to(tmp_path / "other")
     with pytest.raises(AdapterError, match="cannot use the token file"):
         read_token(tmp_path / "token")
+
+
+def test_clients_that_are_asked_at_once_answer_for_themselves(tmp_path: Path, mode: Era) -> None:
+    """The yes of one user is not that of another one, whoever is faster."""
+    scene = Scene(tmp_path)
+
+    async def work(url: str) -> list[tuple[str, bool]]:
+        async def one(number: int) -> tuple[str, bool]:
+            async def elicited(context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
+                del context
+                assert isinstance(params, types.ElicitRequestFormParams)
+                assert f'"path": "{number}"' in params.message
+                await asyncio.sleep(0.1 * (4 - number))
+                return types.ElicitResult(action="accept", content={"approve": number % 2 == 0})
+
+            async with create_mcp_http_client(headers={"authorization": f"Bearer {TOKEN}"}) as http:
+                transport = streamable_http_client(url, http_client=http)
+                async with Client(transport, mode=mode, elicitation_callback=elicited) as client:
+                    result = await client.call_tool("write", {"path": str(number)})
+                    return str(number), result.is_error is True
+
+        return list(await asyncio.gather(*map(one, range(4))))
+
+    assert served(scene, work) == [("0", False), ("1", True), ("2", False), ("3", True)]
+    assert sorted(arguments["path"] for _, arguments in scene.ran) == ["0", "2"]
