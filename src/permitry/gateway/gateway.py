@@ -3,14 +3,12 @@
 import asyncio
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, assert_never
 
 import attrs
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel.server import Server as McpServer
-from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from permitry.confirm.ledger import ConfirmationLedger
@@ -27,7 +25,7 @@ from permitry.gateway.upstream import FRESH, Upstream
 from permitry.guard import Guard
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
 
-__all__ = ["Gateway"]
+__all__ = ["Context", "Gateway", "Offered"]
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
@@ -38,8 +36,11 @@ _LATE = "No question about this call is open, so it did not run. Make the call a
 
 
 @attrs.frozen
-class _Tool:
-    """A tool as a client sees it: its name there, and whose it is."""
+class Offered:
+    """A tool as a client sees it: its name there, and whose it is.
+
+    A definition without a digest is permitry's own, such as that of a method of the protocol, and never changes.
+    """
 
     shown: str
     upstream: Upstream
@@ -73,21 +74,6 @@ class Gateway:
         self.guard.channel = self._channel
         self.guard.ledger = ConfirmationLedger(self.wait)
 
-    def server(self) -> McpServer[Any]:
-        """Return the server of the SDK; it serves both eras of the protocol."""
-        server: McpServer[Any] = McpServer(
-            "permitry",
-            on_list_tools=self.list_tools,
-            on_call_tool=self.call_tool,
-            get_tool_input_schema=self._schema,
-        )
-        # INVARIANT: what a client sends back as the state of a question was sealed here for this tool, these arguments
-        # and this principal. That it counts once is for the ledger of the guard to see.
-        server.middleware.append(
-            RequestStateBoundary(RequestStateSecurity.ephemeral(ttl=self.wait), default_audience="permitry")
-        )
-        return server
-
     # Lists -----------------------------------------------------------------------------------------------------------
 
     async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -97,24 +83,33 @@ class Gateway:
         tools = [tool for tool in self._tools().values() if tool.upstream in there]
         for tool in tools:
             # First seen here: what changes between this list and a call is noticed.
-            self.pins.is_changed(tool.upstream.server.identity, tool.definition)
-        shown = [tool.definition.as_tool(tool.shown) for tool in tools if self._could_run(tool)]
+            self._is_changed(tool)
+        shown = [tool.definition.as_tool(tool.shown) for tool in tools if self.could_run(tool)]
         return types.ListToolsResult(tools=shown, ttl_ms=0, cache_scope="private")
 
-    def _tools(self) -> dict[str, _Tool]:
+    def _tools(self) -> dict[str, Offered]:
         """Return all tools by the name that a client knows; a name that means two tools means none."""
-        found: dict[str, list[_Tool]] = {}
+        found: dict[str, list[Offered]] = {}
         for upstream in self.upstreams:
-            prefix = f"{upstream.server.name}__" if len(self.upstreams) > 1 else ""
             for definition in upstream.definitions.values():
-                tool = _Tool(f"{prefix}{definition.name}", upstream, definition)
+                tool = Offered(self.shown(upstream, definition.name), upstream, definition)
                 found.setdefault(tool.shown, []).append(tool)
         return {name: tools[0] for name, tools in found.items() if len(tools) == 1}
 
-    def _could_run(self, tool: _Tool) -> bool:
+    def shown(self, upstream: Upstream, name: str) -> str:
+        """Return the name by which clients know what a server calls `name`."""
+        return f"{upstream.server.name}__{name}" if len(self.upstreams) > 1 else name
+
+    def could_run(self, tool: Offered) -> bool:
+        """Return whether some call could run, so that a client may know of it."""
         return self.guard.policy.could_run(tool.definition.spec, AuthContext.from_state(self.guard.session))
 
-    def _schema(self, name: str) -> dict[str, Any] | None:
+    def _is_changed(self, tool: Offered) -> bool:
+        is_pinned = tool.definition.digest != ""
+        return is_pinned and self.pins.is_changed(tool.upstream.server.identity, tool.definition)
+
+    def schema(self, name: str) -> dict[str, Any] | None:
+        """Return the schema of the arguments of a tool, by the name that a client knows; None for no such tool."""
         tool = self._tools().get(name)
         return None if tool is None else tool.definition.parts["inputSchema"]
 
@@ -139,21 +134,11 @@ class Gateway:
             tool = self._tools().get(params.name)
         if tool is None:
             return _unknown(params.name)
-        call = self.guard.call(
-            tool.definition.name,
-            params.arguments or {},
-            server=tool.upstream.server.name,
-            shown=tool.shown,
-            kind=PayloadKind.MCP,
-        )
-        if not self._could_run(tool):
+        if not self.could_run(tool):
             # For the record: it was not shown to this client, unless by rules that have changed since.
-            self.guard.check(call, tool.definition.spec)
+            self.guard.check(self._call(tool, params.arguments), tool.definition.spec)
             return _unknown(params.name)
-        if params.request_state is None:
-            outcome = await self._decided(context, call, tool)
-        else:
-            outcome = await self._answered(call, tool, params)
+        outcome = await self.outcome(context, tool, params.arguments, params)
         match outcome:
             case types.InputRequiredResult():
                 return outcome
@@ -161,16 +146,35 @@ class Gateway:
                 return await self._run(outcome, tool)
             case Refusal():
                 return _refused(outcome.text)
-            case Silence():
-                return _refused(_LATE)
             case _:
                 assert_never(outcome)
 
+    def _call(self, tool: Offered, arguments: Mapping[str, Any] | None) -> ToolCall | Refusal:
+        server = tool.upstream.server.name
+        return self.guard.call(
+            tool.definition.name, arguments or {}, server=server, shown=tool.shown, kind=PayloadKind.MCP
+        )
+
+    async def outcome(
+        self,
+        context: Context,
+        tool: Offered,
+        arguments: Mapping[str, Any] | None,
+        params: types.InputResponseRequestParams,
+    ) -> Permit | Refusal | types.InputRequiredResult:
+        """Decide a call, or answer the question about it that it brings back."""
+        call = self._call(tool, arguments)
+        if params.request_state is None:
+            outcome = await self._decided(context, call, tool)
+        else:
+            outcome = await self._answered(call, tool, params)
+        return Refusal(_LATE, Cause.NOT_ASKED) if isinstance(outcome, Silence) else outcome
+
     async def _decided(
-        self, context: Context, call: ToolCall | Refusal, tool: _Tool
+        self, context: Context, call: ToolCall | Refusal, tool: Offered
     ) -> Permit | Refusal | Silence | types.InputRequiredResult:
         """Decide a call, and ask about it as the client can be asked."""
-        is_changed = self.pins.is_changed(tool.upstream.server.identity, tool.definition)
+        is_changed = self._is_changed(tool)
         outcome = self.guard.check(call, tool.definition.spec, asked=is_changed)
         if not isinstance(outcome, Ask):
             return outcome
@@ -190,7 +194,7 @@ class Gateway:
         return read_answer(answer)
 
     async def _answered(
-        self, call: ToolCall | Refusal, tool: _Tool, params: types.CallToolRequestParams
+        self, call: ToolCall | Refusal, tool: Offered, params: types.InputResponseRequestParams
     ) -> Permit | Refusal | Silence:
         """Return what follows from the answer to a question that is open, and about this very call."""
         if isinstance(call, Refusal):
@@ -204,15 +208,14 @@ class Gateway:
             return await self.guard.ainline(question.call, question.spec)
         return self.guard.answer(question.pending_id, response)
 
-    async def _run(self, permit: Permit, tool: _Tool) -> types.CallToolResult:
+    async def _run(self, permit: Permit, tool: Offered) -> types.CallToolResult:
         """Run a call; the server still defines the tool as it was decided on."""
-        identity, is_approved = tool.upstream.server.identity, permit.decision.verdict is Verdict.CONFIRM
-        is_changed = self.pins.is_changed(identity, tool.definition)
+        is_changed, is_approved = self._is_changed(tool), permit.decision.verdict is Verdict.CONFIRM
         is_current = tool.upstream.definitions.get(tool.definition.name) == tool.definition
         if not is_current or (is_changed and not is_approved):
             return _refused(f"The tool `{tool.shown}` changed in the meantime, and the call did not run.")
         if is_changed:
-            self.pins.pin(identity, tool.definition)
+            self.pins.pin(tool.upstream.server.identity, tool.definition)
         started = False
         try:
             with permit as arguments:
@@ -239,7 +242,7 @@ async def _is_there(upstream: Upstream) -> bool:
     return True
 
 
-def _reasons(ask: Ask, tool: _Tool) -> tuple[str, ...]:
+def _reasons(ask: Ask, tool: Offered) -> tuple[str, ...]:
     """Return why a call of a changed tool is asked about: for its change, and by a rule where one asks as well."""
     now = f"What it is now: {shortened(tool.definition.spec.description, 1_000)}"
     by_rule = () if ask.decision.phase is Phase.HOST else (f"And: {ask.request.reason}",)

@@ -6,19 +6,23 @@ import hmac
 import secrets
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
+from typing import Any
 
 import attrs
 import uvicorn
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
+from mcp.server.lowlevel.server import Server as McpServer
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from permitry.errors import AdapterError
 from permitry.files import open_regular, write_new
+from permitry.gateway.contents import Contents
 from permitry.gateway.gateway import Gateway
 
-__all__ = ["Address", "http_server", "read_token", "serve_http", "serve_stdio"]
+__all__ = ["Address", "http_server", "mcp_server", "read_token", "serve_http", "serve_stdio"]
 
 _LARGEST = 4 * 1024 * 1024
 _SHORTEST_TOKEN = 32
@@ -84,6 +88,27 @@ def read_token(file: Path) -> str:
     return token
 
 
+def mcp_server(gateway: Gateway) -> McpServer[Any]:
+    """Return the server of the SDK; it serves both eras of the protocol."""
+    contents = Contents(gateway)
+    server: McpServer[Any] = McpServer(
+        "permitry",
+        on_list_tools=gateway.list_tools,
+        on_call_tool=gateway.call_tool,
+        on_list_resources=contents.list_resources,
+        on_list_resource_templates=contents.list_templates,
+        on_read_resource=contents.read_resource,
+        on_list_prompts=contents.list_prompts,
+        on_get_prompt=contents.get_prompt,
+        get_tool_input_schema=gateway.schema,
+    )
+    # INVARIANT: what a client sends back as the state of a question was sealed here for this tool, these arguments and
+    # this principal. That it counts once is for the ledger of the guard to see.
+    security = RequestStateSecurity.ephemeral(ttl=gateway.wait)
+    server.middleware.append(RequestStateBoundary(security, default_audience="permitry"))
+    return server
+
+
 @contextlib.asynccontextmanager
 async def _connected(gateway: Gateway) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
@@ -97,7 +122,7 @@ async def serve_stdio(gateway: Gateway) -> None:
 
     Raises: `AdapterError` when a server is not there.
     """
-    server = gateway.server()
+    server = mcp_server(gateway)
     async with _connected(gateway), stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
@@ -105,7 +130,7 @@ async def serve_stdio(gateway: Gateway) -> None:
 def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iterable[str] = ()) -> uvicorn.Server:
     """Return the server for clients that bring the token; pages in a browser are served only from `origins`."""
     own = {f"{host}:{address.port}" for host in ("127.0.0.1", "localhost", "[::1]")}
-    app = gateway.server().streamable_http_app(
+    app = mcp_server(gateway).streamable_http_app(
         max_request_body_size=_LARGEST,
         transport_security=TransportSecuritySettings(allowed_hosts=sorted(own), allowed_origins=list(origins)),
         auth=AuthSettings(issuer_url=f"http://{address}", resource_server_url=None),

@@ -5,7 +5,8 @@ import contextlib
 import hashlib
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 import attrs
 import mcp_types as types
@@ -17,14 +18,21 @@ from permitry.core.json_values import canonical_json
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
 from permitry.gateway.definitions import Definition, read_definition
 
-__all__ = ["FRESH", "Server", "Upstream"]
+__all__ = ["FRESH", "METHODS", "Server", "Upstream"]
 
 _LOG = logging.getLogger("permitry.gateway")
 _CHANGED = "notifications/tools/list_changed"
 _MOST_PAGES = 100
-_MOST_TOOLS = 2_000
+_MOST_ITEMS = 2_000
 FRESH = 30.0
 """The seconds for which a list of tools is taken for the present one, unless the server says that it changed."""
+
+METHODS = ("prompts/get", "resources/read")
+"""What rules see besides tools: a call of the method itself, with the parameters of the protocol as its arguments."""
+
+Result = TypeVar("Result", types.CallToolResult, types.ReadResourceResult, types.GetPromptResult)
+Page = TypeVar("Page", bound=types.PaginatedResult)
+Item = TypeVar("Item")
 
 
 @attrs.frozen
@@ -54,10 +62,14 @@ class Server:
 
 @attrs.define(eq=False)
 class Upstream:
-    """A connected server and the tools it offers, by its own names. All methods belong to one event loop."""
+    """A connected server, its tools by its own names, and `uris`, the addresses of the resources it listed last.
+
+    All methods belong to one event loop.
+    """
 
     server: Server
     definitions: Mapping[str, Definition] = attrs.field(factory=dict, init=False)
+    uris: frozenset[str] = attrs.field(default=frozenset(), init=False)
     _client: Client | None = attrs.field(default=None, init=False)
     _listed_at: float | None = attrs.field(default=None, init=False)
     _lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
@@ -107,24 +119,12 @@ class Upstream:
             # Before the listing: a change while it is under way leads to another one.
             self._listed_at = now
             try:
-                async with asyncio.timeout(self.server.timeout):
-                    self.definitions = self._read(await self._listed())
-            except BaseException as error:
+                client = self._connected()
+                listed = await self._pages(lambda cursor: client.list_tools(cursor=cursor), lambda page: page.tools)
+                self.definitions = self._read(listed)
+            except BaseException:
                 self._listed_at = None
-                if isinstance(error, ToolError) or not isinstance(error, Exception):
-                    raise
-                raise ToolError(self._failure(error)) from error
-
-    async def _listed(self) -> list[types.Tool]:
-        tools: list[types.Tool] = []
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = await self._connected().list_tools(cursor=cursor)
-            tools += page.tools
-            cursor = page.next_cursor
-            if cursor is None or len(tools) > _MOST_TOOLS:
-                break
-        return tools[:_MOST_TOOLS]
+                raise
 
     def _read(self, tools: list[types.Tool]) -> dict[str, Definition]:
         found: dict[str, Definition] = {}
@@ -135,11 +135,11 @@ class Upstream:
             except CallError as error:
                 _LOG.warning("a tool of `%s` is hidden: %s", self.server.name, error)
                 continue
-            if names.count(tool.name) == 1:
+            if names.count(tool.name) == 1 and tool.name not in METHODS:
                 found[tool.name] = definition
             else:
                 # Of two tools with one name it is unknown which one a call would run.
-                _LOG.warning("`%s` lists `%s` twice, so it is hidden", self.server.name, tool.name)
+                _LOG.warning("`%s` lists `%s` twice, or as a method, so it is hidden", self.server.name, tool.name)
         return found
 
     async def call(self, name: str, arguments: dict[str, object]) -> types.CallToolResult:
@@ -147,13 +147,27 @@ class Upstream:
 
         Raises: `ToolError` when there is none: the server has ended, gives no answer in time, or wants to ask.
         """
-        timeout = self.server.timeout
+        session = self._connected().session
+        return await self._answer(session.call_tool(name, arguments, allow_input_required=True))
+
+    async def read(self, uri: str) -> types.ReadResourceResult:
+        """Return the contents of a resource.
+
+        Raises: `ToolError`, as `call` does.
+        """
+        return await self._answer(self._connected().session.read_resource(uri, allow_input_required=True))
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
+        """Return a prompt.
+
+        Raises: `ToolError`, as `call` does.
+        """
+        return await self._answer(self._connected().session.get_prompt(name, arguments, allow_input_required=True))
+
+    async def _answer(self, request: Awaitable[Result | types.InputRequiredResult]) -> Result:
         try:
-            result = await self._connected().session.call_tool(
-                name, arguments, read_timeout_seconds=timeout, allow_input_required=True
-            )
-        except ToolError:
-            raise
+            async with asyncio.timeout(self.server.timeout):
+                result = await request
         except Exception as error:
             raise ToolError(self._failure(error)) from error
         if isinstance(result, types.InputRequiredResult):
@@ -161,6 +175,51 @@ class Upstream:
             raise ToolError(f"The MCP server `{self.server.name}` asks for input, which is not passed on.")
         # What a server adds for its client is not for ours.
         return result.model_copy(update={"meta": None})
+
+    async def resources(self) -> list[types.Resource]:
+        """Return the resources that the server lists now, none if it has no such list.
+
+        Raises: `ToolError` when it does not answer.
+        """
+        client = self._connected()
+        if client.server_capabilities.resources is None:
+            return []
+        found = await self._pages(lambda cursor: client.list_resources(cursor=cursor), lambda page: page.resources)
+        self.uris = frozenset(each.uri for each in found)
+        return found
+
+    async def templates(self) -> list[types.ResourceTemplate]:
+        """Return the templates of resources that the server lists now; otherwise like `resources`."""
+        client = self._connected()
+        if client.server_capabilities.resources is None:
+            return []
+        return await self._pages(
+            lambda cursor: client.list_resource_templates(cursor=cursor), lambda page: page.resource_templates
+        )
+
+    async def prompts(self) -> list[types.Prompt]:
+        """Return the prompts that the server lists now; otherwise like `resources`."""
+        client = self._connected()
+        if client.server_capabilities.prompts is None:
+            return []
+        return await self._pages(lambda cursor: client.list_prompts(cursor=cursor), lambda page: page.prompts)
+
+    async def _pages(
+        self, listed: Callable[[str | None], Awaitable[Page]], items: Callable[[Page], list[Item]]
+    ) -> list[Item]:
+        found: list[Item] = []
+        cursor: str | None = None
+        try:
+            async with asyncio.timeout(self.server.timeout):
+                for _ in range(_MOST_PAGES):
+                    page = await listed(cursor)
+                    found += items(page)
+                    cursor = page.next_cursor
+                    if cursor is None or len(found) > _MOST_ITEMS:
+                        break
+        except Exception as error:
+            raise ToolError(self._failure(error)) from error
+        return found[:_MOST_ITEMS]
 
     def _connected(self) -> Client:
         if self._client is None:
@@ -172,7 +231,7 @@ class Upstream:
         match error.code if isinstance(error, MCPError) else None:
             case types.CONNECTION_CLOSED:
                 return f"The MCP server `{name}` has ended."
-            case types.REQUEST_TIMEOUT:
+            case code if code == types.REQUEST_TIMEOUT or isinstance(error, TimeoutError):
                 return f"The MCP server `{name}` gave no answer within {self.server.timeout:g} seconds."
             case _:
                 return f"The MCP server `{name}` failed: {_words(error)}"

@@ -16,6 +16,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
 from permitry.gateway.definitions import Pins
 from permitry.gateway.gateway import Gateway
+from permitry.gateway.serve import mcp_server
 from permitry.gateway.upstream import Server, Upstream
 from permitry.guard import Guard
 
@@ -142,7 +143,7 @@ class Scene:
         async with contextlib.AsyncExitStack() as stack:
             for each in self.gateway.upstreams:
                 await each.connect(stack)
-            server = self.gateway.server()
+            server = mcp_server(self.gateway)
             callback = None if self.answer is None else elicited
             yield await stack.enter_async_context(
                 Client(server, mode=self.mode, elicitation_callback=callback, cache=None)
