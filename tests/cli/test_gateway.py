@@ -22,7 +22,7 @@ Cli: TypeAlias = Callable[..., Outcome]
 Era: TypeAlias = Literal["legacy", "auto"]
 
 SERVER = """
-import sys
+import os
 from mcp.server import MCPServer
 
 server = MCPServer("notes")
@@ -38,6 +38,10 @@ def keep(text: str) -> str:
     return "kept"
 
 @server.tool()
+def leave() -> str:
+    os._exit(3)
+
+@server.tool()
 def forget(name: str) -> str:
     return "forgotten"
 
@@ -48,7 +52,7 @@ schema = 1
 [[rule]]
 id = "find"
 effect = "allow"
-tools = ["mcp:*/find"]
+tools = ["mcp:*/find", "mcp:*/leave"]
 [[rule]]
 id = "stay"
 effect = "block"
@@ -120,7 +124,7 @@ def test_a_client_works_through_it(
 
     version, *found = run(notes, workspace, work, era=era)
     assert version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[era]
-    assert found == ["find", "keep", "found a", "kept", "There is no tool `forget`."]
+    assert found == ["find", "keep", "leave", "found a", "kept", "There is no tool `forget`."]
     assert (workspace / "kept.txt").read_text() == "b"
     events = [(each["event"], each.get("tool")) for each in recorded()]
     assert events == [
@@ -193,7 +197,25 @@ def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:
         return [*listed, text(await client.call_tool("b__find", {"word": "a"}))]
 
     found = run([*words, "--tools", str(file)], workspace, work)
-    assert found == ["a__find", "a__keep", "b__find", "b__keep", "found a"]
+    assert found == ["a__find", "a__keep", "a__leave", "b__find", "b__keep", "b__leave", "found a"]
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], workspace: Path, era: Era) -> None:
+    """The call is on record as started; the gateway and the other server go on."""
+    command = json.dumps([sys.executable, "server.py"])
+    file = workspace / "tools.toml"
+    file.write_text(f"schema = 1\n[mcp.a]\ncommand = {command}\n[mcp.b]\ncommand = {command}\n", encoding="utf-8")
+
+    async def work(client: Client) -> list[str]:
+        calls: list[tuple[str, dict[str, str]]] = [("a__leave", {}), ("a__find", {"word": "a"})]
+        ended = [text(await client.call_tool(*call)) for call in calls]
+        listed = [each.name for each in (await client.list_tools()).tools]
+        return [*ended, *listed, text(await client.call_tool("b__find", {"word": "a"}))]
+
+    first, second, *rest = run([*words, "--tools", str(file)], workspace, work, era=era)
+    assert first == second == "The MCP server `a` has ended."
+    assert rest == ["b__find", "b__keep", "b__leave", "found a"]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ import mcp_types as types
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.auth.provider import AccessToken
 from mcp.shared._httpx_utils import create_mcp_http_client
 from tests.unit.gateway.conftest import Scene, answers, text_of
 
 from permitry.errors import AdapterError
+from permitry.gateway.asking import ANSWER
 from permitry.gateway.serve import Address, http_server, read_token, serve_http
 
 Era: TypeAlias = Literal["legacy", "auto"]
@@ -327,3 +329,31 @@ def test_clients_that_are_asked_at_once_answer_for_themselves(tmp_path: Path, mo
 
     assert served(scene, work) == [("0", False), ("1", True), ("2", False), ("3", True)]
     assert sorted(arguments["path"] for _, arguments in scene.ran) == ["0", "2"]
+
+
+def test_a_state_is_for_one_principal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one client was asked, another one does not answer, although it may call the same tool."""
+    scene = Scene(tmp_path)
+    other = "o" * 40
+
+    async def verify(_: object, token: str) -> AccessToken | None:
+        name = {TOKEN: "one", other: "two"}.get(token)
+        return None if name is None else AccessToken(token="", client_id=name, scopes=[])
+
+    monkeypatch.setattr("permitry.gateway.serve._OneToken.verify_token", verify)
+
+    async def work(url: str) -> list[Any]:
+        async with httpx.AsyncClient() as http:
+
+            async def post(token: str, **more: Any) -> Any:  # noqa: ANN401 -- JSON
+                request = body(name="write", arguments={"path": "b"}, **more)
+                given = headers(authorization=f"Bearer {token}", mcp_name="write")
+                return (await http.post(url, json=request, headers=given)).json()
+
+            state = (await post(TOKEN))["result"]["requestState"]
+            answer = {ANSWER: {"action": "accept", "content": {"approve": True}}}
+            found = [await post(token, requestState=state, inputResponses=answer) for token in (other, TOKEN)]
+            return [found[0]["error"]["message"], found[1]["result"]["isError"]]
+
+    assert served(scene, work) == ["Invalid or expired requestState", False]
+    assert len(scene.ran) == 1
