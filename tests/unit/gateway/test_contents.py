@@ -120,6 +120,12 @@ def test_resources_are_listed_unless_they_are_blocked(tmp_path: Path, mode: Era)
     assert (listed.ttl_ms, listed.cache_scope) == (0, "private")
 
 
+def test_a_resource_that_cannot_be_decided_on_is_not_listed(tmp_path: Path) -> None:
+    """Its address is too long for a call."""
+    scene = library(tmp_path, fakes=(Library(uris=("file:///docs/" + "a" * 2_000_000, URIS[0])),))
+    assert [each.uri for each in scene.run(lambda client: client.list_resources()).resources] == [URIS[0]]
+
+
 def test_a_resource_is_read_as_the_rules_say(tmp_path: Path, mode: Era) -> None:
     """Allowed, blocked, and asked about without anyone to answer; only what is allowed reaches the server."""
     scene = library(tmp_path, mode=mode)

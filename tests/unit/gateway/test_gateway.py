@@ -125,6 +125,13 @@ def test_a_tool_that_is_listed_twice_is_hidden(tmp_path: Path) -> None:
     assert scene.call("look").is_error is True
 
 
+def test_a_tool_that_no_call_can_name_is_hidden(tmp_path: Path) -> None:
+    """The others are listed."""
+    scene = Scene(tmp_path, fakes=(Fake(tools=[tool("lo\u200bok"), tool("look ", ""), tool("look")]),))
+    assert [each.name for each in scene.run(lambda client: client.list_tools()).tools] == ["look"]
+    assert scene.call("look ").is_error is True
+
+
 # Decisions -------------------------------------------------------------------------------------------------------
 
 
