@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -22,7 +23,7 @@ Cli: TypeAlias = Callable[..., Outcome]
 Era: TypeAlias = Literal["legacy", "auto"]
 
 SERVER = """
-import os
+import os, time
 from mcp.server import MCPServer
 
 server = MCPServer("notes")
@@ -36,6 +37,12 @@ def find(word: str) -> str:
 def keep(text: str) -> str:
     open("kept.txt", "a").write(text)
     return "kept"
+
+@server.tool()
+def slow() -> str:
+    open("slow.txt", "w").close()
+    time.sleep(60)
+    return "late"
 
 @server.tool()
 def leave() -> str:
@@ -52,7 +59,7 @@ schema = 1
 [[rule]]
 id = "find"
 effect = "allow"
-tools = ["mcp:*/find", "mcp:*/leave"]
+tools = ["mcp:*/find", "mcp:*/leave", "mcp:*/slow"]
 [[rule]]
 id = "stay"
 effect = "block"
@@ -124,7 +131,7 @@ def test_a_client_works_through_it(
 
     version, *found = run(notes, workspace, work, era=era)
     assert version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[era]
-    assert found == ["find", "keep", "leave", "found a", "kept", "There is no tool `forget`."]
+    assert found == ["find", "keep", "slow", "leave", "found a", "kept", "There is no tool `forget`."]
     assert (workspace / "kept.txt").read_text() == "b"
     events = [(each["event"], each.get("tool")) for each in recorded()]
     assert events == [
@@ -170,6 +177,35 @@ def test_nothing_but_the_protocol_is_printed(notes: list[str], workspace: Path) 
     assert ["error" in each for each in lines] == [False, False, True, True]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_all_of_it(
+    notes: list[str], workspace: Path, number: int, recorded: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """The call that runs is on record as cancelled, and its server has ended."""
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": INITIALIZE},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "slow", "arguments": {}}},
+    ]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "permitry", *notes],
+        cwd=workspace, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert program.stdin is not None
+    lines = (json.dumps({"jsonrpc": "2.0", **message}) for message in messages)
+    program.stdin.write("".join(f"{line}\n" for line in lines).encode())
+    program.stdin.flush()
+    for _ in range(300):
+        if (workspace / "slow.txt").exists():
+            break
+        time.sleep(0.1)
+    program.send_signal(number)
+    # Standard error is that of the server, too: it is closed once both have ended.
+    program.communicate(timeout=20)
+    assert program.returncode == 130
+    assert (recorded()[-1]["event"], recorded()[-1]["outcome"]) == ("finished", "cancelled")
+
+
 def test_changed_rules_count(notes: list[str], workspace: Path) -> None:
     """From one of the next calls on."""
 
@@ -197,7 +233,17 @@ def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:
         return [*listed, text(await client.call_tool("b__find", {"word": "a"}))]
 
     found = run([*words, "--tools", str(file)], workspace, work)
-    assert found == ["a__find", "a__keep", "a__leave", "b__find", "b__keep", "b__leave", "found a"]
+    assert found == [
+        "a__find",
+        "a__keep",
+        "a__slow",
+        "a__leave",
+        "b__find",
+        "b__keep",
+        "b__slow",
+        "b__leave",
+        "found a",
+    ]
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
@@ -215,7 +261,7 @@ def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], wor
 
     first, second, *rest = run([*words, "--tools", str(file)], workspace, work, era=era)
     assert first == second == "The MCP server `a` has ended."
-    assert rest == ["b__find", "b__keep", "b__leave", "found a"]
+    assert rest == ["b__find", "b__keep", "b__slow", "b__leave", "found a"]
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,10 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if address is None:
         if sys.stdin.isatty():
             tell(["waiting for an MCP client on this terminal; clients start this command by themselves"])
-        asyncio.run(serve_stdio(gateway))
+        try:
+            asyncio.run(serve_stdio(gateway))
+        except asyncio.CancelledError:
+            return ExitCode.INTERRUPTED
         return ExitCode.OK
     file = options.token_file or user_state() / "gateway-token"
     token = read_token(file)

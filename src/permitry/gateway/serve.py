@@ -1,9 +1,12 @@
 """The gateway on standard input and output, or on a port of this machine."""
 
+import asyncio
 import contextlib
 import hashlib
 import hmac
 import secrets
+import signal
+import threading
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
@@ -120,8 +123,13 @@ async def _connected(gateway: Gateway) -> AsyncIterator[None]:
 async def serve_stdio(gateway: Gateway) -> None:
     """Serve the client on standard input and output, until it leaves; nothing but the protocol is written there.
 
-    Raises: `AdapterError` when a server is not there.
+    SIGTERM ends it like Ctrl-C: what runs is cancelled and recorded, and the servers end.
+
+    Raises: `AdapterError` when a server is not there; `asyncio.CancelledError` for a signal.
     """
+    serving = asyncio.current_task()
+    if serving is not None and threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
     server = mcp_server(gateway)
     async with _connected(gateway), stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
