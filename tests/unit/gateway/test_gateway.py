@@ -3,7 +3,7 @@
 import asyncio
 import warnings
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 import mcp_types as types
@@ -14,6 +14,7 @@ from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.gateway.asking import ANSWER
+from permitry.gateway.definitions import read_definition
 from permitry.gateway.gateway import Gateway
 from permitry.guard import Guard
 
@@ -336,6 +337,27 @@ def test_the_id_of_a_question_is_no_state(tmp_path: Path) -> None:
     assert scene.ran == []
 
 
+def test_an_answer_is_for_one_call_even_without_the_seal(tmp_path: Path) -> None:
+    """The ledger knows which call was asked about; the question stays open for that one."""
+    scene = Scene(tmp_path, mode="auto", answer=YES)
+
+    async def work(client: Client) -> list[bool | None]:
+        await first_round(client)
+        (pending,) = scene.gateway.guard.ledger._open  # noqa: SLF001 -- as if the seal were broken
+        results: list[bool | None] = []
+        for path in ("c", "b"):
+            params = types.CallToolRequestParams(
+                name="write", arguments={"path": path}, request_state=pending, input_responses=said_yes()
+            )
+            result = await scene.gateway.call_tool(cast("Any", None), params)
+            assert isinstance(result, types.CallToolResult)
+            results.append(result.is_error)
+        return results
+
+    assert scene.run(work) == [True, False]
+    assert scene.ran == [("write", {"path": "b"})]
+
+
 def test_a_state_of_another_gateway_is_none(tmp_path: Path) -> None:
     """Each has a key of its own."""
     one, other = (Scene(tmp_path, mode="auto", answer=YES) for _ in range(2))
@@ -468,6 +490,23 @@ def test_a_change_between_question_and_answer_runs_nothing(tmp_path: Path, mode:
 
     scene.answer = change
     assert scene.call("write", {"path": "b"}).is_error is True
+    assert scene.ran == []
+
+
+def test_a_pin_that_changed_since_the_decision_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another gateway has approved something else in between; this call was never asked about."""
+    scene = Scene(tmp_path)
+    decide = Guard.check
+
+    def decided(guard: Guard, *call: Any, **more: Any) -> Any:  # noqa: ANN401 -- as the guard takes them
+        outcome = decide(guard, *call, **more)
+        (upstream,) = scene.gateway.upstreams
+        other = read_definition("fs", tool("look", "another"), is_trusted=False)
+        scene.gateway.pins.pin(upstream.server.identity, other)
+        return outcome
+
+    monkeypatch.setattr(Guard, "check", decided)
+    assert "changed in the meantime" in text_of(scene.call("look"))
     assert scene.ran == []
 
 
