@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import pytest
 
+from permitry.config.reload import PolicyReloader
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.session import Session
@@ -711,17 +712,17 @@ _BLOCKS = 'schema = 1\n[[rule]]\nid = "b"\neffect = "block"\ntools = ["list_file
 def test_rules_that_change_are_taken_over_and_recorded(
     cli: Callable[..., Outcome], alone: list[str], recorded: Recorded, rewritten: tuple[Path, list[str]]
 ) -> None:
-    """Seen twice they count; what came, what went and both versions are in the record, and so is what was wrong."""
+    """They count at once; what came, what went and both versions are in the record, and so is what was wrong."""
     file, texts = rewritten
     texts += [_BLOCKS, _BLOCKS, "schema = 2\n"]
     cli(*alone, "--rules", str(file))
     events = [event for event in recorded() if event["event"] in ("decided", "reloaded")]
     assert [event.get("verdict", "reloaded") for event in events] == [
-        "allow", "allow", "reloaded", "block", "reloaded", "block",
+        "allow", "reloaded", "block", "block", "reloaded", "block",
     ]  # fmt: skip
     first, second = (event for event in events if event["event"] == "reloaded")
     assert (first["added"], first["removed"]) == ({str(file): ["b"]}, {str(file): ["a"]})
-    assert [events[0]["policy_version"], events[3]["policy_version"]] == [
+    assert [events[0]["policy_version"], events[2]["policy_version"]] == [
         first["version_before"],
         first["policy_version"],
     ]
@@ -743,10 +744,27 @@ def test_a_reload_that_cannot_be_recorded_ends_the_session(
 
     monkeypatch.setattr("permitry.audit.record.JsonlRecorder.reloaded", full)
     file, texts = rewritten
-    texts += [_BLOCKS, _BLOCKS]
+    texts += [_BLOCKS]
     code, out, _ = cli(*alone, "--rules", str(file))
     assert (code, objects(out)[-1]["summary"]["failure"]) == (1, "the disk is full")
-    assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 2}
+    assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 1}
+
+
+def test_rules_that_do_not_rest_end_the_session(
+    cli: Callable[..., Outcome],
+    alone: list[str],
+    objects: Objects,
+    rewritten: tuple[Path, list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is decided by rules of which it is not known whether they still hold."""
+    file, texts = rewritten
+    texts += [_BLOCKS]
+    settle = PolicyReloader.settle
+    monkeypatch.setattr(PolicyReloader, "settle", lambda reloader: settle(reloader, within=-1.0))
+    code, out, _ = cli(*alone, "--rules", str(file))
+    assert (code, objects(out)[-1]["summary"]["verdicts"]) == (1, {"allow": 1})
+    assert "faster than they can be read" in objects(out)[-1]["summary"]["failure"]
 
 
 def test_an_interrupt_keeps_what_was_done(

@@ -24,7 +24,7 @@ from permitry.config.load import RuleSet
 from permitry.config.reload import Loaded, PolicyReloader, difference
 from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.core.template import Template
-from permitry.errors import AuditError, PermitryError
+from permitry.errors import AuditError, ConfigError, PermitryError
 from permitry.handler import ToolHandler
 from permitry.session import Session
 from permitry_tools.turn_diff import TurnDiffTracker
@@ -32,7 +32,7 @@ from permitry_tools.turn_diff import TurnDiffTracker
 __all__ = ["configure"]
 
 _APART = 0.2
-"""Changed rules count when they were seen unchanged for so many seconds, at the next line of the session."""
+"""Changed rules count at the next line of the session, which waits until they are unchanged for so many seconds."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,14 +70,14 @@ def execute(options: argparse.Namespace) -> ExitCode:
             with open_lines(options.session) as stream:
                 for number, line in numbered_lines(stream):
                     before = reloader.loaded
-                    if reloader.poll():
+                    if reloader.settle():
                         recorder.reloaded(**difference(before, reloader.loaded))
                         _take_over(guard.handler, reloader.loaded)
                     toolset.poll()
                     guard.line(number, line)
         except KeyboardInterrupt:
             guard.interrupted = True
-        except AuditError as error:
+        except (AuditError, ConfigError) as error:
             guard.failure = str(error)
         guard.summarize()
     return guard.exit_code

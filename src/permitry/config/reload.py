@@ -155,6 +155,30 @@ class PolicyReloader:
                 self._on_change(after)
         return after is not before
 
+    def settle(self, within: float = 2.0) -> bool:
+        """Poll until what the files say now counts, and return what `poll` does; most often one look will do.
+
+        Before a decision, this is what makes the rules those that were written last. A change, and a mistake that is
+        new, is looked at again after `apart` seconds: it may be half of a file.
+
+        Raises: `ConfigError` when the files do not rest `within` so many seconds: then nothing may be decided.
+        """
+        deadline = time.monotonic() + within
+        # INVARIANT: law 2. Others wait as well: until this is known, no one may decide by the old rules.
+        with self._lock:
+            before = self._loaded
+            while self._is_moving(is_new=self.poll()):
+                if time.monotonic() > deadline:
+                    raise _restless()
+                time.sleep(self._apart)
+            return self._loaded is not before
+
+    def _is_moving(self, *, is_new: bool) -> bool:
+        """Return whether another poll may find something else."""
+        if self.problems is None:
+            return self._seen is not None
+        return is_new or self._seen is not None or self.problems.problems == _restless().problems
+
     def _next(self, before: Loaded) -> Loaded:
         try:
             with _as_config_error():
@@ -221,13 +245,17 @@ class PolicyReloader:
             # even back again.
             if files <= set(states) and all(states[path].status == _status(path) for path in files):
                 return _Look(Loaded(rules, rules.policy()), origins, {path: states[path] for path in files}, now)
-        message, hint = "the rule files change faster than they can be read", "wait until they are written"
-        raise ConfigError([Problem("rules", 0, 0, 0, message, hint)])
+        raise _restless()
 
     def _state(self, path: Path) -> _FileState:
         now = self._clock()
         status = _status(path)
         return _FileState(status, file_digest(path), is_settled=max(status[-2:]) < now - _TICK)
+
+
+def _restless() -> ConfigError:
+    message, hint = "the rule files change faster than they can be read", "wait until they are written"
+    return ConfigError([Problem("rules", 0, 0, 0, message, hint)])
 
 
 def _path(name: str) -> Path:

@@ -519,6 +519,54 @@ def test_a_clock_set_back_keeps_no_change_waiting(house: House) -> None:
     assert _verdict(reloader) == "block"
 
 
+def test_settled_rules_are_those_that_were_written_last(house: House) -> None:
+    """One call, right after the file was written, is enough."""
+    reloader = PolicyReloader(house.layers, house.told.append, apart=0.05)
+    assert not reloader.settle()
+    house.write(house.user, _rules("block"))
+    assert reloader.settle()
+    assert (_verdict(reloader), len(house.told)) == ("block", 1)
+
+
+def test_a_file_with_a_mistake_is_looked_at_twice(house: House) -> None:
+    """It may be half of one; a whole one that has a mistake is reported, and is not waited for again."""
+    reloader = PolicyReloader(house.layers, house.told.append, apart=0.1)
+    house.write(house.user, BROKEN)
+    whole = threading.Timer(0.05, house.write, (house.user, _rules("block")))
+    whole.start()
+    assert reloader.settle()
+    whole.join()
+    assert (_verdict(reloader), reloader.problems) == ("block", None)
+    house.write(house.user, BROKEN)
+    assert [reloader.settle(), reloader.settle(within=0.0)] == [True, False]
+    assert (_verdict(reloader), _problems(reloader)[0][0]) == ("block", str(house.user))
+
+
+def test_files_that_never_rest_settle_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No one decides by rules of which it is not known whether they still hold."""
+    reloader = house.reloader()
+    texts = iter(range(10_000))
+
+    def write(_: float) -> None:
+        house.write(house.user, f"{_rules('block')}# {next(texts)}\n")
+
+    monkeypatch.setattr("permitry.config.reload.time.sleep", write)
+    write(0)
+    with pytest.raises(ConfigError, match="faster than they can be read"):
+        reloader.settle(within=0.1)
+    assert _verdict(reloader) == "allow"
+
+
+def test_files_that_change_while_they_are_read_settle_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This is not a mistake in a file, with which the last good policy would go on."""
+    reloader = house.reloader()
+    house.write(house.user, _rules("block"))
+    monkeypatch.setattr("permitry.config.reload._MOST_TRIES", 0)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="faster than they can be read"):
+            reloader.settle(within=0.02)
+
+
 def test_a_slow_writer_is_never_read_half(house: House) -> None:
     """With looks further apart than its pieces, the whole file is in force at every moment."""
     house.write(house.user, _TWO)
