@@ -94,11 +94,13 @@ def run(
     *,
     era: Era = "legacy",
     approve: bool = True,
+    on_ask: Callable[[], object] = lambda: None,
 ) -> Any:  # noqa: ANN401 -- what the work gives
     """Return what `work` gives with a client that has started the program, and whose user gives one answer."""
 
     async def elicited(context: object, params: object) -> types.ElicitResult:
         del context, params
+        on_ask()
         return types.ElicitResult(action="accept", content={"approve": approve})
 
     async def main() -> object:
@@ -207,19 +209,23 @@ def test_a_signal_ends_all_of_it(
 
 
 def test_changed_rules_count(notes: list[str], workspace: Path) -> None:
-    """From one of the next calls on."""
+    """At once: the very next call is decided by them, and so is an answer to a question that was open."""
+    rules = workspace / "rules.toml"
 
-    async def work(client: Client) -> bool:
-        before = text(await client.call_tool("find", {"word": "a"}))
-        rules = workspace / "rules.toml"
+    async def work(client: Client) -> list[str]:
+        texts = [text(await client.call_tool("find", {"word": "a"}))]
         rules.write_text(RULES.replace('"mcp:*/forget"', '"mcp:*/f*"'), encoding="utf-8")
-        for _ in range(40):
-            await asyncio.sleep(0.1)
-            if text(await client.call_tool("find", {"word": "a"})) == "There is no tool `find`.":
-                return before == "found a"
-        return False
+        texts.append(text(await client.call_tool("find", {"word": "a"})))
+        texts.append(text(await client.call_tool("keep", {"text": "a"})))
+        return texts
 
-    assert run(notes, workspace, work) is True
+    def tighten() -> None:
+        rules.write_text(RULES.replace('"mcp:*/forget"', '"mcp:*/k*"'), encoding="utf-8")
+
+    found, blocked, kept = run(notes, workspace, work, on_ask=tighten)
+    assert (found, blocked) == ("found a", "There is no tool `find`.")
+    assert "was blocked" in kept
+    assert not (workspace / "kept.txt").exists()
 
 
 def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:

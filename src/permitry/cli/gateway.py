@@ -71,12 +71,17 @@ def execute(options: argparse.Namespace) -> ExitCode:
     session = Session(workspace=str(Path(options.workspace).resolve()))
     guard = Guard(reloader.loaded.policy, session, recorder=recorder)
 
+    known = reloader.loaded
+
     def reload() -> None:
-        before = reloader.loaded
-        if reloader.poll():
-            recorder.reloaded(**difference(before, reloader.loaded))
-            guard.policy = reloader.loaded.policy
-            tell(["the rules have changed"] if reloader.loaded.problems is None else ["the rules have mistakes"])
+        nonlocal known
+        reloader.settle()
+        # INVARIANT: compared with what is in force here, so that a change that could not be recorded is not lost.
+        if reloader.loaded is not known:
+            recorder.reloaded(**difference(known, reloader.loaded))
+            known = reloader.loaded
+            guard.policy = known.policy
+            tell(["the rules have changed"] if known.problems is None else ["the rules have mistakes"])
 
     upstreams = tuple(map(Upstream, servers))
     gateway = Gateway(guard, upstreams, Pins(user_state() / "gateway-pins"), before=reload)

@@ -72,9 +72,9 @@ class Contents:
     async def _listed(
         self, method: str, listed: Callable[[Upstream], Awaitable[list[Item]]]
     ) -> list[tuple[Upstream, Item]]:
-        self.gateway.before()
         found: list[tuple[Upstream, Item]] = []
         for upstream in self.gateway.upstreams:
+            self.gateway.before()
             if not self.gateway.could_run(_offered(upstream, method)):
                 continue
             try:

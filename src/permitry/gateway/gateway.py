@@ -46,13 +46,19 @@ class Offered:
     upstream: Upstream
     definition: Definition
 
+    @property
+    def is_pinned(self) -> bool:
+        """Whether a server defines it, and can change that."""
+        return self.definition.digest != ""
+
 
 @attrs.define(eq=False)
 class Gateway:
     """An MCP server in front of others, for one session. All methods belong to one event loop.
 
     The tools of one server keep their names; those of several are `SERVER__TOOL`. A question waits `wait` seconds for
-    its answer. `before` is called before each list and each decision, such as to load changed rules.
+    its answer. `before` is called right before each list and each decision, such as to load changed rules; what
+    follows from an answer is a decision as well.
 
     Raises: `ValueError` for a guard that leaves calls to its host, and for two servers of one name.
     """
@@ -78,8 +84,8 @@ class Gateway:
 
     async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools of which some call could run; the list is for this client alone, and not to be kept."""
-        self.before()
         there = [each for each in self.upstreams if await _is_there(each)]
+        self.before()
         tools = [tool for tool in self._tools().values() if tool.upstream in there]
         for tool in tools:
             # First seen here: what changes between this list and a call is noticed.
@@ -105,8 +111,7 @@ class Gateway:
         return self.guard.policy.could_run(tool.definition.spec, AuthContext.from_state(self.guard.session))
 
     def _is_changed(self, tool: Offered) -> bool:
-        is_pinned = tool.definition.digest != ""
-        return is_pinned and self.pins.is_changed(tool.upstream.server.identity, tool.definition)
+        return tool.is_pinned and self.pins.is_changed(tool.upstream.server.identity, tool.definition)
 
     def schema(self, name: str) -> dict[str, Any] | None:
         """Return the schema of the arguments of a tool, by the name that a client knows; None for no such tool."""
@@ -127,13 +132,14 @@ class Gateway:
             return _refused(f"The gateway failed ({type(error).__name__}), so the call did not run.")
 
     async def _called(self, context: Context, params: types.CallToolRequestParams) -> Result:
-        self.before()
         tool = self._tools().get(params.name)
         if tool is not None:
-            await tool.upstream.refresh(within=FRESH)
+            # An answer is about the tool as it was when the question was asked.
+            await tool.upstream.refresh(within=FRESH if params.request_state is None else 0.0)
             tool = self._tools().get(params.name)
         if tool is None:
             return _unknown(params.name)
+        self.before()
         if not self.could_run(tool):
             # For the record: it was not shown to this client, unless by rules that have changed since.
             self.guard.check(self._call(tool, params.arguments), tool.definition.spec)
@@ -183,14 +189,19 @@ class Gateway:
         if is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
             return types.InputRequiredResult(input_requests=requests, request_state=outcome.id)
-        self._channel.use(functools.partial(self._elicited, context, form) if is_askable else None)
+        self._channel.use(functools.partial(self._elicited, context, tool, form) if is_askable else None)
         return await self.guard.ainline(outcome.call, tool.definition.spec)
 
     async def _elicited(
-        self, context: Context, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
+        self, context: Context, tool: Offered, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
     ) -> ToolConfirmationResponse | None:
         async with asyncio.timeout(self.wait):
             answer = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+        # INVARIANT: law 1. The answer meets the rules and the tool as they are now, and not as they were when the user
+        # was asked. The rules come last: nothing is waited for between them and the decision.
+        if tool.is_pinned:
+            await tool.upstream.refresh()
+        self.before()
         return read_answer(answer)
 
     async def _answered(

@@ -233,11 +233,29 @@ def test_a_policy_that_blocks_by_now_wins_over_a_yes(tmp_path: Path, mode: Era) 
     stricter = Scene(tmp_path / "other", rules='schema = 1\n[[rule]]\nid = "a"\neffect = "block"\ntools = ["mcp:*/w*"]')
 
     def change(_: object) -> types.ElicitResult:
-        scene.gateway.guard.policy = stricter.gateway.guard.policy
+        policy = stricter.gateway.guard.policy
+        scene.gateway.before = lambda: setattr(scene.gateway.guard, "policy", policy)
         return types.ElicitResult(action="accept", content={"approve": True})
 
     scene.answer = change
     assert scene.call("write", {"path": "b"}).is_error is True
+    assert scene.ran == []
+
+
+def test_rules_that_change_while_a_server_is_waited_for_count(tmp_path: Path) -> None:
+    """The rules are the last that is looked at before a decision."""
+    scene = Scene(tmp_path)
+    stricter = Scene(tmp_path / "other", rules='schema = 1\n[[rule]]\nid = "a"\neffect = "block"\ntools = ["mcp:*/l*"]')
+    policies = [scene.gateway.guard.policy]
+    scene.gateway.before = lambda: setattr(scene.gateway.guard, "policy", policies[-1])
+
+    async def work(client: Client) -> types.CallToolResult:
+        (upstream,) = scene.gateway.upstreams
+        upstream._listed_at = None  # noqa: SLF001 -- so that the list is read again
+        scene.fake.on_list = lambda: policies.append(stricter.gateway.guard.policy)
+        return await client.call_tool("look", {"path": "a"})
+
+    assert text_of(scene.run(work)) == "There is no tool `look`."
     assert scene.ran == []
 
 
@@ -483,9 +501,7 @@ def test_a_change_between_question_and_answer_runs_nothing(tmp_path: Path, mode:
     scene = Scene(tmp_path, mode=mode)
 
     def change(_: object) -> types.ElicitResult:
-        (upstream,) = scene.gateway.upstreams
         scene.fake.tools = [tool("write", "another")]
-        upstream.definitions = upstream._read(scene.fake.tools)  # noqa: SLF001 -- as if the server had reported it
         return types.ElicitResult(action="accept", content={"approve": True})
 
     scene.answer = change
