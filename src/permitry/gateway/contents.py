@@ -12,16 +12,19 @@ from permitry.core.call import PayloadKind
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
+from permitry.core.texts import visible
 from permitry.errors import ToolError, safe_str
 from permitry.gateway.definitions import Definition
 from permitry.gateway.gateway import Context, Gateway, Offered
 from permitry.gateway.upstream import METHODS, Upstream
+from permitry.gateway.uris import is_plain
 from permitry.outcome import Permit, Refusal
 
 __all__ = ["Contents"]
 
 _LOG = logging.getLogger("permitry.gateway")
 _GET_PROMPT, _READ_RESOURCE = METHODS
+_NOT_PLAIN = "Write the URI without `..`, `//` in its path, needless percent signs and characters that are not ASCII"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result", types.ReadResourceResult, types.GetPromptResult)
@@ -85,6 +88,8 @@ class Contents:
         return found
 
     def _is_blocked(self, upstream: Upstream, uri: str) -> bool:
+        if not is_plain(uri):
+            return True
         guard, server = self.gateway.guard, upstream.server.name
         call = guard.call(_READ_RESOURCE, {"uri": uri}, server=server, kind=PayloadKind.MCP)
         if isinstance(call, Refusal):
@@ -101,6 +106,9 @@ class Contents:
 
         Raises: `MCPError` with the reason when it may not be read.
         """
+        if not is_plain(params.uri):
+            # INVARIANT: what rules see is the one spelling of it, and the server gets the same.
+            raise MCPError(types.INVALID_PARAMS, f"{_NOT_PLAIN}: `{visible(params.uri)}`.")
         upstreams = self.gateway.upstreams
         owners = [each for each in upstreams if len(upstreams) == 1 or params.uri in each.uris]
         if len(owners) != 1:

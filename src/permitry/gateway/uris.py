@@ -1,0 +1,24 @@
+"""Which spellings of a URI are served: one for each resource, so that a rule about it cannot be evaded by another."""
+
+import re
+
+__all__ = ["is_plain"]
+
+_NEEDLESS = re.compile(r"%(?:2[DEde]|3\d|[46][1-9A-Fa-f]|[57][\dAa]|5[Ff]|7[Ee])")
+"""An unreserved character that is percent-encoded means what it means bare (RFC 3986, section 2.3)."""
+_URI = re.compile(r"[a-z][a-z0-9+.-]*:(?:[!-$&-\[\]^-~]|%[0-9A-Fa-f]{2})*")
+"""A scheme in lower case; ASCII that is visible, without the backslash that some take for a slash."""
+_SEPARATOR = re.compile(r"[/:?#]|%2[Ff]|%5[Cc]")
+
+
+def is_plain(uri: str) -> bool:
+    """Return whether this is the one spelling of a URI; whether two paths that differ in case are one is not known.
+
+    Source: RFC 3986, section 6.2.2; for `file`, RFC 8089, appendix B, which gives one file several URIs.
+    """
+    if _URI.fullmatch(uri) is None or _NEEDLESS.search(uri):
+        return False
+    if uri.startswith("file:") and not uri.startswith("file:///"):
+        return False
+    path = re.split(r"[?#]", uri.partition(":")[2].removeprefix("//"))[0]
+    return "//" not in path and not {".", ".."} & set(_SEPARATOR.split(uri))

@@ -1,0 +1,67 @@
+"""One spelling of a URI for each resource."""
+
+import string
+
+import pytest
+
+from permitry.gateway.uris import is_plain
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:///handbook/a",
+        "file:///",
+        "file:///C:/x",
+        "file:///a%20b/c%2Fd",
+        "notes://all/secret",
+        "notes://a/caf%C3%A9",
+        "ui://x/.hidden/a..b",
+        "http://host:80/a?u=http://b/c&x=%26#part",
+        "https://host",
+        "memo:hello",
+    ],
+)
+def test_what_servers_list_is_served(uri: str) -> None:
+    """An agent is not stopped for nothing."""
+    assert is_plain(uri)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:///handbook/../etc",
+        "file:///handbook/%2e%2E/etc",
+        "file:///handbook/..%2fetc",
+        "file:///handbook/..%5Cetc",
+        "file:///handbook\\..\\etc",
+        "file:///handbook/./a",
+        "file:///handbook/..?x",
+        "file:////etc",
+        "file:/etc",
+        "file://localhost/etc",
+        "FILE:///handbook/a",
+        "file:///handbook/a\0",
+        "file:///handbook/\n",
+        "notes:../x",
+        "notes://all//x",
+        "notes://all/s%65cret",
+        "notes://all/\u00e9",
+        "notes://all/a b",
+        "notes://all/%zz",
+        "notes://all/%4",
+        "/etc",
+        "",
+    ],
+)
+def test_another_spelling_is_not(uri: str) -> None:
+    """A rule about the plain one would not see it."""
+    assert not is_plain(uri)
+
+
+@pytest.mark.parametrize("form", ["%{:02x}", "%{:02X}"])
+def test_what_needs_no_percent_sign_has_none(form: str) -> None:
+    """Letters, digits and four marks are written as they are; all other characters may need one."""
+    unreserved = f"{string.ascii_letters}{string.digits}-._~"
+    refused = [chr(code) for code in range(256) if not is_plain(f"notes://a/b{form.format(code)}")]
+    assert sorted(refused) == sorted(unreserved)
