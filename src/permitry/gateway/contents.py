@@ -16,14 +16,16 @@ from permitry.core.texts import visible
 from permitry.errors import ToolError, safe_str
 from permitry.gateway.definitions import Definition
 from permitry.gateway.gateway import Context, Gateway, Offered
-from permitry.gateway.upstream import METHODS, Upstream
+from permitry.gateway.upstream import Upstream
 from permitry.gateway.uris import is_plain
 from permitry.outcome import Permit, Refusal
 
 __all__ = ["Contents"]
 
 _LOG = logging.getLogger("permitry.gateway")
-_GET_PROMPT, _READ_RESOURCE = METHODS
+# What rules see besides tools: a call of the method itself, with the parameters of the protocol as its arguments.
+_GET_PROMPT = "prompts/get"
+_READ_RESOURCE = "resources/read"
 _NOT_PLAIN = "Write the URI without `..`, `//` in its path, needless percent signs and characters that are not ASCII"
 
 Item = TypeVar("Item")

@@ -1,6 +1,7 @@
 """What MCP servers say of their tools, as our declarations; and whether they say the same as before."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import mcp_types as types
 
 from permitry.core.json_values import canonical_json, freeze_object
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.errors import AdapterError
+from permitry.core.texts import shortened, visible
+from permitry.errors import AdapterError, CallError
 from permitry.files import replace_file
 
 __all__ = ["Definition", "Pins", "read_definition"]
@@ -24,6 +26,9 @@ _HINTS = {
 """The hint for each trait, and which answer makes a tool worse."""
 _SHOWN = ("title", "description", "inputSchema", "outputSchema", "annotations")
 """The parts of a definition that are passed on: no other part of it reaches a client."""
+# INVARIANT: no name holds a sentence that a user could take for one of ours, nor a slash, with which the pattern
+# `mcp:*/look` would be about `fs/drop/look`, and a tool could pass for a method of the protocol.
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 @attrs.frozen
@@ -43,8 +48,11 @@ class Definition:
 def read_definition(server: str, tool: types.Tool, *, is_trusted: bool) -> Definition:
     """Return what a server says of a tool; only one that is trusted says anything in its favour.
 
-    Raises: `CallError` for a tool that no call can name, and for a definition that is not JSON.
+    Raises: `CallError` for a name that is not 1 to 128 letters, digits, `_`, `.` and `-`, and for a definition that is
+    not JSON.
     """
+    if _NAME.fullmatch(tool.name) is None:
+        raise CallError(f"`{visible(shortened(tool.name, 200))}` is not a name that a tool may have")
     said = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
     parts = {key: said[key] for key in _SHOWN if key in said}
     digest = hashlib.sha256(canonical_json(freeze_object(parts)).encode()).hexdigest()

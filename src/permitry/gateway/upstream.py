@@ -18,7 +18,7 @@ from permitry.core.json_values import canonical_json
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
 from permitry.gateway.definitions import Definition, read_definition
 
-__all__ = ["FRESH", "METHODS", "Server", "Upstream"]
+__all__ = ["FRESH", "Server", "Upstream"]
 
 _LOG = logging.getLogger("permitry.gateway")
 _CHANGED = "notifications/tools/list_changed"
@@ -26,9 +26,6 @@ _MOST_PAGES = 100
 _MOST_ITEMS = 2_000
 FRESH = 30.0
 """The seconds for which a list of tools is taken for the present one, unless the server says that it changed."""
-
-METHODS = ("prompts/get", "resources/read")
-"""What rules see besides tools: a call of the method itself, with the parameters of the protocol as its arguments."""
 
 Result = TypeVar("Result", types.CallToolResult, types.ReadResourceResult, types.GetPromptResult)
 Page = TypeVar("Page", bound=types.PaginatedResult)
@@ -135,11 +132,11 @@ class Upstream:
             except CallError as error:
                 _LOG.warning("a tool of `%s` is hidden: %s", self.server.name, error)
                 continue
-            if names.count(tool.name) == 1 and tool.name not in METHODS:
+            if names.count(tool.name) == 1:
                 found[tool.name] = definition
             else:
                 # Of two tools with one name it is unknown which one a call would run.
-                _LOG.warning("`%s` lists `%s` twice, or as a method, so it is hidden", self.server.name, tool.name)
+                _LOG.warning("`%s` lists `%s` twice, so it is hidden", self.server.name, tool.name)
         return found
 
     async def call(self, name: str, arguments: dict[str, object]) -> types.CallToolResult:
