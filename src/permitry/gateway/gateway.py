@@ -84,7 +84,8 @@ class Gateway:
 
     async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools of which some call could run; the list is for this client alone, and not to be kept."""
-        there = [each for each in self.upstreams if await _is_there(each)]
+        are_there = await asyncio.gather(*map(_is_there, self.upstreams))
+        there = [each for each, is_there in zip(self.upstreams, are_there, strict=True) if is_there]
         self.before()
         tools = [tool for tool in self._tools().values() if tool.upstream in there]
         for tool in tools:

@@ -68,26 +68,61 @@ class Upstream:
     definitions: Mapping[str, Definition] = attrs.field(factory=dict, init=False)
     uris: frozenset[str] = attrs.field(default=frozenset(), init=False)
     _client: Client | None = attrs.field(default=None, init=False)
+    _holder: asyncio.Task[None] | None = attrs.field(default=None, init=False, repr=False)
     _listed_at: float | None = attrs.field(default=None, init=False)
+    _failed: ToolError | None = attrs.field(default=None, init=False)
     _lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
+
+    # The connection --------------------------------------------------------------------------------------------------
 
     async def connect(self, stack: contextlib.AsyncExitStack) -> None:
         """Start or reach the server, and list its tools; `stack` ends the connection.
 
         Raises: `AdapterError` when it is not there in time.
         """
+        stack.push_async_callback(self._close)
         try:
             async with asyncio.timeout(self.server.start_timeout):
-                client = await stack.enter_async_context(await self._new_client(stack))
-                # INVARIANT: no schema of a server is worked off here: its patterns would run in Python's `re`, where a
-                # short text takes hours. Whether a result fits is for its reader to see.
-                client.session.validate_tool_result = _taken_as_it_is  # type: ignore[method-assign]  # as said above
-                self._client = client
+                await self._open()
                 await self.refresh()
         except TimeoutError as error:
             raise AdapterError(f"the MCP server `{self.server.name}` was not ready in time") from error
         except Exception as error:
             raise AdapterError(f"the MCP server `{self.server.name}` cannot be used: {_words(error)}") from error
+
+    async def _open(self) -> None:
+        await self._close()
+        opened = asyncio.get_running_loop().create_future()
+        self._holder = asyncio.create_task(self._hold(opened))
+        await opened
+
+    async def _close(self) -> None:
+        holder, self._holder = self._holder, None
+        if holder is not None:
+            holder.cancel()
+            await asyncio.wait([holder])
+
+    async def _hold(self, opened: asyncio.Future[None]) -> None:
+        """Hold a connection until it breaks, or this task is cancelled.
+
+        INVARIANT: in a task of its own. A transport that fails cancels the task that it was opened in, and that must
+        not be one that serves others.
+        """
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                client = await stack.enter_async_context(await self._new_client(stack))
+                # INVARIANT: no schema of a server is worked off here: its patterns would run in Python's `re`, where a
+                # short text takes hours. Whether a result fits is for its reader to see.
+                client.session.validate_tool_result = _taken_as_it_is  # type: ignore[method-assign]  # as said above
+                self._client = client
+                opened.set_result(None)
+                await asyncio.Event().wait()
+        except Exception as error:  # noqa: BLE001 -- whatever a transport raises
+            if not opened.done():
+                opened.set_exception(error)
+            _LOG.warning("the connection to the MCP server `%s` has ended: %s", self.server.name, _words(error))
+        finally:
+            self._client = None
 
     async def _new_client(self, stack: contextlib.AsyncExitStack) -> Client:
         """Return a client that answers nothing a server asks for: no model, no user, no folders."""
@@ -96,7 +131,14 @@ class Upstream:
             http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
             return Client(streamable_http_client(server.url, http_client=http), message_handler=self._heard, cache=None)
         program, *args = server.command
-        started = StdioServerParameters(command=program, args=args, env=dict(server.env), cwd=server.folder)
+        started = StdioServerParameters(
+            command=program,
+            args=args,
+            env=dict(server.env),
+            cwd=server.folder,
+            # A byte that is not UTF-8 would end the connection.
+            encoding_error_handler="replace",
+        )
         # Its words go to standard error: standard output belongs to the protocol.
         return Client(stdio_client(started, errlog=sys.stderr), message_handler=self._heard, cache=None)
 
@@ -104,24 +146,49 @@ class Upstream:
         if getattr(message, "method", None) == _CHANGED:
             self._listed_at = None
 
+    # Tools -----------------------------------------------------------------------------------------------------------
+
     async def refresh(self, *, within: float = 0.0) -> None:
         """List the tools again, unless that was done within so many seconds and the server has reported no change.
 
+        Those that wait for a list while another one is read share the next one, and its failure.
+
         Raises: `ToolError` when the server does not answer.
         """
-        now = asyncio.get_running_loop().time()
+        arrived = asyncio.get_running_loop().time()
         async with self._lock:
-            if self._listed_at is not None and now - self._listed_at < within:
+            if self._listed_at is not None and arrived - self._listed_at < (0.0 if self._failed else within):
+                if self._failed is not None:
+                    raise ToolError(str(self._failed)) from self._failed
                 return
             # Before the listing: a change while it is under way leads to another one.
-            self._listed_at = now
+            self._listed_at, self._failed = asyncio.get_running_loop().time(), None
             try:
-                client = self._connected()
-                listed = await self._pages(lambda cursor: client.list_tools(cursor=cursor), lambda page: page.tools)
-                self.definitions = self._read(listed)
+                self.definitions = self._read(await self._listed())
+            except ToolError as error:
+                self._failed = error
+                raise
             except BaseException:
                 self._listed_at = None
                 raise
+
+    async def _listed(self) -> list[types.Tool]:
+        try:
+            return await self._list()
+        except ToolError as error:
+            if self.server.url is None or isinstance(error.__cause__, TimeoutError):
+                raise
+            # A server at an address may have been started again, and know nothing of this connection any more.
+            try:
+                async with asyncio.timeout(self.server.start_timeout):
+                    await self._open()
+            except Exception as another:
+                raise ToolError(self._failure(another)) from another
+            return await self._list()
+
+    async def _list(self) -> list[types.Tool]:
+        client = self._connected()
+        return await self._pages(lambda cursor: client.list_tools(cursor=cursor), lambda page: page.tools)
 
     def _read(self, tools: list[types.Tool]) -> dict[str, Definition]:
         found: dict[str, Definition] = {}
@@ -166,6 +233,8 @@ class Upstream:
             async with asyncio.timeout(self.server.timeout):
                 result = await request
         except Exception as error:
+            # What is wrong shows at the next list.
+            self._listed_at = None
             raise ToolError(self._failure(error)) from error
         if isinstance(result, types.InputRequiredResult):
             # INVARIANT: a server never asks the user: its question would look like one of permitry's own.

@@ -59,7 +59,7 @@ class Fake:
     name: str = "fs"
     tools: list[types.Tool] = attrs.field(factory=lambda: [tool("look"), tool("write"), tool("drop")])
     work: Work = nothing
-    on_list: Callable[[], object] = lambda: None
+    on_list: Callable[[], Awaitable[object] | None] = lambda: None
     is_trusted: bool = False
     ran: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
 
@@ -67,7 +67,9 @@ class Fake:
         """Return it for the SDK."""
 
         async def listed(_: object, __: object) -> types.ListToolsResult:
-            self.on_list()
+            waited_for = self.on_list()
+            if waited_for is not None:
+                await waited_for
             return types.ListToolsResult(tools=list(self.tools))
 
         async def called(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:

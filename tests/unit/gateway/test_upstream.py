@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 import pytest
+import uvicorn
 from tests.unit.gateway.conftest import Fake, InProcess, tool
 
 from permitry.errors import AdapterError, ToolError
@@ -103,6 +104,52 @@ def test_what_a_server_prints_reaches_no_client(server: Server, capfd: pytest.Ca
     assert "not the protocol" not in capfd.readouterr().out
 
 
+def test_a_byte_that_is_not_utf_8_ends_nothing(server: Server) -> None:
+    """It is part of a line that is not of the protocol."""
+    program = Path(server.command[1])
+    program.write_text(PROGRAM.replace("server.run()", 'os.write(1, b"caf\\xe9\\n")\nserver.run()'), encoding="utf-8")
+    upstream = Upstream(server)
+    assert text(run(upstream, lambda: upstream.call("add", {"a": 1, "b": 2}))) == "3"
+
+
+@contextlib.asynccontextmanager
+async def reachable(fake: Fake, port: int = 0) -> AsyncIterator[int]:
+    """Serve a fake server on a port of this machine, until the block ends; it knows no sessions of an earlier one."""
+    app = fake.server().streamable_http_app()
+    served = uvicorn.Server(uvicorn.Config(app, "127.0.0.1", port, log_level="error", timeout_graceful_shutdown=0))
+    serving = asyncio.create_task(served.serve())
+    while not served.started:  # noqa: ASYNC110 -- uvicorn has no event for it
+        await asyncio.sleep(0.01)
+    try:
+        yield served.servers[0].sockets[0].getsockname()[1]
+    finally:
+        served.should_exit = True
+        await serving
+
+
+def test_a_server_that_cannot_be_reached_ends_nothing_else() -> None:
+    """Its calls fail, at once; when it is there again, so are its tools."""
+    fake = Fake()
+
+    async def main() -> list[str]:
+        async with contextlib.AsyncExitStack() as stack:
+            async with reachable(fake) as port:
+                upstream = Upstream(Server("fs", url=f"http://127.0.0.1:{port}/mcp", timeout=5.0))
+                await upstream.connect(stack)
+                seen = [text(await upstream.call("look", {}))]
+            for request in (upstream.call("look", {}), upstream.refresh()):
+                with pytest.raises(ToolError, match="The MCP server `fs`"):
+                    await request
+            fake.tools = [tool("look")]
+            async with reachable(fake, port):
+                await upstream.refresh()
+                seen += [*upstream.definitions, text(await upstream.call("look", {}))]
+                await upstream._close()  # noqa: SLF001 -- before the server that it holds open
+            return seen
+
+    assert asyncio.run(main()) == ["did it with {}", "look", "did it with {}"]
+
+
 @pytest.mark.parametrize(
     "command",
     [("/nowhere/program",), (sys.executable, "-c", "raise SystemExit(3)"), (sys.executable, "-c", "print(1)")],
@@ -146,6 +193,25 @@ def test_a_list_is_fresh_for_a_while() -> None:
         return [*seen, list(upstream.definitions)]
 
     assert run(upstream, work) == [["look", "write", "drop"], ["look"], []]
+
+
+def test_those_that_wait_for_a_list_share_it() -> None:
+    """A server whose list hangs is waited for twice at most, however many calls there are."""
+    fake = Fake()
+    upstream = InProcess(Server("fs", ("none",), timeout=0.2), fake=fake)
+
+    async def work() -> tuple[int, int]:
+        lists: list[int] = []
+
+        async def hang() -> None:
+            lists.append(1)
+            await asyncio.Event().wait()
+
+        fake.on_list = hang
+        found = await asyncio.gather(*(upstream.refresh() for _ in range(5)), return_exceptions=True)
+        return len(lists), sum(isinstance(each, ToolError) for each in found)
+
+    assert run(upstream, work) == (2, 5)
 
 
 def test_a_server_is_known_by_how_it_is_started() -> None:
