@@ -1,6 +1,7 @@
 """What MCP servers say of their tools, as our declarations; and whether they say the same as before."""
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from permitry.core.json_values import canonical_json, freeze_object
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.texts import shortened, visible
 from permitry.errors import AdapterError, CallError
-from permitry.files import replace_file
+from permitry.files import open_regular, replace_file
 
 __all__ = ["Definition", "Pins", "read_definition"]
 
@@ -26,6 +27,7 @@ _HINTS = {
 """The hint for each trait, and which answer makes a tool worse."""
 _SHOWN = ("title", "description", "inputSchema", "outputSchema", "annotations")
 """The parts of a definition that are passed on: no other part of it reaches a client."""
+_LONGEST = 4_096
 # INVARIANT: no name holds a sentence that a user could take for one of ours, nor a slash, with which the pattern
 # `mcp:*/look` would be about `fs/drop/look`, and a tool could pass for a method of the protocol.
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -33,16 +35,25 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 @attrs.frozen
 class Definition:
-    """A tool as its server defines it; `digest` covers all of the definition that a client is shown."""
+    """A tool as its server defines it; `digest` covers all `parts`, and `digests` has one for each."""
 
     name: str
     spec: ToolSpec
     digest: str
     parts: Mapping[str, Any] = attrs.field(repr=False)
+    is_trusted: bool = False
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The digest of each part."""
+        return {part: _digest(value) for part, value in self.parts.items()}
 
     def as_tool(self, name: str) -> types.Tool:
         """Return the definition for a client that knows the tool as `name`."""
-        return types.Tool.model_validate({**self.parts, "name": name})
+        # A client may decide on annotations; without any, it takes a tool for a destructive one.
+        hidden = () if self.is_trusted else ("annotations",)
+        parts = {part: value for part, value in self.parts.items() if part not in hidden}
+        return types.Tool.model_validate({**parts, "name": name})
 
 
 def read_definition(server: str, tool: types.Tool, *, is_trusted: bool) -> Definition:
@@ -55,19 +66,19 @@ def read_definition(server: str, tool: types.Tool, *, is_trusted: bool) -> Defin
         raise CallError(f"`{visible(shortened(tool.name, 200))}` is not a name that a tool may have")
     said = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
     parts = {key: said[key] for key in _SHOWN if key in said}
-    digest = hashlib.sha256(canonical_json(freeze_object(parts)).encode()).hexdigest()
-    hints = parts.get("annotations", {})
-    if not is_trusted:
-        # A client may decide on them; without any, it takes a tool for a destructive one.
-        parts.pop("annotations", None)
+    digest = _digest(parts)
     spec = ToolSpec(
         f"mcp:{server}/{tool.name}",
         str(said.get("description", "")),
         parameters=said["inputSchema"],
-        traits=_traits(hints, is_trusted=is_trusted),
+        traits=_traits(parts.get("annotations", {}), is_trusted=is_trusted),
         version=digest,
     )
-    return Definition(tool.name, spec, digest, parts)
+    return Definition(tool.name, spec, digest, parts, is_trusted)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(canonical_json(freeze_object({"value": value})).encode()).hexdigest()
 
 
 def _traits(hints: Mapping[str, Any], *, is_trusted: bool) -> ToolTraits:
@@ -88,20 +99,23 @@ class Pins:
 
     folder: Path
 
-    def is_changed(self, server: str, definition: Definition) -> bool:
-        """Return whether a tool is another one than before; one that was never seen is pinned as it is.
+    def changes(self, server: str, definition: Definition) -> tuple[str, ...]:
+        """Return which parts of a tool are others than before; one that was never seen is pinned as it is.
 
         `server` identifies the server, see `Server.identity`.
 
         Raises: `AdapterError` when that cannot be found out: then the tool must not run.
         """
         try:
-            return self._file(server, definition).read_text(encoding="ascii", errors="replace") != definition.digest
+            with open_regular(self._file(server, definition)) as (stream, _):
+                known = _digests(stream.read(_LONGEST))
         except FileNotFoundError:
             self.pin(server, definition)
-            return False
+            return ()
         except OSError as error:
             raise AdapterError(f"cannot read what was pinned in `{self.folder}`: {error.strerror}") from error
+        now = definition.digests
+        return tuple(part for part in sorted({*known, *now}) if known.get(part) != now.get(part))
 
     def pin(self, server: str, definition: Definition) -> None:
         """Take a tool as it is now for the approved one.
@@ -111,9 +125,18 @@ class Pins:
         file = self._file(server, definition)
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_file(file, definition.digest.encode())
+            replace_file(file, json.dumps(definition.digests).encode())
         except OSError as error:
             raise AdapterError(f"cannot pin a definition in `{self.folder}`: {error.strerror}") from error
 
     def _file(self, server: str, definition: Definition) -> Path:
         return self.folder / hashlib.sha256(f"{server}/{definition.name}".encode()).hexdigest()
+
+
+def _digests(text: bytes) -> Mapping[str, object]:
+    """Return the digests of parts in a pin; of one that is damaged, none, so that each part is a change."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return {part: digest for part, digest in found.items() if part in _SHOWN} if isinstance(found, dict) else {}

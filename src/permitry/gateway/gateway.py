@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, assert_never
@@ -31,7 +32,8 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 
 _LOG = logging.getLogger("permitry.gateway")
-_CHANGED = "Why you are asked: the server has changed what this tool is since it was first seen, or last approved."
+_CHANGED = "Why you are asked: the server has changed this tool since it was first seen, or last approved: its {}."
+_NOT_APPROVED = "The server has changed this tool. What it is now is listed once the user has approved a call of it."
 _LATE = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
@@ -88,11 +90,16 @@ class Gateway:
         there = [each for each, is_there in zip(self.upstreams, are_there, strict=True) if is_there]
         self.before()
         tools = [tool for tool in self._tools().values() if tool.upstream in there]
-        for tool in tools:
-            # First seen here: what changes between this list and a call is noticed.
-            self._is_changed(tool)
-        shown = [tool.definition.as_tool(tool.shown) for tool in tools if self.could_run(tool)]
-        return types.ListToolsResult(tools=shown, ttl_ms=0, cache_scope="private")
+        # Those that are hidden as well: what changes between this list and a call is noticed.
+        shown = {tool.shown: self._as_tool(tool) for tool in tools}
+        listed = [shown[tool.shown] for tool in tools if self.could_run(tool)]
+        return types.ListToolsResult(tools=listed, ttl_ms=0, cache_scope="private")
+
+    def _as_tool(self, tool: Offered) -> types.Tool:
+        """Return a tool for clients: of one that has changed, no text of its server before the user has read it."""
+        if self._changes(tool):
+            return types.Tool(name=tool.shown, description=_NOT_APPROVED, input_schema={"type": "object"})
+        return tool.definition.as_tool(tool.shown)
 
     def _tools(self) -> dict[str, Offered]:
         """Return all tools by the name that a client knows; a name that means two tools means none."""
@@ -111,13 +118,13 @@ class Gateway:
         """Return whether some call could run, so that a client may know of it."""
         return self.guard.policy.could_run(tool.definition.spec, AuthContext.from_state(self.guard.session))
 
-    def _is_changed(self, tool: Offered) -> bool:
-        return tool.is_pinned and self.pins.is_changed(tool.upstream.server.identity, tool.definition)
+    def _changes(self, tool: Offered) -> tuple[str, ...]:
+        return self.pins.changes(tool.upstream.server.identity, tool.definition) if tool.is_pinned else ()
 
     def schema(self, name: str) -> dict[str, Any] | None:
         """Return the schema of the arguments of a tool, by the name that a client knows; None for no such tool."""
         tool = self._tools().get(name)
-        return None if tool is None else tool.definition.parts["inputSchema"]
+        return None if tool is None else self._as_tool(tool).input_schema
 
     # Calls -----------------------------------------------------------------------------------------------------------
 
@@ -181,11 +188,11 @@ class Gateway:
         self, context: Context, call: ToolCall | Refusal, tool: Offered
     ) -> Permit | Refusal | Silence | types.InputRequiredResult:
         """Decide a call, and ask about it as the client can be asked."""
-        is_changed = self._is_changed(tool)
-        outcome = self.guard.check(call, tool.definition.spec, asked=is_changed)
+        changes = self._changes(tool)
+        outcome = self.guard.check(call, tool.definition.spec, asked=bool(changes))
         if not isinstance(outcome, Ask):
             return outcome
-        form = the_form(outcome.request, *(_reasons(outcome, tool) if is_changed else ()))
+        form = the_form(outcome.request, *(_reasons(outcome, tool, changes) if changes else ()))
         is_askable = can_ask(context.session.client_capabilities)
         if is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
@@ -222,7 +229,7 @@ class Gateway:
 
     async def _run(self, permit: Permit, tool: Offered) -> types.CallToolResult:
         """Run a call; the server still defines the tool as it was decided on."""
-        is_changed, is_approved = self._is_changed(tool), permit.decision.verdict is Verdict.CONFIRM
+        is_changed, is_approved = self._changes(tool) != (), permit.decision.verdict is Verdict.CONFIRM
         is_current = tool.upstream.definitions.get(tool.definition.name) == tool.definition
         if not is_current or (is_changed and not is_approved):
             return _refused(f"The tool `{tool.shown}` changed in the meantime, and the call did not run.")
@@ -254,11 +261,16 @@ async def _is_there(upstream: Upstream) -> bool:
     return True
 
 
-def _reasons(ask: Ask, tool: Offered) -> tuple[str, ...]:
+def _reasons(ask: Ask, tool: Offered, changes: tuple[str, ...]) -> tuple[str, ...]:
     """Return why a call of a changed tool is asked about: for its change, and by a rule where one asks as well."""
-    now = f"What it is now: {shortened(tool.definition.spec.description, 1_000)}"
+    parts = tool.definition.parts
+    now = [f"{part} now: {shortened(_text_of(parts.get(part, 'nothing')), 2_000)}" for part in changes]
     by_rule = () if ask.decision.phase is Phase.HOST else (f"And: {ask.request.reason}",)
-    return _CHANGED, now, *by_rule
+    return _CHANGED.format(", ".join(changes)), *now, *by_rule
+
+
+def _text_of(part: object) -> str:
+    return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
 
 
 def _unknown(name: str) -> types.CallToolResult:

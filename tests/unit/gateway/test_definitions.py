@@ -1,5 +1,7 @@
 """What servers say of their tools, and whether they say it again."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import mcp_types as types
@@ -88,56 +90,66 @@ def pins(tmp_path: Path) -> Pins:
 def test_what_was_never_seen_is_pinned(pins: Pins) -> None:
     """And is the same from then on, until it changes."""
     before, after = read(tool("look")), read(tool("look", "another"))
-    assert [pins.is_changed("fs", each) for each in (before, before, after, after, before)] == [
-        False, False, True, True, False,
+    assert [pins.changes("fs", each) for each in (before, before, after, after, before)] == [
+        (), (), ("description",), ("description",), (),
     ]  # fmt: skip
+
+
+def test_each_part_that_changed_is_named(pins: Pins) -> None:
+    """One that came, and one that went, as well as another one."""
+    pins.pin("fs", read(tool("look", "first", title="Look")))
+    now = read(
+        types.Tool(name="look", description="first", input_schema={"type": "object", "x": 1}, annotations=ALL_BAD)
+    )
+    assert pins.changes("fs", now) == ("annotations", "inputSchema", "title")
 
 
 def test_an_approved_change_is_the_new_one(pins: Pins) -> None:
     """The old one is a change then."""
     before, after = read(tool("look")), read(tool("look", "another"))
-    pins.is_changed("fs", before)
+    pins.changes("fs", before)
     pins.pin("fs", after)
-    assert [pins.is_changed("fs", each) for each in (before, after)] == [True, False]
+    assert [pins.changes("fs", each) for each in (before, after)] == [("description",), ()]
 
 
 def test_each_tool_of_each_server_has_its_own(pins: Pins) -> None:
     """A tool of one name is another one elsewhere."""
-    assert not pins.is_changed("fs", read(tool("look")))
-    assert not pins.is_changed("docs", read(tool("look", "another")))
-    assert not pins.is_changed("fs", read(tool("write", "a third")))
+    assert not pins.changes("fs", read(tool("look")))
+    assert not pins.changes("docs", read(tool("look", "another")))
+    assert not pins.changes("fs", read(tool("write", "a third")))
 
 
 def test_pins_are_for_their_owner(pins: Pins) -> None:
     """Others could approve a change."""
-    pins.is_changed("fs", read(tool("look")))
+    pins.changes("fs", read(tool("look")))
     (file,) = pins.folder.iterdir()
     assert (file.stat().st_mode & 0o777, pins.folder.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"0" * 64])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"0" * 64, b"[]", b"[" * 4_000, b'{"description": 1, "x": 2}'])
 def test_a_damaged_pin_is_a_change(pins: Pins, content: bytes) -> None:
     """What was there is unknown."""
-    pins.is_changed("fs", read(tool("look")))
+    pins.changes("fs", read(tool("look")))
     (file,) = pins.folder.iterdir()
     file.write_bytes(content)
-    assert pins.is_changed("fs", read(tool("look")))
+    assert pins.changes("fs", read(tool("look"))) == ("description", "inputSchema")
 
 
 def test_pins_that_cannot_be_used_are_an_error(pins: Pins, tmp_path: Path) -> None:
     """It is unknown then whether a tool has changed."""
     (tmp_path / "state").write_text("a file where a folder should be")
     with pytest.raises(AdapterError, match="pinned"):
-        pins.is_changed("fs", read(tool("look")))
+        pins.changes("fs", read(tool("look")))
     with pytest.raises(AdapterError, match="cannot pin"):
         pins.pin("fs", read(tool("look")))
 
 
-def test_a_pin_that_is_a_folder_is_an_error(pins: Pins) -> None:
-    """It is not taken for one that was never seen."""
-    pins.is_changed("fs", read(tool("look")))
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to(__file__)])
+def test_a_pin_that_is_not_a_file_is_an_error(pins: Pins, make: Callable[[Path], object]) -> None:
+    """It is not taken for one that was never seen, nor waited for."""
+    pins.changes("fs", read(tool("look")))
     (file,) = pins.folder.iterdir()
     file.unlink()
-    file.mkdir()
+    make(file)
     with pytest.raises(AdapterError, match="pinned"):
-        pins.is_changed("fs", read(tool("look")))
+        pins.changes("fs", read(tool("look")))
