@@ -106,6 +106,10 @@ class Questions(TurnDiffs):
             self._keep(outcome, question.call, outcome.call)
             return outcome
 
+    def withdraw(self, pending_id: str, reason: str) -> None:
+        """Close a question that no one will answer, so that its call is blocked; one that is closed stays as it is."""
+        self._closed(pending_id, reason)
+
     # Asking -----------------------------------------------------------------------------------------------------
 
     async def _ask(
@@ -213,14 +217,18 @@ class Questions(TurnDiffs):
         raise NotImplementedError
 
     def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
+        closed = self._closed(pending.pending_id, error)
+        # Another answer came first; it counts, and this one does not.
+        return self._unanswered_block(pending.call, pending.decision) if closed is None else closed
+
+    def _closed(self, pending_id: str, error: str | None) -> Blocked | None:
         with self.session.lock:
             try:
-                question = self._claimed(pending.pending_id)
+                question = self._claimed(pending_id)
             except LateAnswerError as late:
                 question = late.pending
             except LedgerError:
-                # Another answer came first; it counts, and this one does not.
-                return self._unanswered_block(pending.call, pending.decision)
+                return None
             return self._close(question, error)
 
     def _interrupted(self, pending: Pending, error: BaseException) -> None:

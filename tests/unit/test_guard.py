@@ -596,3 +596,27 @@ def test_a_channel_that_fails_permits_nothing() -> None:
     refusal = _guard(channel=CallbackChannel(crash)).inline(_call("write"))
     assert isinstance(refusal, Refusal)
     assert refusal.cause is Cause.UNANSWERED
+
+
+def test_a_question_that_is_withdrawn_counts_as_unanswered() -> None:
+    """On record, with the reason; it cannot be answered any more, and a second time it is no one's."""
+    guard = _guard()
+    ask = _ask(guard)
+    guard.withdraw(ask.id, "the client has left")
+    guard.withdraw(ask.id, "again")
+    outcome = guard.answer(ask.id, _YES)
+    assert isinstance(outcome, Refusal)
+    assert outcome.cause is Cause.NOT_ASKED
+    assert isinstance(guard.recorder, MemoryRecorder)
+    last = guard.recorder.records[-1]
+    assert (last["event"], last["approved"], last["error"]) == ("answered", False, "the client has left")
+
+
+def test_a_question_that_is_withdrawn_late_is_closed_as_well() -> None:
+    """Its deadline says nothing of whether it is on record."""
+    now = [0.0]
+    guard = _guard(ledger=ConfirmationLedger(1.0, clock=lambda: now[0]))
+    ask = _ask(guard)
+    now[0] = 2.0
+    guard.withdraw(ask.id, "the client has left")
+    assert len(guard.ledger) == 0

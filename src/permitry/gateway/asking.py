@@ -11,8 +11,9 @@ import mcp_types as types
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.texts import one_line, visible
+from permitry.guard import Guard
 
-__all__ = ["ANSWER", "ClientChannel", "can_ask", "read_answer", "the_form"]
+__all__ = ["ANSWER", "ClientChannel", "OpenQuestions", "can_ask", "read_answer", "the_form"]
 
 ANSWER = "permitry.answer"
 """The key of the question among the requests for input."""
@@ -50,6 +51,23 @@ class ClientChannel:
         """Return the answer of the client's user, or None."""
         ask = self._current.get()
         return None if ask is None else await ask(request)
+
+
+@attrs.define(eq=False)
+class OpenQuestions:
+    """Bounds how many questions a client has open: one more closes its oldest, and no other client is kept waiting."""
+
+    guard: Guard
+    most: int = 50
+    _asked: list[tuple[str, str]] = attrs.field(factory=list, init=False)
+
+    def add(self, client: str, pending_id: str) -> None:
+        """Note that a client is asked a question."""
+        self._asked = [each for each in self._asked if self.guard.ledger.find(each[1]) is not None]
+        own = [each for asked, each in self._asked if asked == client]
+        if len(own) >= self.most:
+            self.guard.withdraw(own[0], f"the client left {self.most} questions open, and this was the oldest")
+        self._asked.append((client, pending_id))
 
 
 def can_ask(capabilities: types.ClientCapabilities | None) -> bool:

@@ -20,7 +20,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.texts import shortened
 from permitry.errors import ToolError, safe_str
-from permitry.gateway.asking import ANSWER, ClientChannel, can_ask, read_answer, the_form
+from permitry.gateway.asking import ANSWER, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
 from permitry.gateway.definitions import Definition, Pins
 from permitry.gateway.upstream import FRESH, Upstream
 from permitry.guard import Guard
@@ -71,6 +71,7 @@ class Gateway:
     wait: float = attrs.field(default=300.0, kw_only=True)
     before: Callable[[], object] = attrs.field(default=lambda: None, kw_only=True)
     _channel: ClientChannel = attrs.field(factory=ClientChannel, init=False)
+    _open: OpenQuestions = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Let the guard ask through the client."""
@@ -81,6 +82,7 @@ class Gateway:
             raise ValueError(f"two servers have the same name: {', '.join(names)}")
         self.guard.channel = self._channel
         self.guard.ledger = ConfirmationLedger(self.wait)
+        self._open = OpenQuestions(self.guard)
 
     # Lists -----------------------------------------------------------------------------------------------------------
 
@@ -195,10 +197,16 @@ class Gateway:
         form = the_form(outcome.request, *(_reasons(outcome, tool, changes) if changes else ()))
         is_askable = can_ask(context.session.client_capabilities)
         if is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            self._open.add("", outcome.id)
             requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
             return types.InputRequiredResult(input_requests=requests, request_state=outcome.id)
         self._channel.use(functools.partial(self._elicited, context, tool, form) if is_askable else None)
-        return await self.guard.ainline(outcome.call, tool.definition.spec)
+        self._open.add(_session_of(context), outcome.id)
+        try:
+            return await self.guard.ainline(outcome.call, tool.definition.spec)
+        finally:
+            # Such as one whose call the client has cancelled.
+            self.guard.withdraw(outcome.id, "the client has left")
 
     async def _elicited(
         self, context: Context, tool: Offered, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
@@ -271,6 +279,11 @@ def _reasons(ask: Ask, tool: Offered, changes: tuple[str, ...]) -> tuple[str, ..
 
 def _text_of(part: object) -> str:
     return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
+
+
+def _session_of(context: Context) -> str:
+    """Return which client of the handshake era this is; on standard input there is one."""
+    return f"handshake {getattr(context.request, 'headers', {}).get('mcp-session-id', '')}"
 
 
 def _unknown(name: str) -> types.CallToolResult:

@@ -722,6 +722,28 @@ def test_a_cancelled_question_runs_nothing(tmp_path: Path) -> None:
     scene.run(work)
     assert scene.ran == []
     assert "started" not in scene.events
+    assert (len(scene.gateway.guard.ledger), scene.events[-2:]) == (0, ["interrupted", "answered"])
+
+
+def test_a_client_has_a_bound_of_open_questions(tmp_path: Path) -> None:
+    """The oldest is closed for the next; those that were answered do not count, nor do those of others."""
+    scene = Scene(tmp_path, mode="auto", answer=YES)
+    questions = scene.gateway._open  # noqa: SLF001 -- as other clients fill it
+    questions.most = 2
+
+    async def work(client: Client) -> list[str]:
+        first, second = [(await first_round(client)).request_state for _ in range(2)]
+        answered = await second_round(client, second)
+        third = (await first_round(client)).request_state
+        questions.add("handshake another", "id")
+        questions.add("handshake another", "id")
+        await first_round(client)
+        return [text_of(answered), *[text_of(await second_round(client, state)) for state in (first, third)]]
+
+    answered, first, third = scene.run(work)
+    assert answered.startswith("did it")
+    assert NOT_OPEN in first
+    assert third.startswith("did it")
 
 
 def test_a_cancelled_call_is_cancelled_at_the_server(tmp_path: Path) -> None:
