@@ -300,7 +300,8 @@ def test_two_servers_of_one_name_are_a_mistake(cli: Cli, words: list[str], works
     """Rules could not tell them apart."""
     file = workspace / "tools.toml"
     file.write_text('schema = 1\n[mcp.a]\ncommand = ["b"]\n', encoding="utf-8")
-    assert "two servers have the name `a`" in cli(*words, "--tools", str(file), "--name", "a", "--", "b")[2]
+    code, _, err = cli(*words, "--tools", str(file), "--name", "a", "--", "b")
+    assert (code, "the names `a` and `a` do not keep the tools of two servers apart" in err) == (4, True)
 
 
 def test_a_token_that_others_read_is_a_mistake(cli: Cli, words: list[str], tmp_path: Path) -> None:

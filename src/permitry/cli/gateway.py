@@ -128,19 +128,16 @@ def _servers(options: argparse.Namespace) -> "list[Server]":
         servers += map(_from_file, read_tools_file(options.tools).servers())
     if not servers:
         raise PermitryError("there is no server; name one: permitry gateway --name NAME -- COMMAND...")
-    names = [server.name for server in servers]
     for server in servers:
-        _check(server, names)
+        _check(server)
     return servers
 
 
-def _check(server: "Server", names: list[str]) -> None:
+def _check(server: "Server") -> None:
     try:
         ToolCall("tool", server=server.name)
     except CallError as error:
         raise PermitryError(str(error)) from error
-    if names.count(server.name) > 1:
-        raise PermitryError(f"two servers have the name `{server.name}`")
     if server.url is not None and not server.url.startswith(("http://", "https://")):
         raise PermitryError(f"the address of the MCP server `{server.name}` is not http or https")
 

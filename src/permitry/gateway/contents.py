@@ -111,8 +111,11 @@ class Contents:
         if not is_plain(params.uri):
             # INVARIANT: what rules see is the one spelling of it, and the server gets the same.
             raise MCPError(types.INVALID_PARAMS, f"{_NOT_PLAIN}: `{visible(params.uri)}`.")
-        upstreams = self.gateway.upstreams
-        owners = [each for each in upstreams if len(upstreams) == 1 or params.uri in each.uris]
+        owners = self._owners(params.uri)
+        if not owners:
+            # Clients may know a URI without a list.
+            await self._listed(_READ_RESOURCE, Upstream.resources)
+            owners = self._owners(params.uri)
         if len(owners) != 1:
             raise MCPError(types.INVALID_PARAMS, f"There is no resource `{params.uri}`.")
         (upstream,) = owners
@@ -124,6 +127,11 @@ class Contents:
 
         return await self._got(context, offered, {"uri": params.uri}, params, read)
 
+    def _owners(self, uri: str) -> list[Upstream]:
+        """Return whose resource it may be: of one server, any is its own."""
+        upstreams = self.gateway.upstreams
+        return [each for each in upstreams if len(upstreams) == 1 or uri in each.uris]
+
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
@@ -132,10 +140,10 @@ class Contents:
         Raises: `MCPError` with the reason when it may not be had.
         """
         shown = self.gateway.shown
-        owners = [each for each in self.gateway.upstreams if params.name.startswith(shown(each, ""))]
-        if len(owners) != 1:
+        owners = (each for each in self.gateway.upstreams if params.name.startswith(shown(each, "")))
+        upstream = next(owners, None)
+        if upstream is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt `{params.name}`.")
-        (upstream,) = owners
         name = params.name.removeprefix(shown(upstream, ""))
 
         async def get(given: dict[str, Any]) -> types.GetPromptResult:

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import itertools
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.texts import shortened
-from permitry.errors import ToolError, safe_str
+from permitry.errors import AdapterError, ToolError, safe_str
 from permitry.gateway.asking import ANSWER, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
 from permitry.gateway.definitions import Definition, Pins
 from permitry.gateway.upstream import FRESH, Upstream
@@ -62,7 +63,8 @@ class Gateway:
     its answer. `before` is called right before each list and each decision, such as to load changed rules; what
     follows from an answer is a decision as well.
 
-    Raises: `ValueError` for a guard that leaves calls to its host, and for two servers of one name.
+    Raises: `ValueError` for a guard that leaves calls to its host; `AdapterError` for servers whose names do not keep
+    their tools apart.
     """
 
     guard: Guard
@@ -77,9 +79,11 @@ class Gateway:
         """Let the guard ask through the client."""
         if self.guard.unmatched == "silence":
             raise ValueError('a client does not ask by itself: use a Guard without unmatched="silence"')
-        names = [each.server.name for each in self.upstreams]
-        if len(set(names)) < len(names):
-            raise ValueError(f"two servers have the same name: {', '.join(names)}")
+        # INVARIANT: no prefix begins with another one, so that a name belongs to one server, whatever that lists.
+        for one, other in itertools.permutations(self.upstreams, 2):
+            if self.shown(one, "").startswith(self.shown(other, "")):
+                names = f"`{other.server.name}` and `{one.server.name}`"
+                raise AdapterError(f"the names {names} do not keep the tools of two servers apart; rename one of them")
         self.guard.channel = self._channel
         self.guard.ledger = ConfirmationLedger(self.wait)
         self._open = OpenQuestions(self.guard)
@@ -104,13 +108,12 @@ class Gateway:
         return tool.definition.as_tool(tool.shown)
 
     def _tools(self) -> dict[str, Offered]:
-        """Return all tools by the name that a client knows; a name that means two tools means none."""
-        found: dict[str, list[Offered]] = {}
-        for upstream in self.upstreams:
-            for definition in upstream.definitions.values():
-                tool = Offered(self.shown(upstream, definition.name), upstream, definition)
-                found.setdefault(tool.shown, []).append(tool)
-        return {name: tools[0] for name, tools in found.items() if len(tools) == 1}
+        """Return all tools by the name that a client knows."""
+        return {
+            self.shown(upstream, name): Offered(self.shown(upstream, name), upstream, definition)
+            for upstream in self.upstreams
+            for name, definition in upstream.definitions.items()
+        }
 
     def shown(self, upstream: Upstream, name: str) -> str:
         """Return the name by which clients know what a server calls `name`."""

@@ -209,11 +209,11 @@ def test_those_of_several_servers_are_kept_apart(tmp_path: Path, mode: Era) -> N
     assert [len(fake.ran) for fake in fakes] == [1, 1]
 
 
-def test_a_prompt_that_two_servers_may_have_is_no_ones(tmp_path: Path) -> None:
-    """`x__a__greet` is `greet` of one, or `a__greet` of the other."""
-    scene = library(tmp_path, fakes=(Library("x"), Library("x__a")))
-    assert refused_prompt(scene, "x__a__greet") == "There is no prompt `x__a__greet`."
-    assert scene.ran == []
+def test_a_resource_is_read_without_a_list_before(tmp_path: Path, mode: Era) -> None:
+    """Clients may know a URI already; it is looked up whose it is."""
+    scene = library(tmp_path, fakes=(Library("a"), Library("b", uris=("file:///docs/z",))), mode=mode)
+    assert read(scene, "file:///docs/z") == "b has file:///docs/z"
+    assert read(scene, "file:///docs/none") == "There is no resource `file:///docs/none`."
 
 
 def test_a_tool_cannot_pass_for_a_method(tmp_path: Path) -> None:

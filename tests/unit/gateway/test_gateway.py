@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 
 from permitry.core.call import ToolCall
-from permitry.errors import AuditError
+from permitry.errors import AdapterError, AuditError
 from permitry.gateway.asking import ANSWER
 from permitry.gateway.definitions import read_definition
 from permitry.gateway.gateway import Gateway
@@ -106,17 +106,11 @@ def test_rules_see_which_server_it_is(tmp_path: Path) -> None:
     assert [scene.call(name).is_error for name in ("docs__look", "evil__look")] == [False, True]
 
 
-def test_a_name_that_means_two_tools_means_none(tmp_path: Path) -> None:
-    """`a__b` of `x` and `b` of `x__a` look the same to a client."""
-    scene = Scene(tmp_path, fakes=(Fake("x", [tool("a__look")]), Fake("x__a", [tool("look")])), rules="schema = 1")
-    assert scene.run(lambda client: client.list_tools()).tools == []
-    assert text_of(scene.call("x__a__look")) == "There is no tool `x__a__look`."
-
-
-def test_two_servers_need_two_names(tmp_path: Path) -> None:
-    """Rules could not tell them apart."""
-    with pytest.raises(ValueError, match="same name"):
-        Scene(tmp_path, fakes=(Fake(), Fake()))
+@pytest.mark.parametrize("names", [("a", "a"), ("a", "a__b"), ("x__a", "b", "x"), ("a", "a_")])
+def test_servers_need_names_that_keep_their_tools_apart(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """`a__b` of `x` and `b` of `x__a` would look the same to a client, and rules could not be about one of two."""
+    with pytest.raises(AdapterError, match="rename one of them"):
+        Scene(tmp_path, fakes=tuple(map(Fake, names)))
 
 
 def test_a_tool_that_is_listed_twice_is_hidden(tmp_path: Path) -> None:
