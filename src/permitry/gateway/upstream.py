@@ -5,7 +5,9 @@ import contextlib
 import hashlib
 import logging
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TypeVar
 
 import attrs
@@ -52,8 +54,9 @@ class Server:
 
     @property
     def identity(self) -> str:
-        """A digest of its name and of how it is started or reached: what pinned definitions belong to."""
-        words = canonical_json((self.name, self.command, self.folder, self.url))
+        """A digest of its name and of how and where it is started or reached: what pinned definitions belong to."""
+        folder = str(Path(self.folder or "").resolve()) if self.url is None else None
+        words = canonical_json((self.name, self.command, folder, self.url))
         return hashlib.sha256(words.encode()).hexdigest()
 
 
@@ -192,14 +195,14 @@ class Upstream:
 
     def _read(self, tools: list[types.Tool]) -> dict[str, Definition]:
         found: dict[str, Definition] = {}
-        names = [tool.name for tool in tools]
+        names = Counter(tool.name for tool in tools)
         for tool in tools:
             try:
                 definition = read_definition(self.server.name, tool, is_trusted=self.server.is_trusted)
             except CallError as error:
                 _LOG.warning("a tool of `%s` is hidden: %s", self.server.name, error)
                 continue
-            if names.count(tool.name) == 1:
+            if names[tool.name] == 1:
                 found[tool.name] = definition
             else:
                 # Of two tools with one name it is unknown which one a call would run.
@@ -281,11 +284,14 @@ class Upstream:
                     page = await listed(cursor)
                     found += items(page)
                     cursor = page.next_cursor
-                    if cursor is None or len(found) > _MOST_ITEMS:
+                    if len(found) > _MOST_ITEMS:
                         break
+                    if cursor is None:
+                        return found
         except Exception as error:
             raise ToolError(self._failure(error)) from error
-        return found[:_MOST_ITEMS]
+        # INVARIANT: half a list is none. What is listed twice would be so in the other half.
+        raise ToolError(f"The MCP server `{self.server.name}` lists more than {_MOST_ITEMS:,} items.")
 
     def _connected(self) -> Client:
         if self._client is None:

@@ -60,6 +60,7 @@ class Fake:
     tools: list[types.Tool] = attrs.field(factory=lambda: [tool("look"), tool("write"), tool("drop")])
     work: Work = nothing
     on_list: Callable[[], Awaitable[object] | None] = lambda: None
+    next_cursor: str | None = None
     is_trusted: bool = False
     ran: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
 
@@ -70,7 +71,7 @@ class Fake:
             waited_for = self.on_list()
             if waited_for is not None:
                 await waited_for
-            return types.ListToolsResult(tools=list(self.tools))
+            return types.ListToolsResult(tools=list(self.tools), next_cursor=self.next_cursor)
 
         async def called(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:
             arguments = params.arguments or {}

@@ -214,6 +214,30 @@ def test_those_that_wait_for_a_list_share_it() -> None:
     assert run(upstream, work) == (2, 5)
 
 
+@pytest.mark.parametrize("names", [["look", *(f"x{number}" for number in range(1_999)), "look"], None])
+def test_half_a_list_is_none(names: list[str] | None) -> None:
+    """What is listed twice would be in the other half; one without an end is not read to its end."""
+    fake = Fake()
+    upstream = InProcess(Server("fs", ("none",), timeout=5.0), fake=fake)
+
+    async def work() -> None:
+        fake.tools = [tool(name) for name in names or ["look"]]
+        fake.next_cursor = None if names else "same"
+        with pytest.raises(ToolError, match="`fs` lists more than 2,000 items"):
+            await upstream.refresh()
+
+    run(upstream, work)
+
+
+def test_the_folder_of_a_program_is_part_of_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python server.py` is another program in another project."""
+    here = Server("a", ("python", "server.py")).identity
+    monkeypatch.chdir(tmp_path)
+    assert Server("a", ("python", "server.py")).identity != here
+    assert Server("a", ("python", "server.py"), folder=str(tmp_path)).identity != here
+    assert Server("a", url="http://127.0.0.1").identity == Server("a", url="http://127.0.0.1", folder="b").identity
+
+
 def test_a_server_is_known_by_how_it_is_started() -> None:
     """Another program of the same name is another server; what it is told in secret says nothing."""
     servers = [
