@@ -49,7 +49,7 @@ class Contents:
         found = await self._listed(_READ_RESOURCE, Upstream.resources)
         uris = [resource.uri for _, resource in found]
         shown = [
-            resource.model_copy(update={"meta": None, "icons": None})
+            resource
             for upstream, resource in found
             if uris.count(resource.uri) == 1 and not self._is_blocked(upstream, resource.uri)
         ]
@@ -60,7 +60,7 @@ class Contents:
     ) -> types.ListResourceTemplatesResult:
         """Return the templates of one server; with several it would be unknown whose resource is meant."""
         found = await self._listed(_READ_RESOURCE, Upstream.templates) if len(self.gateway.upstreams) == 1 else []
-        shown = [template.model_copy(update={"meta": None, "icons": None}) for _, template in found]
+        shown = [template for _, template in found]
         return types.ListResourceTemplatesResult(resource_templates=shown, ttl_ms=0, cache_scope="private")
 
     async def list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -68,7 +68,7 @@ class Contents:
         found = await self._listed(_GET_PROMPT, Upstream.prompts)
         names = [self.gateway.shown(upstream, prompt.name) for upstream, prompt in found]
         shown = [
-            prompt.model_copy(update={"meta": None, "icons": None, "name": name})
+            prompt.model_copy(update={"name": name})
             for (_, prompt), name in zip(found, names, strict=True)
             if names.count(name) == 1
         ]

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 import mcp_types as types
@@ -242,8 +242,8 @@ class Upstream:
         if isinstance(result, types.InputRequiredResult):
             # INVARIANT: a server never asks the user: its question would look like one of permitry's own.
             raise ToolError(f"The MCP server `{self.server.name}` asks for input, which is not passed on.")
-        # What a server adds for its client is not for ours.
-        return result.model_copy(update={"meta": None})
+        bare: Result = _bare(result)
+        return bare
 
     async def resources(self) -> list[types.Resource]:
         """Return the resources that the server lists now, none if it has no such list.
@@ -282,7 +282,7 @@ class Upstream:
             async with asyncio.timeout(self.server.timeout):
                 for _ in range(_MOST_PAGES):
                     page = await listed(cursor)
-                    found += items(page)
+                    found += items(_bare(page))
                     cursor = page.next_cursor
                     if len(found) > _MOST_ITEMS:
                         break
@@ -307,6 +307,16 @@ class Upstream:
                 return f"The MCP server `{name}` gave no answer within {self.server.timeout:g} seconds."
             case _:
                 return f"The MCP server `{name}` failed: {_words(error)}"
+
+
+def _bare(value: Any) -> Any:  # noqa: ANN401 -- a message of the protocol, or a part of one
+    """Return what a server sent without what it adds for its client, at any depth: that is not for ours."""
+    if isinstance(value, list):
+        return [_bare(each) for each in value]
+    if not hasattr(value, "model_copy"):
+        return value
+    kept = {name: _bare(getattr(value, name)) for name in type(value).model_fields}
+    return value.model_copy(update={**kept, **dict.fromkeys(kept.keys() & {"meta", "icons"})})
 
 
 def _words(error: BaseException) -> str:

@@ -61,6 +61,8 @@ class Fake:
     work: Work = nothing
     on_list: Callable[[], Awaitable[object] | None] = lambda: None
     next_cursor: str | None = None
+    content: list[types.ContentBlock] = attrs.field(factory=list)
+    data: dict[str, Any] | None = None
     is_trusted: bool = False
     ran: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
 
@@ -77,7 +79,8 @@ class Fake:
             arguments = params.arguments or {}
             self.ran.append((params.name, arguments))
             text = await self.work(arguments)
-            return types.CallToolResult(content=[types.TextContent(text=text)])
+            content = self.content or [types.TextContent(text=text)]
+            return types.CallToolResult(content=content, structured_content=self.data)
 
         return McpServer(self.name, on_list_tools=listed, on_call_tool=called)
 

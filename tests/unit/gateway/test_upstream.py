@@ -195,6 +195,26 @@ def test_a_list_is_fresh_for_a_while() -> None:
     assert run(upstream, work) == [["look", "write", "drop"], ["look"], []]
 
 
+def test_what_a_server_adds_for_its_client_is_not_passed_on() -> None:
+    """At no depth; what a tool returns as data is its own."""
+    icons = [types.Icon(src="http://127.0.0.1/x")]
+    inner = types.TextResourceContents(uri="a:b", text="c", meta={"d": 1})
+    fake = Fake()
+    fake.content = [
+        types.TextContent(text="t", meta={"m": 1}),
+        types.ResourceLink(uri="a:b", name="x", meta={"ui": 1}, icons=icons),
+        types.EmbeddedResource(resource=inner, meta={"n": 1}),
+    ]
+    fake.data = {"icons": 1, "_meta": 2}
+    upstream = InProcess(Server("fs", ("none",)), fake=fake)
+    result = run(upstream, lambda: upstream.call("look", {}))
+    assert result.structured_content == {"icons": 1, "_meta": 2}
+    assert [type(block) for block in result.content] == [type(block) for block in fake.content]
+    text, link, embedded = result.content
+    assert (text.text, text.meta, link.meta, link.icons) == ("t", None, None, None)
+    assert (embedded.meta, embedded.resource.meta, embedded.resource.text) == (None, None, "c")
+
+
 def test_those_that_wait_for_a_list_share_it() -> None:
     """A server whose list hangs is waited for twice at most, however many calls there are."""
     fake = Fake()
