@@ -19,6 +19,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from permitry.core.json_values import canonical_json
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
 from permitry.gateway.definitions import Definition, read_definition
+from permitry.gateway.lines import ENCODING
 
 __all__ = ["FRESH", "Server", "Upstream"]
 
@@ -139,6 +140,7 @@ class Upstream:
             args=args,
             env=dict(server.env),
             cwd=server.folder,
+            encoding=ENCODING,
             # A byte that is not UTF-8 would end the connection.
             encoding_error_handler="replace",
         )

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import mcp_types as types
 import pytest
 import uvicorn
@@ -33,6 +34,10 @@ def leave() -> str:
 def shout() -> str:
     print("not the protocol", flush=True)
     return "shouted"
+
+@server.tool()
+def much(size: int) -> str:
+    return "x" * size
 
 @server.tool()
 def environment() -> str:
@@ -76,7 +81,7 @@ def test_a_program_is_started_and_called(server: Server) -> None:
         return [text(await upstream.call("add", {"a": 1, "b": 2})), text(await upstream.call("environment", {}))]
 
     total, environment = run(upstream, work)
-    assert list(upstream.definitions) == ["add", "leave", "shout", "environment"]
+    assert list(upstream.definitions) == ["add", "leave", "shout", "much", "environment"]
     assert total == "3"
     assert "EXTRA" in environment
     assert "PYTEST_CURRENT_TEST" not in environment
@@ -110,6 +115,18 @@ def test_a_byte_that_is_not_utf_8_ends_nothing(server: Server) -> None:
     program.write_text(PROGRAM.replace("server.run()", 'os.write(1, b"caf\\xe9\\n")\nserver.run()'), encoding="utf-8")
     upstream = Upstream(server)
     assert text(run(upstream, lambda: upstream.call("add", {"a": 1, "b": 2}))) == "3"
+
+
+def test_a_result_that_is_too_long_is_no_answer(server: Server) -> None:
+    """It would hold up all servers; other calls of the same one go on."""
+    upstream = Upstream(attrs.evolve(server, timeout=5.0))
+
+    async def work() -> list[str]:
+        calls = [upstream.call("much", {"size": 17_000_000}), upstream.call("add", {"a": 1, "b": 2})]
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        return [str(each) if isinstance(each, BaseException) else text(each) for each in found]
+
+    assert run(upstream, work) == ["The MCP server `demo` gave no answer within 5 seconds.", "3"]
 
 
 @contextlib.asynccontextmanager
