@@ -26,7 +26,9 @@ _LOG = logging.getLogger("permitry.gateway")
 # What rules see besides tools: a call of the method itself, with the parameters of the protocol as its arguments.
 _GET_PROMPT = "prompts/get"
 _READ_RESOURCE = "resources/read"
-_NOT_PLAIN = "Write the URI without `..`, `//` in its path, needless percent signs and characters that are not ASCII"
+_NOT_PLAIN = (
+    "Write the URI plainly: ASCII, its scheme in lower case, no `..`, no `//` in its path, no needless percent sign"
+)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result", types.ReadResourceResult, types.GetPromptResult)

@@ -4,11 +4,11 @@ import re
 
 __all__ = ["is_plain"]
 
-_NEEDLESS = re.compile(r"%(?:2[DEde]|3\d|[46][1-9A-Fa-f]|[57][\dAa]|5[Ff]|7[Ee])")
+_NEEDLESS = re.compile(r"%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)")
 """An unreserved character that is percent-encoded means what it means bare (RFC 3986, section 2.3)."""
-_URI = re.compile(r"[a-z][a-z0-9+.-]*:(?:[!-$&-\[\]^-~]|%[0-9A-Fa-f]{2})*")
-"""A scheme in lower case; ASCII that is visible, without the backslash that some take for a slash."""
-_SEPARATOR = re.compile(r"[/:?#]|%2[Ff]|%5[Cc]")
+_URI = re.compile(r"[a-z][a-z0-9+.-]*:(?:[!-$&-\[\]^-~]|%[0-9A-F]{2})*")
+"""A scheme in lower case; ASCII that is visible, without the backslash that some take for a slash; `%2F`, not `%2f`."""
+_SEPARATOR = re.compile(r"[/:?#]|%2F|%5C")
 
 
 def is_plain(uri: str) -> bool:

@@ -140,7 +140,7 @@ def test_a_resource_is_read_as_the_rules_say(tmp_path: Path, mode: Era) -> None:
 def test_another_spelling_of_a_resource_is_refused(tmp_path: Path, uri: str) -> None:
     """Rules are about the plain one; a list does not show the other one either."""
     scene = library(tmp_path, fakes=(Library(uris=(uri, "file:///docs/a")),))
-    assert read(scene, uri).startswith("Write the URI without `..`")
+    assert read(scene, uri).startswith("Write the URI plainly")
     assert scene.ran == []
     listed = scene.run(lambda client: client.list_resources()).resources
     assert [resource.uri for resource in listed] == ["file:///docs/a"]
