@@ -74,7 +74,7 @@ class Upstream:
     _client: Client | None = attrs.field(default=None, init=False)
     _holder: asyncio.Task[None] | None = attrs.field(default=None, init=False, repr=False)
     _listed_at: float | None = attrs.field(default=None, init=False)
-    _failed: ToolError | None = attrs.field(default=None, init=False)
+    _failure: tuple[float, ToolError] | None = attrs.field(default=None, init=False)
     _lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
 
     # The connection --------------------------------------------------------------------------------------------------
@@ -156,25 +156,25 @@ class Upstream:
     async def refresh(self, *, within: float = 0.0) -> None:
         """List the tools again, unless that was done within so many seconds and the server has reported no change.
 
-        Those that wait for a list while another one is read share the next one, and its failure.
+        Those that wait while a list is read share its failure, and if it can be read, the next one.
 
         Raises: `ToolError` when the server does not answer.
         """
-        arrived = asyncio.get_running_loop().time()
+        now = asyncio.get_running_loop().time
+        arrived = now()
         async with self._lock:
-            if self._listed_at is not None and arrived - self._listed_at < (0.0 if self._failed else within):
-                if self._failed is not None:
-                    raise ToolError(str(self._failed)) from self._failed
+            if self._failure is not None and arrived < self._failure[0]:
+                raise ToolError(str(self._failure[1])) from self._failure[1]
+            if self._listed_at is not None and arrived - self._listed_at < within:
                 return
             # Before the listing: a change while it is under way leads to another one.
-            self._listed_at, self._failed = asyncio.get_running_loop().time(), None
+            self._listed_at = now()
             try:
                 self.definitions = self._read(await self._listed())
-            except ToolError as error:
-                self._failed = error
-                raise
-            except BaseException:
+            except BaseException as error:
                 self._listed_at = None
+                if isinstance(error, ToolError):
+                    self._failure = now(), error
                 raise
 
     async def _listed(self) -> list[types.Tool]:
@@ -188,7 +188,7 @@ class Upstream:
                 async with asyncio.timeout(self.server.start_timeout):
                     await self._open()
             except Exception as another:
-                raise ToolError(self._failure(another)) from another
+                raise ToolError(self._described(another)) from another
             return await self._list()
 
     async def _list(self) -> list[types.Tool]:
@@ -240,7 +240,7 @@ class Upstream:
         except Exception as error:
             # What is wrong shows at the next list.
             self._listed_at = None
-            raise ToolError(self._failure(error)) from error
+            raise ToolError(self._described(error)) from error
         if isinstance(result, types.InputRequiredResult):
             # INVARIANT: a server never asks the user: its question would look like one of permitry's own.
             raise ToolError(f"The MCP server `{self.server.name}` asks for input, which is not passed on.")
@@ -291,7 +291,7 @@ class Upstream:
                     if cursor is None:
                         return found
         except Exception as error:
-            raise ToolError(self._failure(error)) from error
+            raise ToolError(self._described(error)) from error
         # INVARIANT: half a list is none. What is listed twice would be so in the other half.
         raise ToolError(f"The MCP server `{self.server.name}` lists more than {_MOST_ITEMS:,} items.")
 
@@ -300,7 +300,7 @@ class Upstream:
             raise ToolError(f"The MCP server `{self.server.name}` is not connected.")
         return self._client
 
-    def _failure(self, error: Exception) -> str:
+    def _described(self, error: Exception) -> str:
         name = self.server.name
         match error.code if isinstance(error, MCPError) else None:
             case types.CONNECTION_CLOSED:
@@ -308,7 +308,7 @@ class Upstream:
             case code if code == types.REQUEST_TIMEOUT or isinstance(error, TimeoutError):
                 return f"The MCP server `{name}` gave no answer within {self.server.timeout:g} seconds."
             case _:
-                return f"The MCP server `{name}` failed: {_words(error)}"
+                return f"The MCP server `{name}` failed: {_words(error).rstrip('.')}."
 
 
 def _bare(value: Any) -> Any:  # noqa: ANN401 -- a message of the protocol, or a part of one

@@ -255,7 +255,7 @@ def test_a_server_that_fails_is_reported(tmp_path: Path) -> None:
     """Its list is empty; the error of a request is that of the server."""
     scene = library(tmp_path, fakes=(Library(is_broken=True),))
     assert scene.run(lambda client: client.list_resources()).resources == []
-    assert read(scene, URIS[0]) == "The MCP server `fs` failed: no luck"
+    assert read(scene, URIS[0]) == "The MCP server `fs` failed: no luck."
     assert scene.events == ["decided", "started", "finished"]
 
 

@@ -583,7 +583,7 @@ def test_a_server_that_fails_is_reported(tmp_path: Path, mode: Era) -> None:
 
     scene = Scene(tmp_path, fakes=(Fake(work=fail),), mode=mode)
     result = scene.call("look")
-    assert (result.is_error, text_of(result)) == (True, "The MCP server `fs` failed: no luck")
+    assert (result.is_error, text_of(result)) == (True, "The MCP server `fs` failed: no luck.")
     assert scene.events == ["decided", "started", "finished"]
 
 
