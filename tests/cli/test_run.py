@@ -11,7 +11,10 @@ from typing import Any, TextIO
 
 import pytest
 
+from permitry.cli.prompt import TerminalChannel
 from permitry.config.reload import PolicyReloader
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.session import Session
@@ -747,7 +750,7 @@ def test_a_reload_that_cannot_be_recorded_ends_the_session(
     texts += [_BLOCKS]
     code, out, _ = cli(*alone, "--rules", str(file))
     assert (code, objects(out)[-1]["summary"]["failure"]) == (1, "the disk is full")
-    assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 1}
+    assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 1, "block": 1}
 
 
 def test_rules_that_do_not_rest_end_the_session(
@@ -763,7 +766,7 @@ def test_rules_that_do_not_rest_end_the_session(
     settle = PolicyReloader.settle
     monkeypatch.setattr(PolicyReloader, "settle", lambda reloader: settle(reloader, within=-1.0))
     code, out, _ = cli(*alone, "--rules", str(file))
-    assert (code, objects(out)[-1]["summary"]["verdicts"]) == (1, {"allow": 1})
+    assert (code, objects(out)[-1]["summary"]["verdicts"]) == (1, {"allow": 1, "block": 1})
     assert "faster than they can be read" in objects(out)[-1]["summary"]["failure"]
 
 
@@ -814,6 +817,32 @@ def test_a_signal_stops_the_tool_that_runs(
 
 
 # A human at the keyboard, in process --------------------------------------------------------------------------------
+
+
+def test_a_block_that_is_written_while_a_human_thinks_counts(
+    cli: Callable[..., Outcome],
+    guarding: list[str],
+    workspace: Path,
+    typing: Callable[[str], tuple[TextIO, Callable[[], str]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The yes that follows meets the rules as they are then."""
+    file = workspace.parent / "changing.toml"
+    file.write_text("schema = 1\n")
+    terminal, _ = typing("y\n")
+
+    ask = TerminalChannel.ask
+
+    def slowly(channel: TerminalChannel, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        answer = ask(channel, request)
+        file.write_text(_BLOCKS.replace("list_files", "write_file"))
+        return answer
+
+    monkeypatch.setattr("permitry.cli.prompt.open_terminal", lambda: terminal)
+    monkeypatch.setattr(TerminalChannel, "ask", slowly)
+    _, out, _ = cli(*guarding, "--rules", str(file), stdin=stream(WRITE))
+    assert "was blocked" in out
+    assert not (workspace / "a").exists()
 
 
 def test_a_terminal_is_asked(

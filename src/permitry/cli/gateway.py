@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from permitry.audit.record import JsonlRecorder
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.main import ExitCode
+from permitry.cli.renewal import Renewal
 from permitry.config.folders import user_state
 from permitry.config.layers import default_record
-from permitry.config.reload import PolicyReloader, difference
+from permitry.config.reload import PolicyReloader
 from permitry.core.call import ToolCall
 from permitry.errors import CallError, PermitryError
 from permitry.guard import Guard
@@ -70,21 +71,9 @@ def execute(options: argparse.Namespace) -> ExitCode:
     recorder = JsonlRecorder(options.record or str(default_record()))
     session = Session(workspace=str(Path(options.workspace).resolve()))
     guard = Guard(reloader.loaded.policy, session, recorder=recorder)
-
-    known = reloader.loaded
-
-    def reload() -> None:
-        nonlocal known
-        reloader.settle()
-        # INVARIANT: compared with what is in force here, so that a change that could not be recorded is not lost.
-        if reloader.loaded is not known:
-            recorder.reloaded(**difference(known, reloader.loaded))
-            known = reloader.loaded
-            guard.policy = known.policy
-            tell(["the rules have changed"] if known.problems is None else ["the rules have mistakes"])
-
+    renewal = Renewal(reloader, recorder, guard)
     upstreams = tuple(map(Upstream, servers))
-    gateway = Gateway(guard, upstreams, Pins(user_state() / "gateway-pins"), before=reload)
+    gateway = Gateway(guard, upstreams, Pins(user_state() / "gateway-pins"), before=renewal.renew)
     recorder.begin(
         workspace=session.workspace, agent=session.agent, mode=session.mode, template=None,
         rules=reloader.loaded.rules.files, policy_version=guard.policy.version,

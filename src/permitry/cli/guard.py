@@ -41,7 +41,7 @@ class SessionGuard:
 
     `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only. `reads_text`
     also takes the calls that a message without calls holds as text. `is_over` says whether the user has ended the
-    session at a plan. `asks` says who is asked.
+    session at a plan. `asks` says who is asked. `renew` is called before each decision, such as to load changed rules.
     """
 
     handler: ToolHandler
@@ -52,6 +52,7 @@ class SessionGuard:
     is_quiet: bool = False
     reads_text: bool = False
     is_over: Callable[[], bool] = lambda: False
+    renew: Callable[[], object] = lambda: None
     interrupted: bool = False
     rows: list[SummaryRow] = attrs.field(factory=list, init=False)
     queued: list[ToolCall] = attrs.field(factory=list, init=False)
@@ -202,6 +203,7 @@ class SessionGuard:
     def _guarded(self, call: ToolCall) -> tuple[ToolResult, SummaryRow]:
         begun: Ready | Blocked | Pending | None = None
         try:
+            self.renew()
             begun = self.handler.begin(call)
             outcome = self._confirmed(begun) if isinstance(begun, Pending) else begun
         except KeyboardInterrupt:

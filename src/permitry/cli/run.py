@@ -15,16 +15,17 @@ from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, origins_from, tell
 from permitry.cli.live import LiveView
 from permitry.cli.main import ExitCode
+from permitry.cli.renewal import Renewal, RenewingChannel
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.catalogue import PREFIX
 from permitry.config.diagnostics import nearest
 from permitry.config.folders import user_config
 from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
-from permitry.config.reload import Loaded, PolicyReloader, difference
+from permitry.config.reload import PolicyReloader
 from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.core.template import Template
-from permitry.errors import AuditError, ConfigError, PermitryError
+from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
 from permitry.session import Session
 from permitry_tools.turn_diff import TurnDiffTracker
@@ -32,7 +33,7 @@ from permitry_tools.turn_diff import TurnDiffTracker
 __all__ = ["configure"]
 
 _APART = 0.2
-"""Changed rules count at the next line of the session, which waits until they are unchanged for so many seconds."""
+"""Changed rules count at the next decision, which waits until they are unchanged for so many seconds."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,33 +64,24 @@ def execute(options: argparse.Namespace) -> ExitCode:
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     with Toolset.opened(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset)
+        renewal = Renewal(reloader, recorder, guard.handler)
+        guard.renew = renewal.renew
+        if isinstance(guard.handler.channel, prompt.TerminalChannel):
+            guard.handler.channel = RenewingChannel(guard.handler.channel, renewal)
         _stop_on_signals()
         if options.session == "-" and sys.stdin.isatty():
             tell(["reading messages from this terminal, one JSON object a line; Ctrl-D ends the session"])
         try:
             with open_lines(options.session) as stream:
                 for number, line in numbered_lines(stream):
-                    before = reloader.loaded
-                    if reloader.settle():
-                        recorder.reloaded(**difference(before, reloader.loaded))
-                        _take_over(guard.handler, reloader.loaded)
                     toolset.poll()
                     guard.line(number, line)
         except KeyboardInterrupt:
             guard.interrupted = True
-        except (AuditError, ConfigError) as error:
+        except AuditError as error:
             guard.failure = str(error)
         guard.summarize()
     return guard.exit_code
-
-
-def _take_over(handler: ToolHandler, loaded: Loaded) -> None:
-    """Go on with the rules as they are now, or, when these have mistakes, with those in force, and say so."""
-    handler.policy = loaded.policy
-    if loaded.problems is None:
-        tell(["the rules have changed", *loaded.rules.notices])
-    else:
-        tell(["the rules stay as they are; the files have mistakes:", *str(loaded.problems).splitlines()])
 
 
 def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tuple[SessionGuard, JsonlRecorder]:

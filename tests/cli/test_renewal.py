@@ -1,0 +1,86 @@
+"""The rules of a running session, as their files are at each decision."""
+
+from pathlib import Path
+
+import pytest
+
+from permitry.audit.record import JsonlRecorder
+from permitry.cli.renewal import Renewal, RenewingChannel
+from permitry.config.load import Origin
+from permitry.config.reload import PolicyReloader
+from permitry.confirm.channel import CallbackChannel
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.errors import AuditError
+from permitry.guard import Guard
+from permitry.outcome import Ask, Permit, Refusal
+
+RULES = 'schema = 1\n[[rule]]\nid = "a"\neffect = "{}"\ntools = ["look"]\n'
+LOOK = ToolCall("look")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a rule file that permits."""
+    file = tmp_path / "rules.toml"
+    file.write_text(RULES.format("allow"))
+    return file
+
+
+@pytest.fixture
+def renewal(file: Path, tmp_path: Path) -> Renewal:
+    """Return what keeps a guard to that file."""
+    reloader = PolicyReloader(lambda: [Origin(str(file))])
+    recorder = JsonlRecorder(str(tmp_path / "record.jsonl"))
+    return Renewal(reloader, recorder, Guard(reloader.policy, recorder=recorder))
+
+
+def test_a_change_counts_at_once(renewal: Renewal, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And is reported, once."""
+    assert isinstance(renewal.guard.check(LOOK), Permit)
+    file.write_text(RULES.format("block"))
+    renewal.renew()
+    renewal.renew()
+    assert isinstance(renewal.guard.check(LOOK), Refusal)
+    assert capsys.readouterr().err.count("the rules have changed") == 1
+
+
+def test_mistakes_are_reported(renewal: Renewal, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last valid rules go on."""
+    file.write_text("schema = 2\n")
+    renewal.renew()
+    assert isinstance(renewal.guard.check(LOOK), Permit)
+    assert "the rules stay as they are; the files have mistakes:" in capsys.readouterr().err
+
+
+def test_a_change_that_cannot_be_recorded_is_not_lost(
+    renewal: Renewal, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is tried again, and nothing is decided until then."""
+
+    def full(*_: object, **__: object) -> None:
+        raise AuditError("the disk is full")
+
+    file.write_text(RULES.format("block"))
+    with monkeypatch.context() as patch:
+        patch.setattr(JsonlRecorder, "reloaded", full)
+        for _ in range(2):
+            with pytest.raises(AuditError, match="full"):
+                renewal.renew()
+    renewal.renew()
+    assert isinstance(renewal.guard.check(LOOK), Refusal)
+
+
+def test_an_answer_meets_the_rules_of_its_time(renewal: Renewal, file: Path) -> None:
+    """A block that is written while the user thinks counts."""
+
+    def answer(_: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        file.write_text(RULES.format("block"))
+        return ToolConfirmationResponse(approved=True)
+
+    file.write_text(RULES.format("confirm"))
+    renewal.renew()
+    assert isinstance(renewal.guard.check(LOOK), Ask)
+    renewal.guard.channel = RenewingChannel(CallbackChannel(answer), renewal)
+    assert isinstance(renewal.guard.inline(LOOK), Refusal)
