@@ -18,7 +18,7 @@ from permitry.guard import Guard
 from permitry.session import Session
 
 if TYPE_CHECKING:
-    from permitry.gateway.upstream import Server
+    from permitry.gateway.server import Server
     from permitry_tools.mcp import McpServer
 
 __all__ = ["configure"]
@@ -98,7 +98,7 @@ def _servers(options: argparse.Namespace) -> "list[Server]":
 
     Raises: `PermitryError` when they name none, or one in a way that is not understood.
     """
-    from permitry.gateway.upstream import Server
+    from permitry.gateway.server import Server
 
     servers: list[Server] = []
     if options.command or options.upstream:
@@ -132,7 +132,7 @@ def _check(server: "Server") -> None:
 
 
 def _from_file(server: "McpServer") -> "Server":
-    from permitry.gateway.upstream import Server
+    from permitry.gateway.server import Server
 
     return Server(
         server.name,

@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-import hashlib
 import logging
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
@@ -16,12 +14,12 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from permitry.core.json_values import canonical_json
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
 from permitry.gateway.definitions import Definition, read_definition
 from permitry.gateway.lines import ENCODING
+from permitry.gateway.server import Server
 
-__all__ = ["FRESH", "Server", "Upstream"]
+__all__ = ["FRESH", "Upstream"]
 
 _LOG = logging.getLogger("permitry.gateway")
 _CHANGED = "notifications/tools/list_changed"
@@ -33,32 +31,6 @@ FRESH = 30.0
 Result = TypeVar("Result", types.CallToolResult, types.ReadResourceResult, types.GetPromptResult)
 Page = TypeVar("Page", bound=types.PaginatedResult)
 Item = TypeVar("Item")
-
-
-@attrs.frozen
-class Server:
-    """An MCP server: a program with its arguments (`command`), or an address (`url`).
-
-    A program gets the variables of `env`, and of the environment only those that hold no secrets. `timeout` is in
-    seconds for one call. What a server that `is_trusted` says in favour of its tools is believed.
-    """
-
-    name: str
-    command: tuple[str, ...] = ()
-    url: str | None = attrs.field(default=None, kw_only=True)
-    env: Mapping[str, str] = attrs.field(factory=dict, kw_only=True, repr=False)
-    folder: str | None = attrs.field(default=None, kw_only=True)
-    headers: Mapping[str, str] = attrs.field(factory=dict, kw_only=True, repr=False)
-    timeout: float = attrs.field(default=60.0, kw_only=True)
-    start_timeout: float = attrs.field(default=30.0, kw_only=True)
-    is_trusted: bool = attrs.field(default=False, kw_only=True)
-
-    @property
-    def identity(self) -> str:
-        """A digest of its name and of how and where it is started or reached: what pinned definitions belong to."""
-        folder = str(Path(self.folder or "").resolve()) if self.url is None else None
-        words = canonical_json((self.name, self.command, folder, self.url))
-        return hashlib.sha256(words.encode()).hexdigest()
 
 
 @attrs.define(eq=False)

@@ -17,7 +17,8 @@ from permitry.config.load import load_policy
 from permitry.gateway.definitions import Pins
 from permitry.gateway.gateway import Gateway
 from permitry.gateway.serve import mcp_server
-from permitry.gateway.upstream import Server, Upstream
+from permitry.gateway.server import Server
+from permitry.gateway.upstream import Upstream
 from permitry.guard import Guard
 
 Answer: TypeAlias = Callable[[types.ElicitRequestFormParams], types.ElicitResult]
