@@ -228,6 +228,22 @@ def test_changed_rules_count(notes: list[str], workspace: Path) -> None:
     assert not (workspace / "kept.txt").exists()
 
 
+@pytest.mark.parametrize("damage", [lambda file: file.write_text(f"{RULES}effect ="), Path.unlink])
+def test_broken_rules_run_nothing(notes: list[str], workspace: Path, damage: Callable[[Path], object]) -> None:
+    """Until they are right again, and then without a new start."""
+    rules = workspace / "rules.toml"
+
+    async def work(client: Client) -> list[str]:
+        damage(rules)
+        texts = [text(await client.call_tool("find", {"word": "a"}))]
+        rules.write_text(RULES, encoding="utf-8")
+        return [*texts, text(await client.call_tool("find", {"word": "a"}))]
+
+    refused, found = run(notes, workspace, work)
+    assert refused.startswith("The user's rule files have mistakes")
+    assert found == "found a"
+
+
 def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:
     """Several, each with a name of its own."""
     command = json.dumps([sys.executable, "server.py"])

@@ -12,7 +12,7 @@ from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.errors import AuditError
+from permitry.errors import AuditError, ConfigError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit, Refusal
 
@@ -52,6 +52,21 @@ def test_mistakes_are_reported(renewal: Renewal, file: Path, capsys: pytest.Capt
     renewal.renew()
     assert isinstance(renewal.guard.check(LOOK), Permit)
     assert "the rules stay as they are; the files have mistakes:" in capsys.readouterr().err
+
+
+def test_where_the_user_sees_no_report_mistakes_permit_nothing(renewal: Renewal, file: Path) -> None:
+    """Each time, until the files are right."""
+    renewal.require()
+    file.write_text("schema = 2\n")
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="schema"):
+            renewal.require()
+    file.unlink()
+    with pytest.raises(ConfigError):
+        renewal.require()
+    file.write_text(RULES.format("block"))
+    renewal.require()
+    assert isinstance(renewal.guard.check(LOOK), Refusal)
 
 
 def test_a_change_that_cannot_be_recorded_is_not_lost(

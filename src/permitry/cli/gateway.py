@@ -73,7 +73,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     guard = Guard(reloader.loaded.policy, session, recorder=recorder)
     renewal = Renewal(reloader, recorder, guard)
     upstreams = tuple(map(Upstream, servers))
-    gateway = Gateway(guard, upstreams, Pins(user_state() / "gateway-pins"), before=renewal.renew)
+    gateway = Gateway(guard, upstreams, Pins(user_state() / "gateway-pins"), before=renewal.require)
     recorder.begin(
         workspace=session.workspace, agent=session.agent, mode=session.mode, template=None,
         rules=reloader.loaded.rules.files, policy_version=guard.policy.version,

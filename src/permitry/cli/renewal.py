@@ -43,6 +43,18 @@ class Renewal:
         else:
             tell(["the rules stay as they are; the files have mistakes:", *str(now.problems).splitlines()])
 
+    def require(self) -> None:
+        """Do what `renew` does, for hosts whose user may not see a report: files with mistakes permit nothing.
+
+        What is wrong may be the very restriction that the user has just written; and a layer that is gone hides what
+        changes in the others.
+
+        Raises: `ConfigError`; `AuditError`.
+        """
+        self.renew()
+        if self.reloader.problems is not None:
+            raise self.reloader.problems
+
 
 @attrs.frozen
 class RenewingChannel:

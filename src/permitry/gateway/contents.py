@@ -15,7 +15,7 @@ from permitry.core.spec import ToolSpec
 from permitry.core.texts import visible
 from permitry.errors import ToolError, safe_str
 from permitry.gateway.definitions import Definition
-from permitry.gateway.gateway import Context, Gateway, Offered
+from permitry.gateway.gateway import Context, Gateway, Offered, why_not
 from permitry.gateway.upstream import Upstream
 from permitry.gateway.uris import is_plain
 from permitry.outcome import Permit, Refusal
@@ -81,7 +81,7 @@ class Contents:
     ) -> list[tuple[Upstream, Item]]:
         found: list[tuple[Upstream, Item]] = []
         for upstream in self.gateway.upstreams:
-            self.gateway.before()
+            self.gateway.renew()
             if not self.gateway.could_run(_offered(upstream, method)):
                 continue
             try:
@@ -171,9 +171,7 @@ class Contents:
             raise
         except Exception as error:
             # INVARIANT: law 2. What cannot be decided, asked about or recorded is not done.
-            _LOG.exception("a request failed in the gateway")
-            text = f"The gateway failed ({type(error).__name__}); nothing was done."
-            raise MCPError(types.INTERNAL_ERROR, text) from error
+            raise MCPError(types.INTERNAL_ERROR, why_not(error)) from error
         if isinstance(outcome, Refusal):
             raise MCPError(types.INVALID_REQUEST, outcome.text)
         return outcome

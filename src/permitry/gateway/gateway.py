@@ -1,6 +1,7 @@
 """`Gateway`: an MCP server whose tools are those of others, each call decided by a `Guard`."""
 
 import asyncio
+import contextlib
 import functools
 import itertools
 import json
@@ -20,14 +21,14 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.texts import shortened
-from permitry.errors import AdapterError, ToolError, safe_str
+from permitry.errors import AdapterError, ConfigError, ToolError, safe_str
 from permitry.gateway.asking import ANSWER, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
 from permitry.gateway.definitions import Definition, Pins
 from permitry.gateway.upstream import FRESH, Upstream
 from permitry.guard import Guard
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
 
-__all__ = ["Context", "Gateway", "Offered"]
+__all__ = ["Context", "Gateway", "Offered", "why_not"]
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
@@ -35,6 +36,9 @@ Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 _LOG = logging.getLogger("permitry.gateway")
 _CHANGED = "Why you are asked: the server has changed this tool since it was first seen, or last approved: its {}."
 _NOT_APPROVED = "The server has changed this tool. What it is now is listed once the user has approved a call of it."
+_MISTAKES = (
+    "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
+)
 _LATE = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
@@ -61,7 +65,7 @@ class Gateway:
 
     The tools of one server keep their names; those of several are `SERVER__TOOL`. A question waits `wait` seconds for
     its answer. `before` is called right before each list and each decision, such as to load changed rules; what
-    follows from an answer is a decision as well.
+    follows from an answer is a decision as well. Where it raises, nothing runs; lists are those of the rules in force.
 
     Raises: `ValueError` for a guard that leaves calls to its host; `AdapterError` for servers whose names do not keep
     their tools apart.
@@ -94,12 +98,17 @@ class Gateway:
         """Return the tools of which some call could run; the list is for this client alone, and not to be kept."""
         are_there = await asyncio.gather(*map(_is_there, self.upstreams))
         there = [each for each, is_there in zip(self.upstreams, are_there, strict=True) if is_there]
-        self.before()
+        self.renew()
         tools = [tool for tool in self._tools().values() if tool.upstream in there]
         # Those that are hidden as well: what changes between this list and a call is noticed.
         shown = {tool.shown: self._as_tool(tool) for tool in tools}
         listed = [shown[tool.shown] for tool in tools if self.could_run(tool)]
         return types.ListToolsResult(tools=listed, ttl_ms=0, cache_scope="private")
+
+    def renew(self) -> None:
+        """Load changed rules for a list, which lets nothing run: of files with mistakes, calls say so."""
+        with contextlib.suppress(ConfigError):
+            self.before()
 
     def _as_tool(self, tool: Offered) -> types.Tool:
         """Return a tool for clients: of one that has changed, no text of its server before the user has read it."""
@@ -141,8 +150,7 @@ class Gateway:
             return _refused(f"{error} The call did not run.")
         except Exception as error:  # noqa: BLE001 -- whatever fails, the call must not run for it
             # INVARIANT: law 2. A call that cannot be decided, asked about or recorded does not run.
-            _LOG.exception("a call failed in the gateway")
-            return _refused(f"The gateway failed ({type(error).__name__}), so the call did not run.")
+            return _refused(why_not(error))
 
     async def _called(self, context: Context, params: types.CallToolRequestParams) -> Result:
         tool = self._tools().get(params.name)
@@ -260,6 +268,15 @@ class Gateway:
                 raise
             _LOG.exception("the end of a call could not be recorded")
             return _refused(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
+
+
+def why_not(error: Exception) -> str:
+    """Return why a request was not carried out, in words for the model; the log has all of it."""
+    if isinstance(error, ConfigError):
+        _LOG.warning("nothing runs: %s", error)
+        return _MISTAKES
+    _LOG.error("a request failed in the gateway", exc_info=error)
+    return f"The gateway failed ({type(error).__name__}), so the call did not run."
 
 
 async def _is_there(upstream: Upstream) -> bool:

@@ -10,6 +10,7 @@ from mcp import Client, MCPError
 from mcp.server.lowlevel.server import Server as McpServer
 from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 
+from permitry.errors import ConfigError
 from permitry.gateway.asking import ANSWER
 
 Era: TypeAlias = Literal["legacy", "auto"]
@@ -267,7 +268,20 @@ def test_a_gateway_that_fails_reads_nothing(tmp_path: Path) -> None:
         raise ZeroDivisionError
 
     scene.gateway.before = crash
-    assert read(scene, URIS[0]) == "The gateway failed (ZeroDivisionError); nothing was done."
+    assert read(scene, URIS[0]) == "The gateway failed (ZeroDivisionError), so the call did not run."
+    assert scene.ran == []
+
+
+def test_rules_with_mistakes_get_nothing(tmp_path: Path) -> None:
+    """What is listed stays."""
+    scene = library(tmp_path, answer=YES)
+
+    def broken() -> None:
+        raise ConfigError([])
+
+    scene.gateway.before = broken
+    assert scene.run(lambda client: client.list_resources()).resources != []
+    assert read(scene, URIS[0]).startswith("The user's rule files have mistakes")
     assert scene.ran == []
 
 

@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 
 from permitry.core.call import ToolCall
-from permitry.errors import AdapterError, AuditError
+from permitry.errors import AdapterError, AuditError, ConfigError, Problem
 from permitry.gateway.asking import ANSWER
 from permitry.gateway.definitions import read_definition
 from permitry.gateway.gateway import Gateway
@@ -682,6 +682,42 @@ def test_rules_that_cannot_be_reloaded_run_nothing(tmp_path: Path, mode: Era) ->
     scene = Scene(tmp_path, mode=mode, answer=YES)
     scene.gateway.before = crash
     assert scene.call("look").is_error is True
+    assert scene.ran == []
+
+
+def test_rules_with_mistakes_run_nothing(tmp_path: Path, mode: Era) -> None:
+    """Neither what they allowed before, nor what a user says yes to; what is listed stays."""
+    scene = Scene(tmp_path, mode=mode, answer=YES)
+    mistakes = ConfigError([Problem("rules.toml", 1, 1, 1, "a mistake", "")])
+
+    def before() -> None:
+        raise mistakes
+
+    async def work(client: Client) -> list[str]:
+        scene.gateway.before = before
+        names = [each.name for each in (await client.list_tools()).tools]
+        return [*names, text_of(await client.call_tool("look", {})), text_of(await client.call_tool("write", {}))]
+
+    *names, look, write = scene.run(work)
+    assert names == ["look", "write"]
+    assert look == write
+    assert look.startswith("The user's rule files have mistakes, and until they are right no call runs.")
+    assert (scene.ran, scene.asked) == ([], [])
+
+
+def test_a_mistake_that_comes_before_the_answer_runs_nothing(tmp_path: Path, mode: Era) -> None:
+    """It may be the block that the user wanted to write."""
+    scene = Scene(tmp_path, mode=mode)
+
+    def answer(_: object) -> types.ElicitResult:
+        scene.gateway.before = broken
+        return types.ElicitResult(action="accept", content={"approve": True})
+
+    def broken() -> None:
+        raise ConfigError([])
+
+    scene.answer = answer
+    assert scene.call("write").is_error is True
     assert scene.ran == []
 
 
