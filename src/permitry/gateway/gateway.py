@@ -24,6 +24,7 @@ from permitry.core.texts import shortened
 from permitry.errors import AdapterError, ConfigError, ToolError, safe_str
 from permitry.gateway.asking import ANSWER, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
 from permitry.gateway.definitions import Definition, Pins
+from permitry.gateway.eras import result_for, tool_for
 from permitry.gateway.upstream import FRESH, Upstream
 from permitry.guard import Guard
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
@@ -94,7 +95,7 @@ class Gateway:
 
     # Lists -----------------------------------------------------------------------------------------------------------
 
-    async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools of which some call could run; the list is for this client alone, and not to be kept."""
         are_there = await asyncio.gather(*map(_is_there, self.upstreams))
         there = [each for each, is_there in zip(self.upstreams, are_there, strict=True) if is_there]
@@ -102,8 +103,9 @@ class Gateway:
         tools = [tool for tool in self._tools().values() if tool.upstream in there]
         # Those that are hidden as well: what changes between this list and a call is noticed.
         shown = {tool.shown: self._as_tool(tool) for tool in tools}
-        listed = [shown[tool.shown] for tool in tools if self.could_run(tool)]
-        return types.ListToolsResult(tools=listed, ttl_ms=0, cache_scope="private")
+        listed = [tool_for(context.protocol_version, shown[tool.shown]) for tool in tools if self.could_run(tool)]
+        found = [tool for tool in listed if tool is not None]
+        return types.ListToolsResult(tools=found, ttl_ms=0, cache_scope="private")
 
     def renew(self) -> None:
         """Load changed rules for a list, which lets nothing run: of files with mistakes, calls say so."""
@@ -170,7 +172,7 @@ class Gateway:
             case types.InputRequiredResult():
                 return outcome
             case Permit():
-                return await self._run(outcome, tool)
+                return result_for(context.protocol_version, await self._run(outcome, tool))
             case Refusal():
                 return _refused(outcome.text)
             case _:

@@ -3,6 +3,7 @@
 import asyncio
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, TypeAlias, cast
 
 import attrs
@@ -361,7 +362,8 @@ def test_an_answer_is_for_one_call_even_without_the_seal(tmp_path: Path) -> None
             params = types.CallToolRequestParams(
                 name="write", arguments={"path": path}, request_state=pending, input_responses=said_yes()
             )
-            result = await scene.gateway.call_tool(cast("Any", None), params)
+            context = cast("Any", SimpleNamespace(protocol_version="2026-07-28"))
+            result = await scene.gateway.call_tool(context, params)
             assert isinstance(result, types.CallToolResult)
             results.append(result.is_error)
         return results
