@@ -357,6 +357,45 @@ def test_it_serves_over_http(notes: list[str], workspace: Path, home: Path) -> N
         program.communicate()
 
 
+def test_a_signal_ends_it_over_http(
+    notes: list[str], workspace: Path, tmp_path: Path, recorded: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """With the call that runs, whose end is on record, and its server."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token, at = tmp_path / "token", notes.index("--")
+    more = ["--listen", f"127.0.0.1:{port}", "--token-file", str(token)]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "permitry", *notes[:at], *more, *notes[at:]],
+        cwd=workspace, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    params = {"name": "slow", "arguments": {}, "_meta": meta}
+    call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    for _ in range(300):
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", port)).close()
+            break
+        time.sleep(0.1)
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        lines = [
+            "POST /mcp HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Authorization: Bearer {token.read_text().strip()}",
+            "Content-Type: application/json", "Accept: application/json, text/event-stream", "Mcp-Method: tools/call",
+            "Mcp-Name: slow", "MCP-Protocol-Version: 2026-07-28", f"Content-Length: {len(call)}", "", "",
+        ]  # fmt: skip
+        client.sendall("\r\n".join(lines).encode() + call)
+        for _ in range(300):
+            if (workspace / "slow.txt").exists():
+                break
+            time.sleep(0.1)
+        program.send_signal(signal.SIGTERM)
+        program.communicate(timeout=20)
+    assert program.returncode == 130
+    assert recorded()[-1]["event"] == "finished"
+    assert recorded()[-1]["outcome"] in {"crashed", "cancelled"}
+
+
 # A server of others --------------------------------------------------------------------------------------------------
 
 

@@ -81,15 +81,16 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if address is None:
         if sys.stdin.isatty():
             tell(["waiting for an MCP client on this terminal; clients start this command by themselves"])
-        try:
-            asyncio.run(serve_stdio(gateway))
-        except asyncio.CancelledError:
-            return ExitCode.INTERRUPTED
-        return ExitCode.OK
-    file = options.token_file or user_state() / "gateway-token"
-    token = read_token(file)
-    tell([f"serving at http://{address}/mcp; clients bring the token in {file}"])
-    asyncio.run(serve_http(gateway, http_server(gateway, address, token, origins=options.origin)))
+        serving = serve_stdio(gateway)
+    else:
+        file = options.token_file or user_state() / "gateway-token"
+        token = read_token(file)
+        tell([f"serving at http://{address}/mcp; clients bring the token in {file}"])
+        serving = serve_http(gateway, http_server(gateway, address, token, origins=options.origin))
+    try:
+        asyncio.run(serving)
+    except asyncio.CancelledError:
+        return ExitCode.INTERRUPTED
     return ExitCode.OK
 
 

@@ -120,6 +120,12 @@ async def _connected(gateway: Gateway) -> AsyncIterator[None]:
         yield
 
 
+def _end_with_sigterm() -> None:
+    serving = asyncio.current_task()
+    if serving is not None and threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+
+
 async def serve_stdio(gateway: Gateway) -> None:
     """Serve the client on standard input and output, until it leaves; nothing but the protocol is written there.
 
@@ -127,9 +133,7 @@ async def serve_stdio(gateway: Gateway) -> None:
 
     Raises: `AdapterError` when a server is not there; `asyncio.CancelledError` for a signal.
     """
-    serving = asyncio.current_task()
-    if serving is not None and threading.current_thread() is threading.main_thread():
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    _end_with_sigterm()
     server = mcp_server(gateway)
     async with _connected(gateway), stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
@@ -148,9 +152,11 @@ def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iter
 
 
 async def serve_http(gateway: Gateway, server: uvicorn.Server) -> None:
-    """Serve clients at `/mcp` until the process is ended.
+    """Serve clients at `/mcp` until the process is ended, as `serve_stdio` does.
 
-    Raises: `AdapterError` when a server is not there.
+    Raises: `AdapterError` when a server is not there; `asyncio.CancelledError` for SIGTERM.
     """
+    # The signal reaches the loop as well as uvicorn, which would end the process before the servers have ended.
+    _end_with_sigterm()
     async with _connected(gateway):
         await server.serve()
