@@ -138,9 +138,12 @@ class Gateway:
         return self.pins.changes(tool.upstream.server.identity, tool.definition) if tool.is_pinned else ()
 
     def schema(self, name: str) -> dict[str, Any] | None:
-        """Return the schema of the arguments of a tool, by the name that a client knows; None for no such tool."""
+        """Return the schema of the arguments of a tool, by the name that a client knows; None for what is not listed.
+
+        What headers must say of arguments is checked by it, and the answer would tell a hidden tool from none.
+        """
         tool = self._tools().get(name)
-        return None if tool is None else self._as_tool(tool).input_schema
+        return None if tool is None or not self.could_run(tool) else self._as_tool(tool).input_schema
 
     # Calls -----------------------------------------------------------------------------------------------------------
 

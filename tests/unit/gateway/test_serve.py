@@ -190,6 +190,20 @@ def test_headers_that_do_not_fit_the_body_are_refused(tmp_path: Path, given: dic
     assert scene.ran == []
 
 
+def test_headers_do_not_tell_a_hidden_tool_from_none(tmp_path: Path) -> None:
+    """Those that its schema asks for are not asked for."""
+    scene = Scene(tmp_path)
+    argument = {"type": "string", "x-mcp-header": "Path"}
+    schema = {"type": "object", "properties": {"path": argument}}
+    scene.fake.tools = [types.Tool(name=name, input_schema=schema) for name in ("look", "drop")]
+    codes = {
+        name: posted(scene, body(name=name, arguments={"path": "a"}), headers=headers(mcp_name=name)).status_code
+        for name in ("look", "drop", "none")
+    }
+    assert codes == {"look": 400, "drop": 200, "none": 200}
+    assert scene.ran == []
+
+
 def test_headers_that_come_twice_are_refused(tmp_path: Path) -> None:
     """One of them would not be looked at."""
     scene = Scene(tmp_path)
