@@ -57,6 +57,7 @@ THIRD_PARTY = {
     "referencing": ("dispatch/argument_schema.py", "dispatch/schema_keywords.py"),
     "rich": ("cli/",),
     "shtab": ("cli/completion.py",),
+    "starlette": ("gateway/",),
     "tree_sitter": ("actions/",),
     "tree_sitter_bash": ("actions/",),
     "uvicorn": ("gateway/",),

@@ -19,6 +19,7 @@ from mcp.server.lowlevel.server import Server as McpServer
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.middleware.cors import CORSMiddleware
 
 from permitry.errors import AdapterError
 from permitry.files import open_regular, write_new
@@ -142,12 +143,20 @@ async def serve_stdio(gateway: Gateway) -> None:
 def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iterable[str] = ()) -> uvicorn.Server:
     """Return the server for clients that bring the token; pages in a browser are served only from `origins`."""
     own = {f"{host}:{address.port}" for host in ("127.0.0.1", "localhost", "[::1]")}
+    pages = list(origins)
     app = mcp_server(gateway).streamable_http_app(
         max_request_body_size=_LARGEST,
-        transport_security=TransportSecuritySettings(allowed_hosts=sorted(own), allowed_origins=list(origins)),
+        transport_security=TransportSecuritySettings(allowed_hosts=sorted(own), allowed_origins=pages),
         auth=AuthSettings(issuer_url=f"http://{address}", resource_server_url=None),
         token_verifier=_OneToken(token),
     )
+    if pages:
+        # A browser asks first, without the token, whether a page may send it and read the answer.
+        exposed = ["mcp-session-id"]
+        methods = ["GET", "POST", "DELETE"]
+        app.add_middleware(
+            CORSMiddleware, allow_origins=pages, allow_methods=methods, allow_headers=["*"], expose_headers=exposed
+        )
     return uvicorn.Server(uvicorn.Config(app, address.host, address.port, log_level="warning", access_log=False))
 
 

@@ -168,6 +168,37 @@ def test_a_web_page_that_is_named_is_served(tmp_path: Path) -> None:
     assert posted(Scene(tmp_path), headers=given, origins=("http://localhost:3000",)).status_code == 200
 
 
+@pytest.mark.parametrize("origin", ["http://localhost:3000", "http://evil.example"])
+def test_a_browser_learns_which_pages_may_call(tmp_path: Path, origin: str) -> None:
+    """It asks before it sends the token, and gives the answer to no other page."""
+    pages = ("http://localhost:3000",)
+    wanted = {"access-control-request-method": "POST", "access-control-request-headers": "authorization,mcp-param-path"}
+
+    async def work(url: str) -> list[httpx.Response]:
+        async with httpx.AsyncClient() as http:
+            asked = await http.options(url, headers={"origin": origin, **wanted})
+            return [asked, await http.post(url, json=LOOK, headers=headers(origin=origin))]
+
+    asked, answered = served(Scene(tmp_path), work, origins=pages)
+    is_named = origin in pages
+    assert (asked.status_code, answered.status_code) == ((200, 200) if is_named else (400, 403))
+    for each in (asked, answered):
+        assert each.headers.get("access-control-allow-origin") == (origin if is_named else None)
+
+
+def test_without_a_page_no_browser_learns_anything(tmp_path: Path) -> None:
+    """As before."""
+    wanted = {"origin": "http://localhost:3000", "access-control-request-method": "POST"}
+
+    async def work(url: str) -> httpx.Response:
+        async with httpx.AsyncClient() as http:
+            return await http.options(url, headers=wanted)
+
+    response = served(Scene(tmp_path), work)
+    assert response.status_code == 401
+    assert "access-control-allow-origin" not in response.headers
+
+
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "127.0.0.1:1"])
 def test_another_host_is_refused(tmp_path: Path, host: str) -> None:
     """A name that was made to lead here."""
