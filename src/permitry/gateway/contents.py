@@ -27,7 +27,8 @@ _LOG = logging.getLogger("permitry.gateway")
 _GET_PROMPT = "prompts/get"
 _READ_RESOURCE = "resources/read"
 _NOT_PLAIN = (
-    "Write the URI plainly: ASCII, its scheme in lower case, no `..`, no `//` in its path, no needless percent sign"
+    "Write the URI plainly: ASCII, its scheme in lower case, no `..`, no `//` in its path, no needless percent sign,"
+    " and on the web a host in lower case, without a user and the usual port"
 )
 
 Item = TypeVar("Item")
