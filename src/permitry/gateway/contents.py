@@ -131,9 +131,9 @@ class Contents:
         return await self._got(context, offered, {"uri": params.uri}, params, read)
 
     def _owners(self, uri: str) -> list[Upstream]:
-        """Return whose resource it may be: of one server, any is its own."""
+        """Return whose resource it may be: of one server that offers some, any is its own."""
         upstreams = self.gateway.upstreams
-        return [each for each in upstreams if len(upstreams) == 1 or uri in each.uris]
+        return [each for each in upstreams if uri in each.uris or (len(upstreams) == 1 and each.has("resources"))]
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
@@ -145,7 +145,7 @@ class Contents:
         shown = self.gateway.shown
         owners = (each for each in self.gateway.upstreams if params.name.startswith(shown(each, "")))
         upstream = next(owners, None)
-        if upstream is None:
+        if upstream is None or not upstream.has("prompts"):
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt `{params.name}`.")
         name = params.name.removeprefix(shown(upstream, ""))
 

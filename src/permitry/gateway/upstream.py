@@ -6,7 +6,7 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import attrs
 import mcp_types as types
@@ -219,13 +219,17 @@ class Upstream:
         bare: Result = _bare(result)
         return bare
 
+    def has(self, offer: Literal["resources", "prompts"]) -> bool:
+        """Return whether the server says that it offers such; one that is not connected may."""
+        return self._client is None or getattr(self._client.server_capabilities, offer) is not None
+
     async def resources(self) -> list[types.Resource]:
         """Return the resources that the server lists now, none if it has no such list.
 
         Raises: `ToolError` when it does not answer.
         """
         client = self._connected()
-        if client.server_capabilities.resources is None:
+        if not self.has("resources"):
             return []
         found = await self._pages(lambda cursor: client.list_resources(cursor=cursor), lambda page: page.resources)
         self.uris = frozenset(each.uri for each in found)
@@ -234,7 +238,7 @@ class Upstream:
     async def templates(self) -> list[types.ResourceTemplate]:
         """Return the templates of resources that the server lists now; otherwise like `resources`."""
         client = self._connected()
-        if client.server_capabilities.resources is None:
+        if not self.has("resources"):
             return []
         return await self._pages(
             lambda cursor: client.list_resource_templates(cursor=cursor), lambda page: page.resource_templates
@@ -243,7 +247,7 @@ class Upstream:
     async def prompts(self) -> list[types.Prompt]:
         """Return the prompts that the server lists now; otherwise like `resources`."""
         client = self._connected()
-        if client.server_capabilities.prompts is None:
+        if not self.has("prompts"):
             return []
         return await self._pages(lambda cursor: client.list_prompts(cursor=cursor), lambda page: page.prompts)
 

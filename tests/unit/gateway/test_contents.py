@@ -260,6 +260,14 @@ def test_a_server_that_fails_is_reported(tmp_path: Path) -> None:
     assert scene.events == ["decided", "started", "finished"]
 
 
+def test_what_a_server_does_not_offer_is_not_asked_about(tmp_path: Path) -> None:
+    """A yes would be for nothing."""
+    scene = Scene(tmp_path, answer=YES)
+    assert read(scene, URIS[0]) == f"There is no resource `{URIS[0]}`."
+    assert refused_prompt(scene, "greet") == "There is no prompt `greet`."
+    assert (scene.asked, scene.events) == ([], [])
+
+
 def test_a_gateway_that_fails_reads_nothing(tmp_path: Path) -> None:
     """Whatever fails."""
     scene = library(tmp_path, answer=YES)
