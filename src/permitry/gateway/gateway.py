@@ -40,6 +40,7 @@ _NOT_APPROVED = "The server has changed this tool. What it is now is listed once
 _MISTAKES = (
     "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
 )
+_NO_FORM = "This client cannot show questions: here only calls run that a rule allows. Say so to the user."
 _LATE = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
@@ -219,10 +220,13 @@ class Gateway:
         self._channel.use(functools.partial(self._elicited, context, tool, form) if is_askable else None)
         self._open.add(_session_of(context), outcome.id)
         try:
-            return await self.guard.ainline(outcome.call, tool.definition.spec)
+            answered = await self.guard.ainline(outcome.call, tool.definition.spec)
         finally:
             # Such as one whose call the client has cancelled.
             self.guard.withdraw(outcome.id, "the client has left")
+        if isinstance(answered, Refusal) and not is_askable:
+            return attrs.evolve(answered, text=f"{answered.text}\n{_NO_FORM}")
+        return answered
 
     async def _elicited(
         self, context: Context, tool: Offered, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest

@@ -200,7 +200,9 @@ def test_only_a_yes_is_a_yes(tmp_path: Path, mode: Era, answer: Any, text: str) 
 def test_a_client_that_cannot_ask_runs_nothing_that_needs_it(tmp_path: Path, mode: Era) -> None:
     """The model is told what is missing."""
     scene = Scene(tmp_path, mode=mode)
-    assert "needs the user's confirmation, and got none" in text_of(scene.call("write", {"path": "b"}))
+    text = text_of(scene.call("write", {"path": "b"}))
+    assert "needs the user's confirmation, and got none" in text
+    assert "This client cannot show questions" in text
     assert scene.ran == []
 
 
