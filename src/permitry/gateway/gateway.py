@@ -41,6 +41,10 @@ _MISTAKES = (
     "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
 )
 _NO_FORM = "This client cannot show questions: here only calls run that a rule allows. Say so to the user."
+_NO_FORM_FOR_CHANGES = (
+    "The server has changed this tool, and this client cannot show the user what it is now."
+    " Say so to the user: how to approve it is in the manual of `permitry gateway`, under Changed tools."
+)
 _LATE = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
@@ -225,7 +229,7 @@ class Gateway:
             # Such as one whose call the client has cancelled.
             self.guard.withdraw(outcome.id, "the client has left")
         if isinstance(answered, Refusal) and not is_askable:
-            return attrs.evolve(answered, text=f"{answered.text}\n{_NO_FORM}")
+            return attrs.evolve(answered, text=f"{answered.text}\n{_NO_FORM_FOR_CHANGES if changes else _NO_FORM}")
         return answered
 
     async def _elicited(

@@ -206,6 +206,14 @@ def test_a_client_that_cannot_ask_runs_nothing_that_needs_it(tmp_path: Path, mod
     assert scene.ran == []
 
 
+def test_a_client_that_cannot_ask_says_that_a_tool_has_changed(tmp_path: Path, mode: Era) -> None:
+    """And where the way out is: a rule allows such a call already."""
+    Scene(tmp_path).call("look")
+    scene = Scene(tmp_path, mode=mode, fakes=(Fake(tools=[tool("look", "Reads all.")]),))
+    assert "The server has changed this tool, and this client cannot show" in text_of(scene.call("look"))
+    assert scene.ran == []
+
+
 def test_an_answer_that_does_not_come_is_none(tmp_path: Path) -> None:
     """A user who is away approves nothing."""
     scene = Scene(tmp_path, answer=YES, wait=0.2)
