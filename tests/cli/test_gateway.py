@@ -282,7 +282,7 @@ def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], wor
         return [*ended, *listed, text(await client.call_tool("b__find", {"word": "a"}))]
 
     first, second, *rest = run([*words, "--tools", str(file)], workspace, work, era=era)
-    assert first == "The MCP server `a` has ended."
+    assert first == "The MCP server `a` has ended. Whether the call has run is not known."
     assert second == "The MCP server `a` has ended. The call did not run."
     assert rest == ["b__find", "b__keep", "b__slow", "b__leave", "found a"]
 

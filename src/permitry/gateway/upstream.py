@@ -23,6 +23,7 @@ __all__ = ["FRESH", "Upstream"]
 
 _LOG = logging.getLogger("permitry.gateway")
 _CHANGED = "notifications/tools/list_changed"
+_NO_ANSWER = {types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT}
 _MOST_PAGES = 100
 _MOST_ITEMS = 2_000
 FRESH = 30.0
@@ -212,7 +213,10 @@ class Upstream:
         except Exception as error:
             # What is wrong shows at the next list.
             self._listed_at = None
-            raise ToolError(self._described(error)) from error
+            # An error that the server gave is its answer; of others it is unknown what they came after.
+            is_answer = isinstance(error, MCPError) and error.code not in _NO_ANSWER
+            note = "" if is_answer else " Whether the call has run is not known."
+            raise ToolError(f"{self._described(error)}{note}") from error
         if isinstance(result, types.InputRequiredResult):
             # INVARIANT: a server never asks the user: its question would look like one of permitry's own.
             raise ToolError(f"The MCP server `{self.server.name}` asks for input, which is not passed on.")
