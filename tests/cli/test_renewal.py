@@ -59,8 +59,9 @@ def test_where_the_user_sees_no_report_mistakes_permit_nothing(renewal: Renewal,
     renewal.require()
     file.write_text("schema = 2\n")
     for _ in range(2):
-        with pytest.raises(ConfigError, match="schema"):
+        with pytest.raises(ConfigError, match="schema") as caught:
             renewal.require()
+        assert caught.value is not renewal.reloader.problems
     file.unlink()
     with pytest.raises(ConfigError):
         renewal.require()

@@ -8,6 +8,7 @@ from permitry.config.reload import Loaded, PolicyReloader, difference
 from permitry.confirm.channel import ConfirmationChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.errors import ConfigError
 from permitry.guard import Guard
 
 __all__ = ["Renewal", "RenewingChannel"]
@@ -53,7 +54,8 @@ class Renewal:
         """
         self.renew()
         if self.reloader.problems is not None:
-            raise self.reloader.problems
+            # A new one each time: an error keeps the frames of all that it was raised through.
+            raise ConfigError(self.reloader.problems.problems)
 
 
 @attrs.frozen
