@@ -299,6 +299,8 @@ def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], wor
         (["--name", "a/b", "--", "b"], "slash"),
         (["--name", "a", "--upstream", "file:///etc"], "not http or https"),
         (["--name", "a", "--listen", "0.0.0.0:80", "--", "b"], "of this machine alone"),
+        (["--name", "a", "--origin", "http://localhost:6274/", "--", "b"], "is not an origin"),
+        (["--name", "a", "--origin", "*", "--", "b"], "is not an origin"),
         (["--name", "a", "--", "/nowhere/program"], "the MCP server `a` cannot be used"),
         (["--tools", "nowhere.toml"], "cannot be read"),
         (["--tools", "names.json"], "list of tools"),

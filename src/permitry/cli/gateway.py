@@ -1,6 +1,7 @@
 """`permitry gateway`: be the MCP server in front of others, and decide each of their calls."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["configure"]
 
 _APART = 0.2
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.\[\]:_-]+")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +68,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
         raise PermitryError(f"the package {error.name} is missing; install `permitry[gateway]`") from error
     servers = _servers(options)
     address = None if options.listen is None else Address.parse(options.listen)
+    for origin in options.origin:
+        _check_origin(origin)
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     tell(reloader.loaded.rules.notices)
     recorder = JsonlRecorder(options.record or str(default_record()))
@@ -121,6 +125,12 @@ def _servers(options: argparse.Namespace) -> "list[Server]":
     for server in servers:
         _check(server)
     return servers
+
+
+def _check_origin(origin: str) -> None:
+    # Compared with what browsers send, so that any other text would never be met.
+    if _ORIGIN.fullmatch(origin) is None:
+        raise PermitryError(f"`{origin}` is not an origin, such as http://localhost:6274: no path, no slash at its end")
 
 
 def _check(server: "Server") -> None:
