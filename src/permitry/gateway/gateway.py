@@ -228,6 +228,9 @@ class Gateway:
         finally:
             # Such as one whose call the client has cancelled.
             self.guard.withdraw(outcome.id, "the client has left")
+        if isinstance(answered, Refusal) and answered.cause is Cause.UNANSWERED:
+            # Where mistakes in the rules kept a yes from counting, that is what is said.
+            self.before()
         if isinstance(answered, Refusal) and not is_askable:
             return attrs.evolve(answered, text=f"{answered.text}\n{_NO_FORM_FOR_CHANGES if changes else _NO_FORM}")
         return answered
