@@ -15,9 +15,10 @@ from permitry.core.spec import ToolSpec
 from permitry.core.texts import visible
 from permitry.errors import ToolError, safe_str
 from permitry.gateway.definitions import Definition
-from permitry.gateway.gateway import Context, Gateway, Offered, why_not
+from permitry.gateway.gateway import Context, Gateway, Offered
 from permitry.gateway.upstream import Upstream
 from permitry.gateway.uris import is_plain
+from permitry.gateway.words import why_not
 from permitry.outcome import Permit, Refusal
 
 __all__ = ["Contents"]

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import functools
 import itertools
-import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, assert_never
@@ -19,33 +18,22 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Phase, Verdict
-from permitry.core.texts import shortened
+from permitry.core.decision import Verdict
 from permitry.errors import AdapterError, ConfigError, ToolError, safe_str
 from permitry.gateway.asking import ANSWER, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
 from permitry.gateway.definitions import Definition, Pins
 from permitry.gateway.eras import result_for, tool_for
 from permitry.gateway.upstream import FRESH, Upstream
+from permitry.gateway.words import LATE, NO_FORM, NO_FORM_FOR_CHANGES, NOT_APPROVED, reasons, refused, unknown, why_not
 from permitry.guard import Guard
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
 
-__all__ = ["Context", "Gateway", "Offered", "why_not"]
+__all__ = ["Context", "Gateway", "Offered"]
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 
 _LOG = logging.getLogger("permitry.gateway")
-_CHANGED = "Why you are asked: the server has changed this tool since it was first seen, or last approved: its {}."
-_NOT_APPROVED = "The server has changed this tool. What it is now is listed once the user has approved a call of it."
-_MISTAKES = (
-    "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
-)
-_NO_FORM = "This client cannot show questions: here only calls run that a rule allows. Say so to the user."
-_NO_FORM_FOR_CHANGES = (
-    "The server has changed this tool, and this client cannot show the user what it is now."
-    " Say so to the user: how to approve it is in the manual of `permitry gateway`, under Changed tools."
-)
-_LATE = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
 @attrs.frozen
@@ -120,7 +108,7 @@ class Gateway:
     def _as_tool(self, tool: Offered) -> types.Tool:
         """Return a tool for clients: of one that has changed, no text of its server before the user has read it."""
         if self._changes(tool):
-            return types.Tool(name=tool.shown, description=_NOT_APPROVED, input_schema={"type": "object"})
+            return types.Tool(name=tool.shown, description=NOT_APPROVED, input_schema={"type": "object"})
         return tool.definition.as_tool(tool.shown)
 
     def _tools(self) -> dict[str, Offered]:
@@ -157,10 +145,10 @@ class Gateway:
         try:
             return await self._called(context, params)
         except ToolError as error:
-            return _refused(f"{error} The call did not run.")
+            return refused(f"{error} The call did not run.")
         except Exception as error:  # noqa: BLE001 -- whatever fails, the call must not run for it
             # INVARIANT: law 2. A call that cannot be decided, asked about or recorded does not run.
-            return _refused(why_not(error))
+            return refused(why_not(error))
 
     async def _called(self, context: Context, params: types.CallToolRequestParams) -> Result:
         tool = self._tools().get(params.name)
@@ -169,12 +157,12 @@ class Gateway:
             await tool.upstream.refresh(within=FRESH if params.request_state is None else 0.0)
             tool = self._tools().get(params.name)
         if tool is None:
-            return _unknown(params.name)
+            return unknown(params.name)
         self.before()
         if not self.could_run(tool):
             # For the record: it was not shown to this client, unless by rules that have changed since.
             self.guard.check(self._call(tool, params.arguments), tool.definition.spec)
-            return _unknown(params.name)
+            return unknown(params.name)
         outcome = await self.outcome(context, tool, params.arguments, params)
         match outcome:
             case types.InputRequiredResult():
@@ -182,7 +170,7 @@ class Gateway:
             case Permit():
                 return result_for(context.protocol_version, await self._run(outcome, tool))
             case Refusal():
-                return _refused(outcome.text)
+                return refused(outcome.text)
             case _:
                 assert_never(outcome)
 
@@ -205,7 +193,7 @@ class Gateway:
             outcome = await self._decided(context, call, tool)
         else:
             outcome = await self._answered(call, tool, params)
-        return Refusal(_LATE, Cause.NOT_ASKED) if isinstance(outcome, Silence) else outcome
+        return Refusal(LATE, Cause.NOT_ASKED) if isinstance(outcome, Silence) else outcome
 
     async def _decided(
         self, context: Context, call: ToolCall | Refusal, tool: Offered
@@ -215,7 +203,7 @@ class Gateway:
         outcome = self.guard.check(call, tool.definition.spec, asked=bool(changes))
         if not isinstance(outcome, Ask):
             return outcome
-        form = the_form(outcome.request, *(_reasons(outcome, tool, changes) if changes else ()))
+        form = the_form(outcome.request, *(reasons(outcome, tool.definition.parts, changes) if changes else ()))
         is_askable = can_ask(context.session.client_capabilities)
         if is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             self._open.add("", outcome.id)
@@ -232,7 +220,7 @@ class Gateway:
             # Where mistakes in the rules kept a yes from counting, that is what is said.
             self.before()
         if isinstance(answered, Refusal) and not is_askable:
-            return attrs.evolve(answered, text=f"{answered.text}\n{_NO_FORM_FOR_CHANGES if changes else _NO_FORM}")
+            return attrs.evolve(answered, text=f"{answered.text}\n{NO_FORM_FOR_CHANGES if changes else NO_FORM}")
         return answered
 
     async def _elicited(
@@ -255,7 +243,7 @@ class Gateway:
             return call
         question = self.guard.ledger.find(params.request_state or "")
         if question is None or question.call.digest != call.digest or question.spec != tool.definition.spec:
-            return Refusal(_LATE, Cause.NOT_ASKED)
+            return Refusal(LATE, Cause.NOT_ASKED)
         response = read_answer((params.input_responses or {}).get(ANSWER))
         if response is None:
             self._channel.use(None)
@@ -267,7 +255,7 @@ class Gateway:
         is_changed, is_approved = self._changes(tool) != (), permit.decision.verdict is Verdict.CONFIRM
         is_current = tool.upstream.definitions.get(tool.definition.name) == tool.definition
         if not is_current or (is_changed and not is_approved):
-            return _refused(f"The tool `{tool.shown}` changed in the meantime, and the call did not run.")
+            return refused(f"The tool `{tool.shown}` changed in the meantime, and the call did not run.")
         if is_changed:
             self.pins.pin(tool.upstream.server.identity, tool.definition)
         started = False
@@ -278,21 +266,12 @@ class Gateway:
                 permit.done(ok=not result.is_error)
                 return result
         except ToolError as error:
-            return _refused(safe_str(error))
+            return refused(safe_str(error))
         except Exception as error:
             if not started:
                 raise
             _LOG.exception("the end of a call could not be recorded")
-            return _refused(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
-
-
-def why_not(error: Exception) -> str:
-    """Return why a request was not carried out, in words for the model; the log has all of it."""
-    if isinstance(error, ConfigError):
-        _LOG.warning("nothing runs: %s", error)
-        return _MISTAKES
-    _LOG.error("a request failed in the gateway", exc_info=error)
-    return f"The gateway failed ({type(error).__name__}), so the call did not run."
+            return refused(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
 
 
 async def _is_there(upstream: Upstream) -> bool:
@@ -305,27 +284,6 @@ async def _is_there(upstream: Upstream) -> bool:
     return True
 
 
-def _reasons(ask: Ask, tool: Offered, changes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return why a call of a changed tool is asked about: for its change, and by a rule where one asks as well."""
-    parts = tool.definition.parts
-    now = [f"{part} now: {shortened(_text_of(parts.get(part, 'nothing')), 2_000)}" for part in changes]
-    by_rule = () if ask.decision.phase is Phase.HOST else (f"And: {ask.request.reason}",)
-    return _CHANGED.format(", ".join(changes)), *now, *by_rule
-
-
-def _text_of(part: object) -> str:
-    return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
-
-
 def _session_of(context: Context) -> str:
     """Return which client of the handshake era this is; on standard input there is one."""
     return f"handshake {getattr(context.request, 'headers', {}).get('mcp-session-id', '')}"
-
-
-def _unknown(name: str) -> types.CallToolResult:
-    """Return the one answer for a tool that is hidden, and for one that never was."""
-    return _refused(f"There is no tool `{name}`.")
-
-
-def _refused(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
