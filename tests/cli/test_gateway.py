@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,6 +18,10 @@ from typing import Any, Literal, TypeAlias
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+
+from permitry.config.folders import user_state
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.hooks.waiting import Questions
 
 Outcome: TypeAlias = tuple[int, str, str]
 Cli: TypeAlias = Callable[..., Outcome]
@@ -150,6 +155,37 @@ def test_a_no_is_a_no(notes: list[str], workspace: Path, era: Era) -> None:
     result = run(notes, workspace, lambda client: client.call_tool("keep", {"text": "b"}), era=era, approve=False)
     assert "The user declined" in text(result)
     assert not (workspace / "kept.txt").exists()
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize(("answer", "shown"), [(True, "kept"), (False, "Not this one"), (None, "got none")])
+def test_a_question_waits_for_another_terminal(
+    *, notes: list[str], workspace: Path, era: Era, answer: bool | None, shown: str
+) -> None:
+    """Whatever the client can show; without an answer in time, the call does not run."""
+    questions = Questions(user_state() / "questions")
+
+    def respond() -> None:
+        end = time.monotonic() + 20
+        while not (names := questions.names()) and time.monotonic() < end:
+            time.sleep(0.05)
+        question = questions.find(names[0])
+        assert question is not None
+        assert (question.tool, question.arguments) == ("mcp:notes/keep", {"text": "b"})
+        assert question.above[0] == os.getpid()
+        if answer is not None:
+            questions.answer(question, ToolConfirmationResponse(answer, instructions="" if answer else "Not this one."))
+
+    human = threading.Thread(target=respond)
+    human.start()
+    words = [notes[0], "--ask", "wait=20" if answer is not None else "wait=1", *notes[1:]]
+    result = run(
+        words, workspace, lambda client: client.call_tool("keep", {"text": "b"}), era=era, on_ask=lambda: 1 / 0
+    )
+    human.join()
+    assert shown in text(result)
+    assert (workspace / "kept.txt").exists() is (answer is True)
+    assert questions.names() == []
 
 
 def test_nothing_but_the_protocol_is_printed(notes: list[str], workspace: Path) -> None:
@@ -301,6 +337,8 @@ def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], wor
         (["--name", "a", "--listen", "0.0.0.0:80", "--", "b"], "of this machine alone"),
         (["--name", "a", "--origin", "http://localhost:6274/", "--", "b"], "is not an origin"),
         (["--name", "a", "--origin", "*", "--", "b"], "is not an origin"),
+        (["--name", "a", "--ask", "wait=0", "--", "b"], "is not `client`, `wait` or"),
+        (["--name", "a", "--ask", "later", "--", "b"], "is not `client`, `wait` or"),
         (["--name", "a", "--", "/nowhere/program"], "the MCP server `a` cannot be used"),
         (["--tools", "nowhere.toml"], "cannot be read"),
         (["--tools", "names.json"], "list of tools"),

@@ -1,8 +1,12 @@
 """`permitry gateway`: be the MCP server in front of others, and decide each of their calls."""
 
 import argparse
+import contextlib
+import functools
+import os
 import re
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +17,8 @@ from permitry.cli.renewal import Renewal
 from permitry.config.folders import user_state
 from permitry.config.layers import default_record
 from permitry.config.reload import PolicyReloader
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import CallError, PermitryError
 from permitry.guard import Guard
@@ -25,6 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["configure"]
 
 _APART = 0.2
+_WAIT = 300.0
+_PAUSE = 0.1
+_LONGEST = 86_400.0
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.\[\]:_-]+")
 
 
@@ -50,6 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--token-file", type=Path, metavar="FILE", help=held_in)
     origin = "a web page that may use the gateway over HTTP, such as http://localhost:6274; may be given again"
     add("--origin", action="append", default=[], metavar="ORIGIN", help=origin)
+    asked = "ask through the client (the default), or wait for `permitry approve`; at most 300 seconds, or SECONDS"
+    add("--ask", type=_seconds, default=0.0, metavar="client|wait[=SECONDS]", help=asked)
     record = "the file to append the record to; default: audit.jsonl in your state folder"
     add("--record", metavar="FILE", help=record)
     parser.set_defaults(execute=execute)
@@ -77,7 +88,10 @@ def execute(options: argparse.Namespace) -> ExitCode:
     guard = Guard(reloader.loaded.policy, session, recorder=recorder)
     renewal = Renewal(reloader, recorder, guard)
     upstreams = tuple(map(Upstream, servers))
-    gateway = Gateway(guard, upstreams, Pins(user_state() / "gateway-pins"), before=renewal.require)
+    pins = Pins(user_state() / "gateway-pins")
+    gateway = Gateway(guard, upstreams, pins, wait=options.ask or _WAIT, before=renewal.require)
+    if options.ask:
+        gateway.asks = functools.partial(_approved_elsewhere, session, options.ask, is_local=address is None)
     recorder.begin(
         workspace=session.workspace, agent=session.agent, mode=session.mode, template=None,
         rules=reloader.loaded.rules.files, policy_version=guard.policy.version,
@@ -96,6 +110,56 @@ def execute(options: argparse.Namespace) -> ExitCode:
     except asyncio.CancelledError:
         return ExitCode.INTERRUPTED
     return ExitCode.OK
+
+
+def _seconds(text: str) -> float:
+    """Return how long a question waits for `permitry approve`; 0 where the client asks."""
+    word, _, seconds = text.partition("=")
+    if text == "client":
+        return 0.0
+    with contextlib.suppress(ValueError):
+        if word == "wait" and 0 < (found := float(seconds or _WAIT)) <= _LONGEST:
+            return found
+    raise argparse.ArgumentTypeError(f"`{text}` is not `client`, `wait` or `wait=SECONDS`, at most {_LONGEST:.0f}")
+
+
+async def _approved_elsewhere(
+    session: Session, seconds: float, request: ToolConfirmationRequest, *, is_local: bool
+) -> ToolConfirmationResponse | None:
+    """Ask with `permitry approve`, and return the answer; None if none comes in time.
+
+    `is_local`: the client has started this process, so that an agent in it must not answer.
+    """
+    import asyncio
+
+    from permitry.hooks.waiting import Question, Questions, ancestors
+
+    questions, call = Questions(user_state() / "questions"), request.call
+    about = f"{session.id}/{call.call_id}"
+    question = Question(
+        Question.name("gateway", about, session.agent, call.digest),
+        host="gateway",
+        session=about,
+        agent=session.agent,
+        tool=call.tool,
+        arguments=call.to_dict(),
+        digest=call.digest,
+        reason=request.reason,
+        folder=session.workspace or "",
+        until=time.time() + seconds,
+        above=list(ancestors(os.getpid())) if is_local else [],
+    )
+    questions.open(question)
+    try:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            response = questions.take(question.id, question.digest)
+            if response is not None:
+                return response
+            await asyncio.sleep(_PAUSE)
+        return None
+    finally:
+        questions.close(question.id)
 
 
 def _servers(options: argparse.Namespace) -> "list[Server]":

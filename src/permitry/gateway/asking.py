@@ -13,7 +13,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.texts import one_line, visible
 from permitry.guard import Guard
 
-__all__ = ["ANSWER", "ClientChannel", "OpenQuestions", "can_ask", "read_answer", "the_form"]
+__all__ = ["ANSWER", "Asks", "ClientChannel", "OpenQuestions", "can_ask", "read_answer", "the_form"]
 
 ANSWER = "permitry.answer"
 """The key of the question among the requests for input."""
@@ -27,20 +27,20 @@ _FORM: dict[str, Any] = {
     "required": ["approve"],
 }
 
-Ask: TypeAlias = Callable[[ToolConfirmationRequest], Awaitable[ToolConfirmationResponse | None]]
+Asks: TypeAlias = Callable[[ToolConfirmationRequest], Awaitable[ToolConfirmationResponse | None]]
 
 
 @attrs.define(eq=False)
 class ClientChannel:
     """Asks through the client whose request is being handled, if it can be asked at all."""
 
-    _current: contextvars.ContextVar[Ask | None] = attrs.field(init=False)
+    _current: contextvars.ContextVar[Asks | None] = attrs.field(init=False)
 
     @_current.default
-    def _no_one(self) -> contextvars.ContextVar[Ask | None]:
+    def _no_one(self) -> contextvars.ContextVar[Asks | None]:
         return contextvars.ContextVar("permitry-gateway-client", default=None)
 
-    def use(self, ask: Ask | None) -> None:
+    def use(self, ask: Asks | None) -> None:
         """Ask by `ask` for the rest of the request that this task handles."""
         self._current.set(ask)
 

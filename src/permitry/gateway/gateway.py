@@ -20,7 +20,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.errors import AdapterError, ConfigError, ToolError, safe_str
-from permitry.gateway.asking import ANSWER, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
+from permitry.gateway.asking import ANSWER, Asks, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
 from permitry.gateway.definitions import Definition, Pins
 from permitry.gateway.eras import result_for, tool_for
 from permitry.gateway.upstream import FRESH, Upstream
@@ -58,8 +58,9 @@ class Gateway:
     """An MCP server in front of others, for one session. All methods belong to one event loop.
 
     The tools of one server keep their names; those of several are `SERVER__TOOL`. A question waits `wait` seconds for
-    its answer. `before` is called right before each list and each decision, such as to load changed rules; what
-    follows from an answer is a decision as well. Where it raises, nothing runs; lists are those of the rules in force.
+    its answer; the client shows it, unless `asks` is another way. `before` is called right before each list and each
+    decision, such as to load changed rules; what follows from an answer is a decision as well. Where it raises, nothing
+    runs; lists are those of the rules in force.
 
     Raises: `ValueError` for a guard that leaves calls to its host; `AdapterError` for servers whose names do not keep
     their tools apart.
@@ -70,6 +71,7 @@ class Gateway:
     pins: Pins
     wait: float = attrs.field(default=300.0, kw_only=True)
     before: Callable[[], object] = attrs.field(default=lambda: None, kw_only=True)
+    asks: Asks | None = attrs.field(default=None, kw_only=True)
     _channel: ClientChannel = attrs.field(factory=ClientChannel, init=False)
     _open: OpenQuestions = attrs.field(init=False)
 
@@ -203,13 +205,15 @@ class Gateway:
         outcome = self.guard.check(call, tool.definition.spec, asked=bool(changes))
         if not isinstance(outcome, Ask):
             return outcome
-        form = the_form(outcome.request, *(reasons(outcome, tool.definition.parts, changes) if changes else ()))
-        is_askable = can_ask(context.session.client_capabilities)
-        if is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        why = reasons(outcome, tool.definition.parts, changes) if changes else ()
+        form = the_form(outcome.request, *why)
+        is_askable = self.asks is not None or can_ask(context.session.client_capabilities)
+        if self.asks is None and is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             self._open.add("", outcome.id)
             requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
             return types.InputRequiredResult(input_requests=requests, request_state=outcome.id)
-        self._channel.use(functools.partial(self._elicited, context, tool, form) if is_askable else None)
+        asks = self.asks or functools.partial(_elicited, context, form)
+        self._channel.use(functools.partial(self._asked, asks, tool, why) if is_askable else None)
         self._open.add(_session_of(context), outcome.id)
         try:
             answered = await self.guard.ainline(outcome.call, tool.definition.spec)
@@ -223,17 +227,17 @@ class Gateway:
             return attrs.evolve(answered, text=f"{answered.text}\n{NO_FORM_FOR_CHANGES if changes else NO_FORM}")
         return answered
 
-    async def _elicited(
-        self, context: Context, tool: Offered, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
+    async def _asked(
+        self, asks: Asks, tool: Offered, why: tuple[str, ...], request: ToolConfirmationRequest
     ) -> ToolConfirmationResponse | None:
         async with asyncio.timeout(self.wait):
-            answer = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+            response = await asks(attrs.evolve(request, reason=" ".join(why)) if why else request)
         # INVARIANT: law 1. The answer meets the rules and the tool as they are now, and not as they were when the user
         # was asked. The rules come last: nothing is waited for between them and the decision.
         if tool.is_pinned:
             await tool.upstream.refresh()
         self.before()
-        return read_answer(answer)
+        return response
 
     async def _answered(
         self, call: ToolCall | Refusal, tool: Offered, params: types.InputResponseRequestParams
@@ -272,6 +276,12 @@ class Gateway:
                 raise
             _LOG.exception("the end of a call could not be recorded")
             return refused(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
+
+
+async def _elicited(
+    context: Context, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
+) -> ToolConfirmationResponse | None:
+    return read_answer(await context.session.elicit_form(form.message, form.requested_schema, context.request_id))
 
 
 async def _is_there(upstream: Upstream) -> bool:
