@@ -12,6 +12,7 @@ from permitry.core.call import ToolCall
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.lists import Lists, lists_of
 from permitry.core.policy import SideEffects
+from permitry.core.provenance import Heard, Provenance
 from permitry.core.source import RuleSource
 from permitry.core.template import Template
 
@@ -58,9 +59,15 @@ class Session:
     """How much of the past is remembered."""
     _log: Log = attrs.field(init=False, repr=False, eq=lambda log: log.history)
 
+    _heard: Heard = attrs.field(init=False, repr=False, eq=lambda heard: heard.provenance)
+
     @_log.default
     def _empty_log(self) -> Log:
         return Log(self.bounds, threading.Lock())
+
+    @_heard.default
+    def _nothing_heard(self) -> Heard:
+        return Heard(self.bounds, threading.Lock())
 
     def __attrs_post_init__(self) -> None:
         _check_mode(self._word)
@@ -106,6 +113,19 @@ class Session:
         """The calls that were let run so far, those of the whole family of agents."""
         return History(self._log, self._log.length)
 
+    @property
+    def provenance(self) -> Provenance:
+        """Where values were seen so far, by the whole family of agents."""
+        return self._heard.provenance
+
+    def heard(self, text: str) -> None:
+        """Keep a message that the user wrote; never one of a tool, a file or a page."""
+        self._heard.hear(text)
+
+    def returned(self, call: ToolCall, result: object) -> None:
+        """Keep the result of a call that ran: a JSON value, or a text."""
+        self._heard.keep(call.tool, call.arguments, result)
+
     def apply(self, call: ToolCall, effects: SideEffects) -> None:
         """Count a call that may run, and apply its side effects: labels, and entries for budgets."""
         tool = call.tool
@@ -123,7 +143,8 @@ class Session:
     def child(self, agent: str) -> "Session":
         """Return the session of a sub-agent: it starts with these modes, and is never allowed more.
 
-        Labels, history and lock are one for the whole family: what one has read, the others have read through it.
+        Labels, history, lock and what was heard are one for the whole family: what one has read, the others have read
+        through it.
         """
         child = Session(
             is_plan_mode=self.is_plan_mode,
@@ -141,7 +162,7 @@ class Session:
             rules=self.rules,
             lists=self.lists,
         )
-        child._log, child.lock = self._log, self.lock
+        child._log, child._heard, child.lock = self._log, self._heard, self.lock
         return child
 
 

@@ -12,6 +12,7 @@ import attrs
 
 from permitry.core.history import History
 from permitry.core.lists import Lists, lists_of
+from permitry.core.provenance import Provenance
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.template import Template
 
@@ -56,8 +57,9 @@ def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
 class AuthState(Protocol):
     """The mutable state a context is read from: four fields; `Session` is one, and a host may bring its own.
 
-    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `now`, `parent`,
-    `rules` and `lists`, as a `Session` has them. What is not there has the value it has in a bare `AuthContext`.
+    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `provenance`,
+    `now`, `parent`, `rules` and `lists`, as a `Session` has them. What is not there has the value it has in a bare
+    `AuthContext`.
     """
 
     @property
@@ -88,8 +90,9 @@ class AuthContext:
     `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
     either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
     names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
-    seconds. A call is never allowed more than it would be in the context `parent`. `rules` count besides those of the
-    policy, for the calls of this context alone; `lists` are values that it adds to the named lists of all of them.
+    seconds; `provenance` knows where values were seen. A call is never allowed more than it would be in the context
+    `parent`. `rules` count besides those of the policy, for the calls of this context alone; `lists` are values that it
+    adds to the named lists of all of them.
 
     Raises: `TypeError` when a field is of a wrong type, such as a flag that is not a bool or a list that is one string:
     a truthy mistake must not widen access; `ValueError` for more than 32 agents that started each other.
@@ -106,6 +109,7 @@ class AuthContext:
     counts: Mapping[str, int] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, converter=_set_of_labels)
     history: History = attrs.field(factory=History, kw_only=True, repr=False)
+    provenance: Provenance = attrs.field(factory=Provenance, kw_only=True, repr=False)
     now: float | None = attrs.field(default=None, kw_only=True, eq=False)
     parent: "AuthContext | None" = attrs.field(default=None, kw_only=True)
     rules: RuleSource | None = attrs.field(default=None, kw_only=True, repr=False, hash=False)
@@ -123,6 +127,7 @@ class AuthContext:
             type(self.workspace),
             type(self.active_template),
             type(self.history),
+            type(self.provenance),
             type(self.now),
             type(self.parent),
         )
@@ -194,6 +199,7 @@ class AuthContext:
                 counts=full.counts,
                 labels=full.labels,
                 history=full.history,
+                provenance=full.provenance,
                 now=full.now,
                 parent=None if full.parent is None else cls.from_state(full.parent),
                 rules=full.rules,
@@ -212,6 +218,7 @@ _BESIDE = (
     "counts",
     "labels",
     "history",
+    "provenance",
     "now",
     "parent",
     "rules",
@@ -245,6 +252,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "workspace": (str, NoneType),
     "active_template": (Template, NoneType),
     "history": (History,),
+    "provenance": (Provenance,),
     "now": (float, int, NoneType),
     "parent": (AuthContext, NoneType),
 }

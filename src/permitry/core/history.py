@@ -45,6 +45,10 @@ class Bounds:
 
     `calls` are kept in full, with at most ten times as many targets; `digests` is how many different calls before these
     are counted. Every account of a budget (`accounts`) keeps the times of `times` calls exactly, and `targets`.
+
+    Of what the session hears, `messages` of the user with `message_size` characters are kept, and the values of
+    `results` with `result_size` characters, where each value counts 64 more: the oldest go first, and one that is
+    larger than that is not kept.
     """
 
     calls: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
@@ -52,6 +56,10 @@ class Bounds:
     accounts: int = attrs.field(default=10_000, validator=attrs.validators.ge(1))
     times: int = attrs.field(default=1_024, validator=attrs.validators.ge(1))
     targets: int = attrs.field(default=5_000, validator=attrs.validators.ge(1))
+    messages: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
+    message_size: int = attrs.field(default=1_048_576, validator=attrs.validators.ge(1))
+    results: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
+    result_size: int = attrs.field(default=8_388_608, validator=attrs.validators.ge(1))
 
 
 @attrs.define(eq=False)

@@ -1,0 +1,249 @@
+"""Where values were seen in a session: in messages of the user, in results of tools, in arguments of calls that ran.
+
+It only answers where a value certainly comes from. What is forgotten comes from nowhere.
+"""
+
+import contextlib
+import copy
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from permitry.core._normal import Message, normal
+from permitry.core.history import Bounds
+from permitry.core.json_values import JsonValue, freeze_object, parse_json
+from permitry.errors import CallError
+
+__all__ = ["Heard", "Provenance", "Returned", "Seen", "normal"]
+
+Path: TypeAlias = tuple[str, ...]
+"""The names that lead to a value in a result, or in arguments; the places in lists are left out."""
+
+_TOP: Path = ()
+
+
+@attrs.frozen(eq=False)
+class Returned:
+    """A result of a call that ran, with its number in the session.
+
+    `given` are the normal forms of the texts in the arguments; `text` is the result where it is a text.
+    """
+
+    number: int
+    tool: str
+    given: tuple[str | None, ...]
+    text: Message | None
+    size: int = attrs.field(repr=False)
+    keys: tuple["_Key", ...] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Seen:
+    """A place where a value was seen: the result, and the other values of the object that the value is in."""
+
+    of: Returned
+    others: Mapping[str, tuple[str, ...]] = attrs.field(repr=False)
+
+
+_Key: TypeAlias = tuple[str, Path, str]
+_OF_A_VALUE = 64
+
+
+@attrs.define(eq=False)
+class Heard:
+    """What a session hears. It only grows, and takes a bounded amount of memory. Thread-safe with a `lock`."""
+
+    bounds: Bounds = attrs.field(factory=Bounds)
+    _lock: contextlib.AbstractContextManager[object] = attrs.field(factory=contextlib.nullcontext, repr=False)
+    messages: int = attrs.field(default=0, init=False)
+    results: int = attrs.field(default=0, init=False)
+    _texts: deque[Message] = attrs.field(factory=deque, init=False, repr=False)
+    _size: int = attrs.field(default=0, init=False, repr=False)
+    _returned: deque[Returned] = attrs.field(factory=deque, init=False, repr=False)
+    _weight: int = attrs.field(default=0, init=False, repr=False)
+    _seen: dict[_Key, list[Seen]] = attrs.field(factory=dict, init=False, repr=False)
+
+    def hear(self, text: str) -> None:
+        """Keep a message of the user."""
+        message = Message.of(text if len(text) <= self.bounds.message_size else "")
+        with self._lock:
+            self.messages += 1
+            self._texts.append(message)
+            self._size += len(message.text)
+            while len(self._texts) > self.bounds.messages or self._size > self.bounds.message_size:
+                self._size -= len(self._texts.popleft().text)
+
+    def keep(self, tool: str, arguments: Mapping[str, JsonValue], result: object) -> None:
+        """Keep the values of a result: a JSON value, or a text, which is read as JSON where it is JSON."""
+        value = _parsed(result) if not isinstance(result, str) or len(result) <= self.bounds.result_size else None
+        text = Message.of(value) if isinstance(value, str) else None
+        found = [*_values(tool, _TOP, value), *_values(f"call:{tool}", _TOP, arguments)]
+        size = sum(_OF_A_VALUE + len(key[2]) for key, _ in found) + (0 if text is None else len(text.text))
+        given = tuple(normal(each) for each in _texts_in(arguments))
+        with self._lock:
+            self.results += 1
+            if size > self.bounds.result_size:
+                return
+            returned = Returned(self.results, tool, given, text, size, tuple(key for key, _ in found))
+            for key, others in found:
+                self._seen.setdefault(key, []).append(Seen(returned, others))
+            self._returned.append(returned)
+            self._weight += size
+            while len(self._returned) > self.bounds.results or self._weight > self.bounds.result_size:
+                self._forget()
+
+    @property
+    def provenance(self) -> "Provenance":
+        """What was heard until now."""
+        return Provenance(self, self.messages, self.results)
+
+    def _forget(self) -> None:
+        gone = self._returned.popleft()
+        self._weight -= gone.size
+        for key in gone.keys:
+            left = [seen for seen in self._seen.pop(key, ()) if seen.of is not gone]
+            if left:
+                self._seen[key] = left
+
+    # Asking; the numbers are how much there was at the moment that is asked about -------------------------------------
+
+    def said(self, messages: int) -> tuple[Message, ...]:
+        """Return those of the first messages that are kept."""
+        with self._lock:
+            return tuple(itertools.islice(self._texts, max(0, messages - self.messages + len(self._texts))))
+
+    def returned(self, results: int) -> tuple[Returned, ...]:
+        """Return those of the first results that are kept."""
+        with self._lock:
+            return tuple(each for each in self._returned if each.number <= results)
+
+    def seen(self, key: _Key, results: int) -> tuple[Seen, ...]:
+        """Return where a value was seen in the first results."""
+        with self._lock:
+            return tuple(seen for seen in self._seen.get(key, ()) if seen.of.number <= results)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            names = [field.name for field in attrs.fields(Heard) if field.name != "_lock"]
+            return {name: copy.deepcopy(getattr(self, name)) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        # A copy is looked at, and nothing is added to it.
+        self._lock = contextlib.nullcontext()
+
+
+@attrs.frozen(eq=False)
+class Provenance:
+    """What a session had heard at one moment; never changes, except that it forgets."""
+
+    _heard: Heard | None = attrs.field(default=None, repr=False)
+    messages: int = 0
+    results: int = 0
+
+    @classmethod
+    def of(cls, messages: Iterable[str], results: Iterable[tuple[str, Mapping[str, Any], object]] = ()) -> "Provenance":
+        """Return that of these messages, and of these results: tool, arguments, and the result itself."""
+        heard = Heard()
+        for text in messages:
+            heard.hear(text)
+        for tool, arguments, result in results:
+            heard.keep(tool, freeze_object(arguments), result)
+        return heard.provenance
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The messages of the user that are still kept, oldest first."""
+        return tuple(message.text for message in self._said)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every message is still kept, and there is one."""
+        return 0 < self.messages == len(self._said)
+
+    def is_said(self, form: str | None) -> bool:
+        """Return whether a value with this normal form is a whole word of a message of the user."""
+        return form is not None and any(message.has(form) for message in self._said)
+
+    def seen(self, tool: str, path: Path, form: str | None) -> tuple[Seen, ...]:
+        """Return where a value with this normal form was seen below `path` in results of a tool."""
+        if form is None or self._heard is None:
+            return ()
+        return self._heard.seen((tool, path, form), self.results)
+
+    def results_with(self, tool: str, form: str) -> Iterator[int]:
+        """Yield the numbers of the results of a tool with a value anywhere, or as a whole word of a text."""
+        for each in () if self._heard is None else self._heard.returned(self.results):
+            if each.tool == tool and ((each.text and each.text.has(form)) or any(_is_in(tool, form, each))):
+                yield each.number
+
+    @property
+    def _said(self) -> tuple[Message, ...]:
+        return () if self._heard is None else self._heard.said(self.messages)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Provenance):
+            return NotImplemented
+        return self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash((self.messages, self.results))
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        kept = () if self._heard is None else self._heard.returned(self.results)
+        return self.messages, self.results, self.texts, tuple((each.number, each.given, each.keys) for each in kept)
+
+
+def _is_in(tool: str, form: str, returned: Returned) -> Iterator[bool]:
+    return (key[0] == tool and key[2] == form for key in returned.keys)
+
+
+def _parsed(result: object) -> JsonValue:
+    """Return a result as a JSON value; a text that is not JSON stays a text, what is neither is nothing."""
+    try:
+        value = parse_json(result) if isinstance(result, str) else result
+        return freeze_object({"": value})[""]
+    except CallError:
+        return result if isinstance(result, str) else None
+
+
+def _values(tool: str, path: Path, value: JsonValue) -> Iterator[tuple[_Key, Mapping[str, tuple[str, ...]]]]:
+    """Yield every text and number in a value, by its path, with those of the same object."""
+    if isinstance(value, Mapping):
+        others = {name: _forms_of(inner) for name, inner in value.items()}
+        for name, inner in value.items():
+            for form in others[name]:
+                yield (tool, (*path, name), form), others
+            for each in _inner(inner):
+                yield from _values(tool, (*path, name), each)
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _values(tool, path, inner)
+    else:
+        yield from (((tool, path, form), {}) for form in _forms_of(value))
+
+
+def _inner(value: JsonValue) -> tuple[JsonValue, ...]:
+    """Return the objects and lists in a value, whose own values are not those of the object around it."""
+    if isinstance(value, Mapping):
+        return (value,)
+    return tuple(each for each in value if isinstance(each, Mapping | tuple)) if isinstance(value, tuple) else ()
+
+
+def _forms_of(value: JsonValue) -> tuple[str, ...]:
+    """Return the normal forms of a value, or of the elements of a list."""
+    values = value if isinstance(value, tuple) else (value,)
+    return tuple(form for form in map(normal, values) if form is not None)
+
+
+def _texts_in(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(inner)

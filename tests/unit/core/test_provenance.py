@@ -1,0 +1,125 @@
+"""Where values were seen in a session."""
+
+import pickle
+
+import pytest
+
+from permitry.core.history import Bounds
+from permitry.core.provenance import Heard, Provenance, normal
+
+
+def _numbers(known: Provenance, tool: str, path: str, value: object) -> list[int]:
+    form = normal(value)  # type: ignore[arg-type]  # what JSON has
+    return [seen.of.number for seen in known.seen(tool, tuple(filter(None, path.split("."))), form)]
+
+
+@pytest.mark.parametrize(
+    ("result", "path", "value", "is_seen"),
+    [
+        ({"iban": "AT1"}, "iban", "AT1", True),
+        ('{"iban": "AT1"}', "iban", "AT1", True),
+        ([{"iban": "AT1"}, {"iban": "AT2"}], "iban", "AT2", True),
+        ({"a": {"b": [{"c": 5}]}}, "a.b.c", "5.0", True),
+        ({"ids": ["x9", ["y9"]]}, "ids", "x9", True),
+        ({"ids": ["x9", ["y9"]]}, "ids", "y9", True),
+        ({"ids": ["x9"]}, "", "x9", False),
+        ("x9", "", "x9", True),
+        ("[1, 2]", "", 2, True),
+        ("the id is x9", "", "x9", False),
+        ({"iban": None, "ok": True}, "iban", None, False),
+        ("{not json", "", "{not json", True),
+        (object(), "", "x", False),
+    ],
+)
+def test_a_value_is_found_by_its_field(*, result: object, path: str, value: object, is_seen: bool) -> None:
+    """Places in lists are left out, and the field says what a value is."""
+    known = Provenance.of([], [("look", {}, result)])
+    assert bool(_numbers(known, "look", path, value)) is is_seen
+    assert _numbers(known, "other", path, value) == []
+
+
+def test_a_value_knows_the_others_of_its_object() -> None:
+    """Not those of other objects, nor of the one around it."""
+    known = Provenance.of([], [("look", {}, {"of": "me", "items": [{"id": "a1", "by": ["ann", "bob"]}, {"id": "a2"}]})])
+    (one,) = known.seen("look", ("items", "id"), normal("a1"))
+    assert one.others["by"] == (normal("ann"), normal("bob"))
+    (two,) = known.seen("look", ("items", "id"), normal("a2"))
+    assert set(two.others) == {"id"}
+
+
+def test_arguments_of_calls_that_ran_are_kept() -> None:
+    """Under another name than that of their tool."""
+    known = Provenance.of([], [("make", {"a": {"id": "x9"}}, "done")])
+    assert _numbers(known, "call:make", "a.id", "x9") == [1]
+    assert _numbers(known, "make", "a.id", "x9") == []
+
+
+def test_what_is_anywhere_in_a_result() -> None:
+    """As a value, or as a word of a text."""
+    known = Provenance.of([], [("look", {}, {"a": ["x9"]}), ("look", {}, "it is y9 now"), ("see", {}, "x9")])
+    assert list(known.results_with("look", "text:x9")) == [1]
+    assert list(known.results_with("look", "text:y9")) == [2]
+    assert list(known.results_with("look", "text:y")) == []
+
+
+def test_a_moment_stays_as_it_was() -> None:
+    """What is heard later does not belong to it."""
+    heard = Heard()
+    heard.hear("ann")
+    before = heard.provenance
+    heard.hear("bob")
+    heard.keep("look", {}, {"id": "x9"})
+    assert before.texts == ("ann",)
+    assert not before.is_said(normal("bob"))
+    assert _numbers(before, "look", "id", "x9") == []
+    assert before != heard.provenance
+    assert hash(before) == hash(Provenance.of(["ann"]))
+    assert before == Provenance.of(["ann"])
+    assert before != "ann"
+
+
+def test_the_oldest_is_forgotten() -> None:
+    """By number, and by size."""
+    heard = Heard(Bounds(messages=2, message_size=12, results=2, result_size=300))
+    for text in ("one", "two", "three"):
+        heard.hear(text)
+    assert heard.provenance.texts == ("two", "three")
+    assert not heard.provenance.is_complete
+    heard.hear("eleven 4567")
+    assert " ".join(heard.provenance.texts) == "eleven 4567"
+    for _ in range(2):
+        heard.keep("look", {}, {"id": "x9"})
+    assert _numbers(heard.provenance, "look", "id", "x9") == [1, 2]
+    heard.keep("look", {}, {"id": "y9"})
+    assert _numbers(heard.provenance, "look", "id", "x9") == [2]
+    heard.keep("look", {}, {"id": "z9", "text": "t" * 100})
+    assert _numbers(heard.provenance, "look", "id", "x9") == _numbers(heard.provenance, "look", "id", "y9") == []
+    assert _numbers(heard.provenance, "look", "id", "z9") == [4]
+
+
+def test_what_is_larger_than_all_is_not_kept() -> None:
+    """It counts, so that it is known that something is lacking."""
+    heard = Heard(Bounds(message_size=5, result_size=200))
+    heard.hear("123456")
+    assert (heard.provenance.texts, heard.provenance.messages) == (("",), 1)
+    heard.keep("look", {}, "x" * 201)
+    heard.keep("look", {}, {"a": "b" * 150})
+    assert heard.provenance.results == 2
+    assert _numbers(heard.provenance, "look", "a", "b" * 150) == []
+
+
+def test_large_results_are_texts() -> None:
+    """Ten megabytes of JSON are no error."""
+    known = Provenance.of([], [("look", {}, '["' + "x" * 2_000_000 + '"]'), ("look", {}, "[" * 100_000)])
+    assert known.results == 2
+
+
+def test_it_can_be_copied() -> None:
+    """As a context is, for another process."""
+    known = Provenance.of(["ann"], [("look", {"q": "a"}, {"id": "x9"})])
+    copy = pickle.loads(pickle.dumps(known))  # noqa: S301 -- our own
+    assert copy == known
+    assert _numbers(copy, "look", "id", "x9") == [1]
+    assert Provenance() == pickle.loads(pickle.dumps(Provenance()))  # noqa: S301 -- our own
+    assert Provenance().seen("look", (), "text:x") == ()
+    assert list(Provenance().results_with("look", "text:x")) == []
