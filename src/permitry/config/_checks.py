@@ -21,6 +21,7 @@ __all__ = [
     "checked_duration",
     "checked_effect",
     "checked_example",
+    "checked_field",
     "checked_id",
     "checked_name",
     "checked_pattern",
@@ -45,6 +46,7 @@ _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _DURATION = re.compile(r"([1-9][0-9]{0,6})(s|m|h|d)")
 _TRAITS = ("destructive", "idempotent", "open_world", "read_only", "spawns_agent")
 _ROLE_KEY = re.compile(r"[^\s.|?\[\]]+(\[\])?(\.[^\s.|?\[\]]+(\[\])?)*\??")
+_FIELD = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*|\*")
 _BUILT_IN_IDS = frozenset({*(rule.id for rule in BUILT_IN_RULES), ExclusiveTemplateRule.id})
 _EFFECTS = [verdict.value for verdict in Verdict]
 _SYNONYMS = {
@@ -203,6 +205,12 @@ def as_example(value: object) -> object:
 def checked_duration(value: str) -> str:
     if not _DURATION.fullmatch(value):
         raise _refuse(f"`{value[:40]}` is not a duration", 'write a number and s, m, h or d, such as "90s" or "1h"')
+    return value
+
+
+def checked_field(value: str) -> str:
+    if not _FIELD.fullmatch(value):
+        raise _refuse(f"`{value}` is not a field of a result", "write names joined by dots, or `*` for all")
     return value
 
 

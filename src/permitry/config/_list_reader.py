@@ -1,12 +1,14 @@
 """References to named lists in conditions, and the conditions that they stand for."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
 
 from permitry.config.lists import ListUses
 from permitry.errors import RuleError
+from permitry.rules.conditions.args import trusted_sources
 from permitry.rules.conditions.command import ArgvPattern, listed_in
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
@@ -15,6 +17,8 @@ from permitry.rules.conditions.path import PathPattern
 __all__ = ["ListReader"]
 
 _IS_POSITIVE = {"in": True, "not_in": False}
+_ARE_SOURCES = {"from": True, "not_from": False}
+_TOOL = re.compile(r"[\w.-]+|mcp:[^\s#@]+")
 Pattern = TypeVar("Pattern", bound=PathPattern | HostPattern)
 
 
@@ -53,10 +57,30 @@ class ListReader:
         """
         if not isinstance(test, Mapping):
             return test
-        return {
-            key: self._operand(value, is_positive=_IS_POSITIVE[key]) if key in _IS_POSITIVE else self.argument(value)
-            for key, value in test.items()
-        }
+        return {key: self._given(key, value) for key, value in test.items()}
+
+    def _given(self, key: str, value: object) -> object:
+        if key in _IS_POSITIVE:
+            return self._operand(value, is_positive=_IS_POSITIVE[key])
+        if key in _ARE_SOURCES and isinstance(value, list | tuple):
+            return [each for word in value for each in self._sources(word, is_positive=_ARE_SOURCES[key])]
+        return self.argument(value)
+
+    def _sources(self, word: object, *, is_positive: bool) -> Sequence[object]:
+        """Return what a list among the sources of a value, or a tool without a field, means."""
+        if not isinstance(word, str) or word == "user" or "#" in word:
+            return [word]
+        if word.startswith("list:"):
+            name = word.removeprefix("list:")
+            return [ListedValues.of(name, self._values(name, None, is_positive=is_positive))]
+        if word in self.uses.trusted:
+            return trusted_sources(word, self.uses.trusted[word])
+        if _TOOL.fullmatch(word):
+            raise RuleError(
+                f"`{word}` has no trusted fields; name a field, as in `{word}#id`, or declare "
+                f"`trusted_fields` in `[tool.{word}]`"
+            )
+        return [word]
 
     def _operand(self, value: object, *, is_positive: bool) -> object:
         name = list_name(value)

@@ -1,7 +1,8 @@
 """From checked tables to rules and templates, with the problems that only show in context."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import nearest
@@ -17,6 +18,7 @@ from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem
+from permitry.rules.conditions.args import ArgumentCondition
 from permitry.rules.conditions.listed import list_name
 from permitry.rules.conditions.scope import Scope
 
@@ -65,7 +67,13 @@ def plain_rule(draft: RuleDraft) -> Plain:
 
 def plain_tool(name: str, table: ToolTable) -> Plain:
     """Return the declaration of a tool as plain data."""
-    return {"name": name, "description": table.description, "traits": table.traits, "roles": table.roles}
+    return {
+        "name": name,
+        "description": table.description,
+        "traits": table.traits,
+        "roles": table.roles,
+        "trusted_fields": table.trusted_fields,
+    }
 
 
 def plain_template(template: Template) -> Plain:
@@ -98,20 +106,23 @@ def read_rule(
     names: Collection[str],
     tools: Mapping[str, ToolSpec],
     lists: Mapping[str, NamedList],
+    *,
+    trusted: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Scope, list[Problem]]:
     """Return the scope of a rule, and the problems of its priority, scope, templates and examples.
 
     `names` are all templates that are defined; those that are themselves invalid are not in
-    `templates`. `tools` are those that the files declare, and `lists` those that the rule may name.
+    `templates`. `tools` are those that the files declare, `trusted` their trusted fields, and `lists` those that
+    the rule may name.
     """
-    table, (scope, wrong) = draft.table, read_scope(draft, lists)
+    table, (scope, wrong) = draft.table, read_scope(draft, lists, trusted=trusted)
     problems = [*_effect_problems(draft)]
     if table.priority is not None:
         problems += _band_problems(draft, table.priority)
     problems += _scope_problems(draft)
     has_examples = bool(table.match or table.no_match)
     if has_examples or table.when or table.unless:
-        problems += [*_permitting_problems(draft), *_unknown_templates(draft, names), *wrong]
+        problems += [*_permitting_problems(draft), *_source_problems(draft), *_unknown_templates(draft, names), *wrong]
     if has_examples and not wrong:
         problems += example_problems(draft, scope, templates, tools)
     return scope, problems
@@ -254,6 +265,24 @@ def _permitting_problems(draft: RuleDraft) -> Iterator[Problem]:
             message = "a text that lets a call run could be written into any argument"
             hint = f"name the argument: `{key}.args.NAME`; a text anywhere only restricts, as in `{other}.text`"
             yield draft.source.problem((*draft.path, *place, "text"), message, hint)
+
+
+def _source_problems(draft: RuleDraft) -> Iterator[Problem]:
+    """Yield the operators about the source of a value where they could not be relied on.
+
+    That a value comes from somewhere may permit; that this is not certain may restrict.
+    """
+    permitting, restricting = ("when", "unless") if draft.table.effect == "allow" else ("unless", "when")
+    for place, group in groups_of(draft.table):
+        for names, test in ArgumentCondition.parts(group.get("args", {})):
+            for name in ("from", "words", "not_from") if isinstance(test, Mapping) else ():
+                wanted = restricting if name == "not_from" else permitting
+                if name in test and place[0] != wanted:
+                    where = ".".join(map(str, (place[0], "args", *names, name)))
+                    other = "from" if name == "not_from" else "not_from"
+                    hint = f"write `{wanted}`" if name == "words" else f"write `{other}` here, or `{wanted}`"
+                    message = f"`{where}` would decide by a value that may come from anywhere"
+                    yield draft.source.problem((*draft.path, *place, "args", *names, name), message, hint, key=True)
 
 
 def _has_condition(given: Given) -> bool:

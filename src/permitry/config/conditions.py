@@ -10,7 +10,7 @@ from permitry.config.lists import ListUses
 from permitry.core.lists import Lists
 from permitry.errors import RuleError
 from permitry.rules.conditions.access import AccessCondition
-from permitry.rules.conditions.args import ArgumentCondition
+from permitry.rules.conditions.args import ArgumentCondition, argument_conditions
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.keys import CONDITIONS, condition
@@ -134,7 +134,9 @@ def _read(kind: type[Written], place: Place, part: Value, lists: ListReader) -> 
     if kind is HostPattern:
         # The function that normalises a host is passed in: rules cannot import it.
         return lists.patterns(part, host_pattern, None)
-    return [kind.read(place, lists.argument(part) if kind is ArgumentCondition else part)]
+    if kind is ArgumentCondition:
+        return argument_conditions(place, lists.argument(part))
+    return [kind.read(place, part)]
 
 
 def _without_values(given: Given, found: Iterable[Written]) -> Iterator[Condition]:

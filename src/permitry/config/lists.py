@@ -1,6 +1,6 @@
 """Named lists: the values of `[list.NAME]`, and which of them a rule may use where."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -8,7 +8,7 @@ import attrs
 from permitry.core.decision import Verdict
 from permitry.core.lists import Lists
 
-__all__ = ["ListUses", "NamedList", "lists_of", "uses_of"]
+__all__ = ["ListUses", "NamedList", "lists_of", "trusted_of", "uses_of"]
 
 
 @attrs.frozen
@@ -22,9 +22,13 @@ class NamedList:
 
 @attrs.frozen
 class ListUses:
-    """The lists that one rule may use; `permits` and `leaves` say whether it allows, and has a label or a budget."""
+    """The lists that one rule may use; `permits` and `leaves` say whether it allows, and has a label or a budget.
+
+    `trusted` are the trusted fields of tools.
+    """
 
     lists: Mapping[str, NamedList] = attrs.field(factory=dict)
+    trusted: Mapping[str, Sequence[str]] = attrs.field(factory=dict, kw_only=True)
     permits: bool = False
     leaves: bool = False
     added: Mapping[str, tuple[str | float, ...]] = attrs.field(factory=dict)
@@ -47,10 +51,17 @@ class ListUses:
         return attrs.evolve(self, added=added)
 
 
-def uses_of(rule: Mapping[str, Any], lists: Mapping[str, NamedList]) -> ListUses:
-    """Return what a rule, as plain data, may name."""
+def uses_of(
+    rule: Mapping[str, Any], lists: Mapping[str, NamedList], tools: Iterable[Mapping[str, Any]] = ()
+) -> ListUses:
+    """Return what a rule, as plain data, may name; `tools` are plain data as well."""
     leaves = rule["adds_label"] is not None or rule["budget"] is not None
-    return ListUses(lists, permits=rule["effect"] == Verdict.ALLOW.value, leaves=leaves)
+    return ListUses(lists, rule["effect"] == Verdict.ALLOW.value, leaves, trusted=trusted_of(tools))
+
+
+def trusted_of(tools: Iterable[Mapping[str, Any]]) -> dict[str, Sequence[str]]:
+    """Return the trusted fields of the tools that plain data describes."""
+    return {each["name"]: each["trusted_fields"] for each in tools if each["trusted_fields"]}
 
 
 def lists_of(tables: Iterable[Mapping[str, Any]]) -> dict[str, NamedList]:

@@ -28,7 +28,7 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, syntax_problem
 from permitry.config.drafts import Draft, ListDraft, RuleDraft, ToolDraft
-from permitry.config.lists import lists_of
+from permitry.config.lists import lists_of, trusted_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import missing_problem, out_of_bounds, shown_name
 from permitry.config.origin import Origin
@@ -408,6 +408,9 @@ class _Loader:
             trusted_names,
         )
         self.problems += [problem for problem in problems if problem not in self.problems]
+        plain_tools = [
+            plain_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
+        ]
         tools = {
             name: build_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
         }
@@ -418,7 +421,7 @@ class _Loader:
         lists_for = [{name: each for name, each in named.items() if ranks[name] >= rank} for rank in range(_RANKS)]
         for draft, origin in self.rules:
             known = (trusted, trusted_names) if origin.is_trusted else (templates, self.template_names)
-            scope, problems = read_rule(draft, *known, tools, lists_for[origin.rank])
+            scope, problems = read_rule(draft, *known, tools, lists_for[origin.rank], trusted=trusted_of(plain_tools))
             self.problems += problems
             scopes.append(scope)
         if self.problems:
@@ -433,9 +436,7 @@ class _Loader:
         data = {
             "rules": [rule for rule, _ in kept],
             "templates": [plain_template(template) for template in trusted.values()],
-            "tools": [
-                plain_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
-            ],
+            "tools": plain_tools,
             "lists": lists,
             "files": list(self.names.values()),
             "notices": list(self.notices()),

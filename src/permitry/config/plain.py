@@ -44,7 +44,11 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
         for each in table[kind]:
             _fields(each, shape)
     lists = lists_of(table["lists"])
-    scopes = [scope_of(each["tools"] or (), each["when"], each["unless"], uses=uses_of(each, lists)) for each in rules]
+    uses = [uses_of(each, lists, table["tools"]) for each in rules]
+    scopes = [
+        scope_of(each["tools"] or (), each["when"], each["unless"], uses=use)
+        for each, use in zip(rules, uses, strict=True)
+    ]
     return build_rule_set({**table, "rules": rules}, scopes)
 
 
@@ -254,6 +258,7 @@ _TOOL: Mapping[str, _Check] = {
     "description": _is_text,
     "traits": _or_none(_are_texts),
     "roles": _are_texts_by_name,
+    "trusted_fields": _are_texts,
 }
 _LIST: Mapping[str, _Check] = {
     "name": _is_text,

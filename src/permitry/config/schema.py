@@ -24,6 +24,7 @@ from permitry.config._checks import (
     checked_duration,
     checked_effect,
     checked_example,
+    checked_field,
     checked_id,
     checked_pattern,
     checked_roles,
@@ -291,6 +292,12 @@ class ToolTable(_Table):
     )
     roles: Annotated[dict[str, str], BeforeValidator(flat_roles), AfterValidator(checked_roles)] = Field(
         default_factory=dict, description="What its arguments are; one that is not listed touches nothing."
+    )
+    trusted_fields: Annotated[list[Annotated[str, AfterValidator(checked_field)]], AfterValidator(without_repeats)] = (
+        Field(
+            default_factory=list,
+            description="Fields of its result that only the operator can set, such as `account.iban`; `*` for all.",
+        )
     )
 
 

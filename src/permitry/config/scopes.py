@@ -1,6 +1,6 @@
 """From `tools`, `when` and `unless` to the scope of a rule, and their problems."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from permitry.config.conditions import Refusals, scope_of
@@ -13,12 +13,17 @@ from permitry.rules.conditions.scope import Scope
 __all__ = ["read_scope"]
 
 
-def read_scope(draft: RuleDraft, lists: Mapping[str, NamedList] = MappingProxyType({})) -> tuple[Scope, list[Problem]]:
-    """Return the scope of a rule that may name these lists, and a problem for each invalid condition."""
+def read_scope(
+    draft: RuleDraft,
+    lists: Mapping[str, NamedList] = MappingProxyType({}),
+    *,
+    trusted: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> tuple[Scope, list[Problem]]:
+    """Return the scope of a rule that may name these lists and trusted fields, and the problems of its conditions."""
     refusals: Refusals = []
     table = draft.table
     leaves = table.adds_label is not None or table.budget is not None
-    uses = ListUses(lists, permits=table.effect == Verdict.ALLOW.value, leaves=leaves)
+    uses = ListUses(lists, permits=table.effect == Verdict.ALLOW.value, leaves=leaves, trusted=trusted)
     scope = scope_of(table.tools or (), table.when, table.unless, refusals, uses=uses)
     problems = []
     for place, error in refusals:

@@ -9,6 +9,7 @@ from permitry.config.conditions import scope_of
 from permitry.config.lists import ListUses, NamedList
 from permitry.core.action import Word
 from permitry.errors import RuleError
+from permitry.rules.conditions._sources import SourceCondition
 from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.listed import EmptyList, ListedValues
 from permitry.rules.conditions.scope import Conditions
@@ -129,3 +130,34 @@ def test_a_mistake_is_refused(given: dict[str, Any], message: str) -> None:
     """An unknown list, or a value that means nothing where the list is used."""
     with pytest.raises(RuleError, match=message):
         _when(given)
+
+
+def test_a_list_among_sources_is_its_values() -> None:
+    """Those that may count where the source is used."""
+    named = NamedList(("ann", "bob"), ("ann",), "r.toml:1")
+    for given, permits, values in (
+        ("from", True, ("ann",)),
+        ("not_from", True, ("ann", "bob")),
+        ("from", False, ("ann", "bob")),
+    ):
+        uses = ListUses({"ours": named}, permits=permits)
+        (condition,) = scope_of((), {"args": {"to": {given: ["user", "list:ours"]}}}, None, uses=uses).when.plain
+        assert isinstance(condition, SourceCondition)
+        assert condition.sources[1].values == {f"words:{each}" for each in values}
+    with pytest.raises(RuleError, match=r"unknown list `@theirs`"):
+        _when({"args": {"to": {"from": ["list:theirs"]}}})
+
+
+def test_a_tool_among_sources_is_its_trusted_fields() -> None:
+    """A tool without any is refused, as everything that it returns may be another's."""
+    uses = ListUses({}, trusted={"look": ["iban", "a.b"], "see": ["*"]})
+    scope = scope_of((), {"args": {"to": {"from": ["look", "see", "see#x"]}}}, None, uses=uses)
+    (condition,) = scope.when.plain
+    assert isinstance(condition, SourceCondition)
+    assert [each.path for each in condition.sources] == [("iban",), ("a", "b"), None, ("x",)]
+    for tool in ("other", "mcp:bank/look"):
+        with pytest.raises(RuleError, match=f"`{tool}` has no trusted fields; name a field"):
+            scope_of((), {"args": {"to": {"from": [tool]}}}, None, uses=uses)
+    for word in ("a b", 5):
+        with pytest.raises(RuleError, match="source"):
+            scope_of((), {"args": {"to": {"from": [word]}}}, None, uses=uses)

@@ -467,3 +467,33 @@ def test_roles_are_what_the_table_says() -> None:
         "a.b.c": ArgumentRole.TEXT,
         "items[].path|x?": ArgumentRole.READ_PATH,
     }
+
+
+# Where values come from -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("effect", "place", "test", "is_refused"),
+    [
+        ("allow", "when", {"from": ["user"]}, False),
+        ("allow", "unless", {"from": ["user"]}, True),
+        ("allow", "when", {"not_from": ["user"]}, True),
+        ("allow", "unless", {"not_from": ["user"]}, False),
+        ("allow", "when", {"words": 0.5, "le": "z"}, False),
+        ("allow", "unless", {"words": 0.5}, True),
+        ("confirm", "when", {"from": ["user"]}, True),
+        ("confirm", "unless", {"from": ["user"]}, False),
+        ("block", "when", {"not_from": ["user"]}, False),
+        ("block", "unless", {"not_from": ["user"]}, True),
+    ],
+)
+def test_a_source_is_certain_or_it_is_not(
+    *, effect: str, place: str, test: dict[str, object], is_refused: bool
+) -> None:
+    """What may come from anywhere decides nothing."""
+    given = {"a": {"to": test}}
+    keys = {place: {"args": given}} if place == "when" else {"when": {"mode": "x"}, "unless": {"args": given}}
+    draft = _draft(effect=effect, **keys)
+    assert [message.partition("` would decide")[0] for message in _messages(draft)] == (
+        [f"`{place}.args.a.to.{next(iter(test))}"] if is_refused else []
+    )

@@ -298,3 +298,12 @@ def test_an_example_tells_a_server_by_the_name_of_its_tool(told: Callable[..., l
 def test_an_example_that_says_nothing_is_a_mistake(told: Callable[..., list[str]], key: str, lines: str) -> None:
     """It would hold of every rule."""
     assert told("block", lines, f"{key} = [{{}}]") == [f"the `{key}` example is empty"]
+
+
+def test_an_example_says_what_the_user_wrote(told: Callable[..., list[str]]) -> None:
+    """Then it is known where its values come from; without that, they come from where the rule wants."""
+    lines = ['tools = ["pay"]', 'when.args.to.from = ["user"]', 'when.prompt.words = ["pay"]']
+    good, other = ('{ args = { to = "AT1" }, prompt = "Pay AT1." }', '{ args = { to = "AT2" }, prompt = "Pay AT1." }')
+    silent, unasked = '{ args = { to = "AT2" } }', '{ args = { to = "AT1" }, prompt = "AT1" }'
+    assert told("allow", *lines, f"match = [{good}, {silent}]", f"no_match = [{other}, {unasked}]") == []
+    assert len(told("allow", *lines, f"match = [{other}, {unasked}]", f"no_match = [{good}, {silent}]")) == 4

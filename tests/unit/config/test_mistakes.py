@@ -182,7 +182,7 @@ MISTAKES = [
     Mistake("rule-key-condition", _block('mode = ["x"]'), 7, 1, "mode", "unknown key `mode`", "write `when.mode`"),
     Mistake("when-key-near", _block('when.mod = "x"'), 7, 6, "mod", "unknown key `mod`", "did you mean `mode`?"),
     Mistake("when-key-far", _block('when.xyz = "x"'), 7, 6, "xyz", "unknown key `xyz`",
-            "known: access, agent, args, attended, command, digest, host, label, mode, path, repaired, repeat, "
+            "known: access, agent, args, attended, command, digest, host, label, mode, path, prompt, repaired, repeat, "
             "server, template, text, tool_digest, tools, traits"),
     Mistake("renamed-taint", _block('taint = "web"'), 7, 1, "taint", "unknown key `taint`",
             "permitry says `adds_label`"),

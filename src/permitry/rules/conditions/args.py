@@ -40,11 +40,21 @@ from permitry.rules.conditions._compare import (
     same,
 )
 from permitry.rules.conditions._regex import Regex
+from permitry.rules.conditions._sources import ABOUT_SOURCES, SourceCondition, source_condition, trusted_sources
 from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.rules.conditions.written import Place, PlainCondition, Table
 
-__all__ = ["OPERATORS", "ArgumentCondition", "ArgumentTest", "argument_condition", "text_test"]
+__all__ = [
+    "OPERATORS",
+    "ArgumentCondition",
+    "ArgumentTest",
+    "SourceCondition",
+    "argument_condition",
+    "argument_conditions",
+    "text_test",
+    "trusted_sources",
+]
 
 MAX_NESTING = 8
 _OF_ANY_TEXT = ("contains", "regex")
@@ -118,15 +128,10 @@ class ArgumentCondition(PlainCondition):
         """
         for name, raw in value.items():
             is_object = isinstance(raw, dict) and raw and all(isinstance(inner, dict) for inner in raw.values())
-            if is_object and not set(raw) & set(OPERATORS):
+            if is_object and set(raw).isdisjoint((*OPERATORS, *ABOUT_SOURCES)):
                 yield from cls.parts(raw, (*above, name))
             else:
                 yield (*above, name), raw
-
-    @classmethod
-    def read(cls, place: Place, part: object, /) -> "ArgumentCondition":
-        """Return the test of the argument whose names are `place`."""
-        return argument_condition(tuple(map(str, place)), part)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
         """Return whether the argument of the call passes the test.
@@ -196,6 +201,22 @@ def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCond
         return ArgumentCondition(names, _test(raw, 0))
     except RuleError as error:
         raise RuleError(f"`{_dotted(names)}`: {error}") from error
+
+
+def argument_conditions(place: Place, raw: object) -> Iterator[ArgumentCondition | SourceCondition]:
+    """Yield the conditions of one entry of `when.args`: the test of the value, and where it comes from.
+
+    Raises: `RuleError`.
+    """
+    path, rest = tuple(map(str, place)), raw
+    if isinstance(raw, Mapping):
+        optional = {name: raw[name] for name in ("optional",) if name in raw}
+        apart = [name for name in ABOUT_SOURCES if name in raw]
+        yield from (source_condition(path, name, raw[name], **optional) for name in apart)
+        rest = {name: operand for name, operand in raw.items() if name not in apart}
+        if apart and not set(rest) - {"optional"}:
+            return
+    yield argument_condition(path, rest)
 
 
 def text_test(raw: object) -> ArgumentTest:

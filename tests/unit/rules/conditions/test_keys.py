@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import permitry.rules.conditions
+from permitry.core.provenance import Provenance
 from permitry.core.template import Template
 from permitry.rules.conditions.keys import CONDITIONS, condition
 from permitry.rules.conditions.written import PlainCondition, Words, WrittenPattern, bare_type
@@ -40,14 +41,14 @@ def test_another_key_is_refused(key: str) -> None:
 def test_an_example_says_what_is_the_case() -> None:
     """Each condition that an example can say something about, by the fields of a context."""
     reader = Template("reader", ["x"])
-    given = {"mode": "plan", "agent": "sub", "label": "web", "template": "reader", "attended": False}
+    given = {"mode": "plan", "agent": "sub", "label": "web", "template": "reader", "attended": False, "prompt": "hi"}
     found: dict[str, object] = {}
     for key in CONDITIONS:
         kind = condition(key)
         if issubclass(kind, PlainCondition) and kind.example is not None and key != "args":
             found |= kind.context(given[key], {"reader": reader})
     in_session = {"mode": "plan", "agent": "sub", "labels": ("web",), "active_template": reader}
-    assert found == {**in_session, "attended": False}
+    assert found == {**in_session, "attended": False, "provenance": Provenance.of(["hi"])}
 
 
 def test_a_condition_implies_itself() -> None:

@@ -1,0 +1,208 @@
+"""Law 4 for rules that know where a value comes from: results and forgetting never gain, and nothing is guessed.
+
+Sessions with tiny bounds are held against ones that forget nothing, and against what must never happen: that a tool
+says what the user said.
+"""
+
+import base64
+from typing import Any, TypeAlias
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.whole_calls import policy_of
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.history import Bounds
+from permitry.core.json_values import freeze_object
+from permitry.core.provenance import Heard, Provenance
+
+_RULES = """schema = 1
+
+[tool.mine]
+trusted_fields = ["iban"]
+
+[[rule]]
+id = "by-user"
+effect = "allow"
+tools = ["pay"]
+when.args.to.from = ["user"]
+
+[[rule]]
+id = "by-record"
+effect = "allow"
+tools = ["order"]
+when.args.to.from = ["mine", "look#iban@name", "named:look#iban", "call:make#id"]
+
+[[rule]]
+id = "asks"
+effect = "confirm"
+tools = ["send"]
+when.args.to.not_from = ["user", "mine", "look#iban@name"]
+
+[[rule]]
+id = "sends"
+effect = "allow"
+tools = ["send", "tell"]
+
+[[rule]]
+id = "tells"
+effect = "confirm"
+tools = ["tell"]
+unless.prompt.words = ["AT11", "rent"]
+
+[[rule]]
+id = "of-secrets"
+effect = "block"
+tools = ["show"]
+when.prompt.words = ["secret"]
+
+[[rule]]
+id = "shows"
+effect = "allow"
+tools = ["show"]
+"""
+_POLICY = policy_of(_RULES)
+_VALUES = ("AT11", "DE22", "FR33", "rent", "ann@x.com", 50)
+_STRICTNESS = [Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK]
+
+Step: TypeAlias = tuple[str, Any, Any]
+"""A message of the user, or a result: the tool, its arguments, what it returned."""
+
+_value = st.sampled_from(_VALUES)
+_text = st.lists(st.sampled_from((*map(str, _VALUES), "pay", "secret", "x")), max_size=3).map(" ".join)
+_record = st.fixed_dictionaries({}, optional={"iban": _value, "name": _value, "items": st.lists(_value, max_size=2)})
+_json = st.recursive(_value | _record, lambda inner: st.lists(inner, max_size=3), max_leaves=6)
+_result: st.SearchStrategy[Step] = st.tuples(
+    st.sampled_from(("look", "mine", "make", "mcp:evil/look")),
+    st.fixed_dictionaries({}, optional={"id": _value, "q": _text}),
+    _json | _text,
+)
+_heard: st.SearchStrategy[Step] = st.tuples(st.just("user"), st.none(), _text)
+_steps = st.lists(_result | _heard, max_size=8)
+_calls = st.builds(
+    lambda tool, to: ToolCall(tool, {"to": to}),
+    st.sampled_from(("pay", "order", "send", "tell", "show")),
+    _value | st.lists(_value, max_size=2) | st.none() | st.just(""),
+)
+_tiny = st.builds(
+    Bounds,
+    messages=st.integers(1, 3),
+    message_size=st.integers(1, 30),
+    results=st.integers(1, 3),
+    result_size=st.integers(1, 900),
+)
+
+
+def _known(steps: list[Step], bounds: Bounds | None = None) -> Provenance:
+    heard = Heard(bounds or Bounds())
+    for tool, arguments, value in steps:
+        if tool == "user":
+            heard.hear(value)
+        else:
+            heard.keep(tool, freeze_object(arguments), value)
+    return heard.provenance
+
+
+def _verdict(call: ToolCall, known: Provenance) -> int:
+    return _STRICTNESS.index(_POLICY.decide(call, AuthContext(provenance=known)).verdict)
+
+
+@given(_steps, _tiny, _calls)
+def test_forgetting_never_allows_more(steps: list[Step], bounds: Bounds, call: ToolCall) -> None:
+    """Whatever goes, whenever it goes."""
+    assert _verdict(call, _known(steps, bounds)) >= _verdict(call, _known(steps))
+
+
+@given(_steps, _calls, st.data())
+def test_what_is_lacking_never_allows_more(steps: list[Step], call: ToolCall, data: st.DataObject) -> None:
+    """A host that passes on less than there was; a message of the user that restricts is the exception."""
+    at = data.draw(st.integers(0, len(steps)))
+    fewer = steps[:at] + steps[at + 1 :]
+    if call.tool == "show":
+        return
+    assert _verdict(call, _known(fewer)) >= _verdict(call, _known(steps))
+
+
+@given(_steps, st.lists(_result, max_size=4), _value | st.lists(_value, max_size=2))
+def test_no_result_says_what_the_user_said(steps: list[Step], forged: list[Step], to: Any) -> None:  # noqa: ANN401 -- JSON
+    """However it is chosen."""
+    call = ToolCall("pay", {"to": to})
+    assert _verdict(call, _known([*steps, *forged])) == _verdict(call, _known(steps))
+
+
+@given(_steps, st.lists(_result.filter(lambda step: step[0] not in ("mine", "look", "make")), max_size=4), _calls)
+def test_results_of_other_tools_change_nothing(steps: list[Step], forged: list[Step], call: ToolCall) -> None:
+    """Also those of a tool of the same name on a server."""
+    assert _verdict(call, _known([*steps, *forged])) == _verdict(call, _known(steps))
+
+
+@given(_steps, _calls)
+def test_it_is_what_a_plain_reader_finds(steps: list[Step], call: ToolCall) -> None:
+    """The index finds what looking through everything finds."""
+    to = call.arguments["to"]
+    elements = to if isinstance(to, tuple) else (to,)
+    if call.tool == "pay":
+        plain = all(_is_said(steps, each) for each in elements) and to not in ((), None, "")
+        assert (_verdict(call, _known(steps)) == 0) is plain
+    elif call.tool == "order":
+        plain = all(_is_recorded(steps, each) for each in elements) and to not in ((), None, "")
+        assert (_verdict(call, _known(steps)) == 0) is plain
+
+
+@given(_steps, st.sampled_from(("AT11", "DE22", "ann@x.com")))
+def test_what_is_encoded_comes_from_nowhere(steps: list[Step], value: str) -> None:
+    """Split, encoded or in another case, unless its kind says that case is nothing."""
+    others = (
+        value[:-1],
+        value + "0",
+        base64.b64encode(value.encode()).decode(),
+        value[::-1],
+        f"{value[:2]} {value[2:]}",
+    )
+    for other in (*others, *((value.lower(),) if "@" not in value else ())):
+        assert _verdict(ToolCall("pay", {"to": other}), _known([*steps, ("user", None, value)])) == 1
+
+
+def _is_said(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
+    return any(str(value) in text.split() for tool, _, text in steps if tool == "user")
+
+
+def _is_recorded(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
+    return any(_is_in(steps, step, value) for step in steps if step[0] in ("mine", "look", "make"))
+
+
+def _is_in(steps: list[Step], step: Step, value: Any) -> bool:  # noqa: ANN401 -- JSON
+    tool, arguments, result = step
+    if tool == "make":
+        return _same(arguments.get("id"), value)
+    texts = [each for each in arguments.values() if isinstance(each, str)]
+    is_named = bool(texts) and all(_has(steps, each) for each in texts)
+    for record in _records(result):
+        if _same(record.get("iban"), value) and (
+            tool == "mine" or is_named or ("name" in record and _is_said(steps, record["name"]))
+        ):
+            return True
+    return False
+
+
+def _has(steps: list[Step], text: str) -> bool:
+    words = text.split()
+    return bool(words) and any(
+        words == said[at : at + len(words)]
+        for tool, _, message in steps
+        if tool == "user"
+        for said in (message.split(),)
+        for at in range(len(said))
+    )
+
+
+def _same(one: Any, other: Any) -> bool:  # noqa: ANN401 -- JSON
+    return one is not None and str(one) == str(other)
+
+
+def _records(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401 -- JSON
+    if isinstance(value, dict):
+        return [value]
+    return [each for inner in value for each in _records(inner)] if isinstance(value, list) else []

@@ -1,0 +1,211 @@
+"""The operators `from`, `not_from` and `words` of `when.args`."""
+
+from typing import Any
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.provenance import Provenance
+from permitry.core.rule import Question
+from permitry.errors import RuleError, UnevaluableError
+from permitry.rules.conditions._sources import SourceCondition, source_condition, source_of, trusted_sources
+from permitry.rules.conditions.args import argument_conditions
+from permitry.rules.conditions.listed import ListedValues
+
+_KNOWN = Provenance.of(
+    ["Send 50 to AT11, for the Summer Rent."],
+    [
+        (
+            "look",
+            {"who": "Summer"},
+            {"iban": "DE22", "items": [{"to": "FR33", "for": "rent"}, {"to": "FR44", "for": "x"}]},
+        ),
+        ("look", {}, {"iban": "DE33"}),
+        ("mcp:evil/look", {}, {"iban": "XX99"}),
+        ("make", {"id": "n1", "tags": ["n2"]}, "made it n3"),
+    ],
+)
+
+
+def _question(value: object, known: Provenance = _KNOWN, more: dict[str, object] | None = None) -> Question:
+    return Question(ToolCall("pay", {"to": value, **(more or {})}), AuthContext(provenance=known))
+
+
+def _condition(*sources: object, name: str = "from", optional: object = None) -> SourceCondition:
+    return source_condition(("to",), name, list(sources), optional=optional)
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "holds"),
+    [
+        ("user", "AT11", True),
+        ("user", "at11", False),
+        ("user", "AT1", False),
+        ("user", 50, True),
+        ("user", "DE22", False),
+        ("user", ["AT11", 50], True),
+        ("user", ["AT11", "FR44"], False),
+        (ListedValues.of("ours", ("AT77", 5)), "AT77", True),
+        (ListedValues.of("ours", ("AT77", 5)), "AT78", False),
+        ("look#iban", "DE22", True),
+        ("look#iban", "FR33", False),
+        ("look#iban", "XX99", False),
+        ("mcp:evil/look#iban", "XX99", True),
+        ("look#items.to", "FR44", True),
+        ("look#items.to@for", "FR33", True),
+        ("look#items.to@for", "FR44", False),
+        ("look#items.to@who", "FR33", False),
+        ("named:look#iban", "DE22", True),
+        ("named:look#iban", "DE33", False),
+        ("call:make#id", "n1", True),
+        ("call:make#tags", "n2", True),
+        ("call:make#id", "n2", False),
+        ("make#id", "n1", False),
+        (trusted_sources("look", ["iban"])[0], "DE22", True),
+        (trusted_sources("look", ["iban"])[0], "FR33", False),
+        (trusted_sources("look", ["*"])[0], "FR33", True),
+        (trusted_sources("make", ["*"])[0], "n3", True),
+        (trusted_sources("make", ["*"])[0], "n1", False),
+    ],
+)
+def test_a_value_comes_from_a_source(source: object, value: object, *, holds: bool) -> None:
+    """Each element of a list has to."""
+    assert _condition(source).holds(_question(value), over_approximate=False) is holds
+    assert _condition(source, name="not_from").holds(_question(value), over_approximate=True) is not holds
+
+
+def test_one_source_is_enough() -> None:
+    """For each element another one may be."""
+    condition = _condition("user", "look#iban")
+    assert condition.holds(_question(["AT11", "DE22"]), over_approximate=False)
+
+
+def test_where_a_value_may_come_from_is_not_known() -> None:
+    """A restriction cannot count on `from`, nor a permission on `not_from`."""
+    assert _condition("user").holds(_question("FR44"), over_approximate=True)
+    assert not _condition("user", name="not_from").holds(_question("FR44"), over_approximate=False)
+
+
+@pytest.mark.parametrize("value", [None, "", [], [""], True, {"a": "AT11"}, ["AT11", None], [["AT11"]]])
+def test_some_values_come_from_nowhere(value: object) -> None:
+    """There is no answer, which law 2 makes a question."""
+    with pytest.raises(UnevaluableError):
+        _condition("user").holds(_question(value), over_approximate=False)
+
+
+def test_the_argument_may_be_in_an_object() -> None:
+    """Or the object may be missing."""
+    condition = source_condition(("a", "b"), "from", ["user"])
+    assert condition.holds(_question("x", more={"a": {"b": "AT11"}}), over_approximate=False)
+    lacking: list[dict[str, object]] = [{"a": "AT11"}, {"a": {}}, {}]
+    for more in lacking:
+        with pytest.raises(UnevaluableError):
+            condition.holds(_question("x", more=more), over_approximate=False)
+
+
+@pytest.mark.parametrize("value", [None, "", []])
+def test_an_optional_argument_may_be_left_out(value: object) -> None:
+    """Then it comes from wherever the rule wants."""
+    assert _condition("user", optional=True).holds(_question(value), over_approximate=False)
+    assert not _condition("user", name="not_from", optional=True).holds(_question(value), over_approximate=True)
+
+
+@pytest.mark.parametrize("source", ["user", "look#items.to@for", "named:look#iban"])
+def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
+    """The host may have no way to pass on what the user wrote."""
+    silent = Provenance.of([], [("look", {"who": "x"}, {"iban": "DE22", "items": [{"to": "FR33", "for": "x"}]})])
+    with pytest.raises(UnevaluableError, match="no message of the user is known"):
+        _condition(source).holds(_question("DE22", silent), over_approximate=False)
+    assert _condition(source, "look#iban").holds(_question("DE22", silent), over_approximate=False)
+    assert not _condition("look#iban").holds(_question("DE23", silent), over_approximate=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "share", "holds"),
+    [("Summer rent", 1, True), ("Summer rent 2026", 1, False), ("Summer rent 2026", 0.5, True), ("!", 0.1, False)],
+)
+def test_words_of_the_user(value: str, share: float, *, holds: bool) -> None:
+    """So many of the words have to be in the messages."""
+    assert source_condition(("to",), "words", share).holds(_question(value), over_approximate=False) is holds
+
+
+def test_words_are_those_of_texts() -> None:
+    """A number has none; without messages there is no answer."""
+    condition = source_condition(("to",), "words", 0.5)
+    assert not condition.holds(_question(50), over_approximate=False)
+    with pytest.raises(UnevaluableError):
+        condition.holds(_question("x", Provenance()), over_approximate=False)
+
+
+def test_near_misses_say_where_values_come_from() -> None:
+    """And what the rule asks for."""
+    condition = _condition(
+        "user", "look#items.to", "call:make#id", ListedValues.of("ours", ("AT11",)), *trusted_sources("make", "*")
+    )
+    assert condition.expected == "from user or look#items.to or call:make#id or list:ours or make"
+    assert condition.fact(_question(["AT11", "FR33", "n1", "n3", "no"])) == (
+        'args.to: "AT11" is in the user\'s messages and the list `ours`, "FR33" is in look #1, field `items.to`, '
+        '"n1" is in make #4, argument `id`, "n3" is in make #4, "no" is in none of its sources'
+    )
+    assert _condition("user", name="not_from").expected == "not from user"
+    words = source_condition(("to",), "words", 0.5)
+    assert words.expected == "50% of its words in the user's messages"
+    assert words.fact(_question("rent")) == 'args.to: "rent" is in the words of the user'
+    assert words.fact(_question("x" * 100)).endswith("... is in none of its sources")
+    assert "missing" in words.fact(_question(None))
+
+
+@pytest.mark.parametrize(
+    ("name", "operand", "message"),
+    [
+        ("from", "user", "a list of sources"),
+        ("from", [], "a list of sources"),
+        ("from", [5], "a source is a text"),
+        ("from", [""], "a source is a text"),
+        ("from", ["@ours"], "write `list:ours`"),
+        ("from", ["look"], "is not a source"),
+        ("from", ["#iban"], "is not a source"),
+        ("from", ["look#"], "is not a source"),
+        ("from", ["look#a..b"], "is not a source"),
+        ("from", ["look#*"], "is not a source"),
+        ("from", ["look#a@"], "is not a source"),
+        ("from", ["named:look#a@b"], "is not a source"),
+        ("from", ["a b#c"], "is not a source"),
+        ("words", 0, "a share is"),
+        ("words", True, "a share is"),
+        ("words", 1.5, "a share is"),
+    ],
+)
+def test_what_is_not_a_source_is_an_error(name: str, operand: object, message: str) -> None:
+    """With the way out."""
+    with pytest.raises(RuleError, match=message):
+        source_condition(("to",), name, operand)
+    with pytest.raises(RuleError, match="`optional` is true"):
+        source_condition(("to",), "from", ["user"], optional=False)
+
+
+def test_sources_stay_what_they_are() -> None:
+    """The loader puts them where a tool is named without a field."""
+    (source,) = trusted_sources("look", ["a.b"])
+    assert source_of(source) == [source]
+    assert source.path == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("raw", "kinds"),
+    [
+        ({"from": ["user"]}, ["SourceCondition"]),
+        ({"from": ["user"], "optional": True}, ["SourceCondition"]),
+        ({"from": ["user"], "le": 5}, ["SourceCondition", "ArgumentCondition"]),
+        (
+            {"from": ["user"], "words": 0.5, "prefix": "x", "optional": True},
+            ["SourceCondition"] * 2 + ["ArgumentCondition"],
+        ),
+        ({"le": 5}, ["ArgumentCondition"]),
+        (5, ["ArgumentCondition"]),
+    ],
+)
+def test_they_stand_next_to_other_operators(raw: Any, kinds: list[str]) -> None:  # noqa: ANN401 -- as in a file
+    """Each becomes a condition of its own."""
+    assert [type(each).__name__ for each in argument_conditions(("to",), raw)] == kinds
