@@ -137,7 +137,7 @@ class Guard(Questions):
             case Ready() if not self._is_open(outcome.authorized):
                 return Refusal(already_handled(outcome.call), Cause.HANDLED, decision=outcome.decision)
             case Ready():
-                record = RunRecord(self.recorder)
+                record = RunRecord(self.recorder, self.session.returned)
                 return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, record)
             case Blocked():
                 return Refusal.of(outcome)

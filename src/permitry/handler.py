@@ -178,7 +178,8 @@ class ToolHandler(Guard):
         return misfit(call, found, decision), cause
 
     def _authorized(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> AuthorizedCall:
-        return self.registry._authorize(call, spec, context, RunRecord(self.recorder), self.session)  # noqa: SLF001 -- the only place that authorizes
+        record = RunRecord(self.recorder, self.session.returned)
+        return self.registry._authorize(call, spec, context, record, self.session)  # noqa: SLF001 -- the only place that authorizes
 
     def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:
         return self.registry._redeem(authorized).call  # noqa: SLF001 -- as above

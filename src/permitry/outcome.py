@@ -5,6 +5,7 @@
 """
 
 import enum
+import json
 import time
 import traceback
 from collections.abc import Callable
@@ -118,12 +119,15 @@ class Permit(_Outcome):
         self._since = time.perf_counter()
         return call.to_dict()
 
-    def done(self, *, ok: bool) -> None:
+    def done(self, *, ok: bool, result: object = None) -> None:
         """Record how the run ended, unknown otherwise.
 
-        Raises: `RegistryError` where nothing runs; what the recorder raises.
+        `result` is what the model is shown, a JSON value or a text: rules may ask whether a value comes from there.
+
+        Raises: `TypeError` for a result that is neither; `RegistryError` where nothing runs; what the recorder raises.
         """
-        self._end(Outcome.OK if ok else Outcome.FAILED, ToolResult(ok, ""))
+        text = result if isinstance(result, str) else "" if result is None else json.dumps(result)
+        self._end(Outcome.OK if ok else Outcome.FAILED, ToolResult(ok, text))
 
     def __enter__(self) -> dict[str, Any]:
         return self.take()

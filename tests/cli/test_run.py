@@ -859,3 +859,25 @@ def test_a_terminal_is_asked(
     assert (workspace / "a").read_text() == "x"
     assert "? write_file  no rule allows this call" in shown()
     assert "decided by  no rule" in shown()
+
+
+def test_what_the_user_wrote_is_heard(
+    cli: Callable[..., Outcome], alone: list[str], objects: Objects, tmp_path: Path
+) -> None:
+    """And calls that ran are kept, so that rules know where a value comes from."""
+    rules = tmp_path / "own-rules.toml"
+    rules.write_text(
+        'schema = 1\n[[rule]]\nid = "writes"\neffect = "allow"\ntools = ["write_file"]\n'
+        'when.args.path.from = ["user", "call:write_file#content"]\n'
+    )
+    words = [str(rules) if word == "permitry:coding-agent" else word for word in alone]
+    said = {"role": "user", "content": "Write notes.txt, please."}
+    first, second = (call("write_file", path=path, content="b.txt") for path in ("notes.txt", "b.txt"))
+    for messages, wanted in (
+        ([first, second], [False, False]),
+        ([said, second], [False]),
+        ([said, first, second], [True, True]),
+    ):
+        _, out, _ = cli(*words, stdin=stream(*messages))
+        rows = [row for each in objects(out) if "summary" in each for row in each["summary"]["calls"]]
+        assert [row["verdict"] == "allow" for row in rows] == wanted

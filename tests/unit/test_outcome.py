@@ -7,6 +7,7 @@ import pytest
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
+from permitry.core.provenance import normal
 from permitry.core.spec import ToolSpec
 from permitry.errors import AuditError, RegistryError, ReplayError
 from permitry.guard import Guard
@@ -74,6 +75,31 @@ def test_a_run_is_recorded(permit: Permit, recorded: Callable[[], list[str]]) ->
     assert recorded() == ["decided", "started"]
     permit.done(ok=False)
     assert recorded() == ["decided", "started", "finished failed"]
+
+
+def test_a_result_is_where_values_come_from(guard: Guard, permit: Permit) -> None:
+    """That of a run which went well, as JSON or as a text; the arguments are, in any case."""
+    permit.take()
+    permit.done(ok=True, result={"id": "x9"})
+    known = guard.session.provenance
+    assert known.seen("write", ("id",), normal("x9"))
+    assert known.seen("call:write", ("path",), normal("a"))
+    for number, (ok, result) in enumerate([(True, "text"), (True, [5]), (True, None), (False, "lost")]):
+        other = guard.check(ToolCall("write", {"n": number}))
+        assert isinstance(other, Permit)
+        other.take()
+        other.done(ok=ok, result=result)
+    known = guard.session.provenance
+    assert [bool(known.seen("write", (), normal(each))) for each in ("text", 5, "lost")] == [True, True, False]
+    assert [bool(known.seen("call:write", ("n",), normal(number))) for number in range(4)] == [True] * 3 + [False]
+
+
+def test_a_result_is_json(permit: Permit) -> None:
+    """Then the run goes on, and can be ended with one that is."""
+    permit.take()
+    with pytest.raises(TypeError):
+        permit.done(ok=True, result=object())
+    permit.done(ok=True, result="done")
 
 
 def test_a_run_that_is_not_ended_shows_its_start_only(permit: Permit, recorded: Callable[[], list[str]]) -> None:

@@ -56,9 +56,9 @@ class Run:
     arguments: dict[str, Any]
     _permit: Permit = attrs.field(repr=False)
 
-    def done(self, *, ok: bool) -> None:
-        """Record how it ended; without this it ended well where no error is raised."""
-        self._permit.done(ok=ok)
+    def done(self, *, ok: bool, result: object = None) -> None:
+        """Record how it ended, and with what; without this it ended well where no error is raised."""
+        self._permit.done(ok=ok, result=result)
 
 
 @contextmanager

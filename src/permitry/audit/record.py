@@ -39,9 +39,10 @@ class Recorder(Protocol):
 
 @attrs.frozen
 class RunRecord:
-    """Records the start and the end of runs."""
+    """Records the start and the end of runs; `returned` is given the results of those that went well."""
 
     recorder: Recorder
+    returned: Callable[[ToolCall, object], None] | None = None
 
     def started(self, call: ToolCall) -> None:
         """Keep the start of a run.
@@ -55,6 +56,8 @@ class RunRecord:
 
         Raises: `AuditError`.
         """
+        if result.ok and self.returned is not None:
+            self.returned(call, result.text if result.structured is None else result.structured)
         self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
 
 

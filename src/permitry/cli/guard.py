@@ -22,6 +22,7 @@ from permitry.dispatch.scope import CallScope
 from permitry.errors import CallError, PermitryError, ToolError, count
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.messages import IncomingCall, calls_in
+from permitry.messages.said import user_text
 from permitry.messages.text_calls import text_calls_and_broken
 
 __all__ = ["SessionGuard"]
@@ -81,7 +82,10 @@ class SessionGuard:
         try:
             if isinstance(line, CallError):
                 raise line
-            calls, broken = self._calls(parse_json(line))
+            message = parse_json(line)
+            if text := user_text(message):
+                self.handler.session.heard(text)
+            calls, broken = self._calls(message)
         except CallError as error:
             calls, broken = [], [str(error)]
         for message in broken:

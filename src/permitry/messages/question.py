@@ -12,6 +12,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.history import History, Ran
+from permitry.core.provenance import Provenance
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
@@ -23,11 +24,13 @@ __all__ = ["read_question"]
 _KEYS = ("agent", "annotations", "arguments", "context", "id", "kind", "name", "repaired", "server")
 _CONTEXT: Mapping[str, type] = {
     "attended": bool,
+    "heard": list,
     "history": list,
     "is_plan_mode": bool,
     "labels": list,
     "mode": str,
     "now": object,
+    "results": list,
     "template": object,
     "tool_ignore_list": list,
     "workspace": str,
@@ -44,6 +47,7 @@ _HINTS = {
     "open_world_hint": "open_world",
 }
 _SIMILAR = 0.7
+_LISTS = {"history": "a list of calls", "results": "a list of results"}
 _WORDS = {bool: "true or false", str: "a string", list: "a list of strings", dict: "an object"}
 
 
@@ -101,7 +105,7 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
             hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(_CONTEXT)}"
             raise CallError(f"unknown key `context.{key}`; {hint}")
         if value is not None and not isinstance(value, _CONTEXT[key]):
-            wanted = "a list of calls" if key == "history" else _WORDS[_CONTEXT[key]]
+            wanted = _LISTS.get(key) or _WORDS[_CONTEXT[key]]
             raise CallError(f"`context.{key}` must be {wanted}")
     given = {key: value for key, value in data.items() if value is not None and key != "template"}
     for key in ("labels", "tool_ignore_list"):
@@ -110,12 +114,28 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
     if "now" in given and not _is_number(given["now"]):
         raise CallError("`context.now` must be a number of seconds")
     given["history"] = History.of(_ran(each) for each in given.get("history", ()))
+    given["provenance"] = _provenance(given.pop("heard", []), given.pop("results", []))
     if agent is not None and not isinstance(agent, str):
         raise CallError("`agent` must be a string")
     if near_mode := misspelt_mode(given.get("mode", "default")):
         raise CallError(f"unknown mode `{given['mode']}`; did you mean `{near_mode}`?")
     template = _template(data.get("template"), templates)
     return AuthContext(**given, active_template=template, agent="main" if agent is None else agent)
+
+
+def _provenance(heard: list[object], results: list[object]) -> Provenance:
+    """Return where values were seen: texts of the user, and results `{"tool", "arguments", "result"}`."""
+    texts = [text for text in heard if isinstance(text, str)]
+    if len(texts) < len(heard):
+        raise CallError("`context.heard` must be a list of strings")
+    return Provenance.of(texts, map(_result, results))
+
+
+def _result(value: object) -> tuple[str, Mapping[str, Any], object]:
+    match value:
+        case {"tool": str() as tool, "arguments": Mapping() as arguments, "result": result, **rest} if not rest:
+            return tool, arguments, result
+    raise CallError('a result in `context.results` is {"tool", "arguments", "result"}')
 
 
 def _ran(value: object) -> Ran:

@@ -7,6 +7,7 @@ import pytest
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import History, Ran
+from permitry.core.provenance import Provenance
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
@@ -54,6 +55,12 @@ def test_the_id_is_not_the_calls() -> None:
         ({"attended": False}, AuthContext(attended=False)),
         ({"workspace": "work"}, AuthContext(workspace="work")),
         ({"labels": ["web", "mail", "web"]}, AuthContext(labels=("mail", "web"))),
+        ({"heard": ["Pay Ann."]}, AuthContext(provenance=Provenance.of(["Pay Ann."]))),
+        (
+            {"results": [{"tool": "look", "arguments": {"q": "x"}, "result": ["y"]}]},
+            AuthContext(provenance=Provenance.of([], [("look", {"q": "x"}, ["y"])])),
+        ),
+        ({"heard": [], "results": []}, AuthContext()),
         ({"history": []}, AuthContext()),
         (
             {"history": [{"at": 7, "tool": "look"}]},
@@ -188,7 +195,7 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], expected: str)
         ({"context": {"yolo": True}}, "unknown key `context.yolo`; did you mean `yolo_mode`?"),
         (
             {"context": {"xyz": True}},
-            "unknown key `context.xyz`; known: attended, history, is_plan_mode, labels, mode, now",
+            "unknown key `context.xyz`; known: attended, heard, history, is_plan_mode, labels, mode, now",
         ),
         ({"context": {"is_plan_mode": "yes"}}, "`context.is_plan_mode` must be true or false"),
         ({"context": {"yolo_mode": 1}}, "`context.yolo_mode` must be true or false"),
@@ -199,6 +206,13 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], expected: str)
         ({"context": {"tool_ignore_list": ["look", 3]}}, "`context.tool_ignore_list` must be a list of strings"),
         ({"context": {"labels": "web"}}, "`context.labels` must be a list of strings"),
         ({"context": {"labels": [3]}}, "`context.labels` must be a list of strings"),
+        ({"context": {"heard": "Pay."}}, "`context.heard` must be a list of strings"),
+        ({"context": {"heard": [5]}}, "`context.heard` must be a list of strings"),
+        ({"context": {"results": {}}}, "`context.results` must be a list of results"),
+        (
+            {"context": {"results": [{"tool": "look", "result": 5}]}},
+            'a result in `context.results` is {"tool", "arguments", "result"}',
+        ),
         ({"context": {"now": "7"}}, "`context.now` must be a number of seconds"),
         ({"context": {"now": True}}, "`context.now` must be a number of seconds"),
         ({"context": {"history": {}}}, "`context.history` must be a list"),

@@ -1,0 +1,34 @@
+"""The text of a message that the user wrote."""
+
+import pytest
+
+from permitry.messages.said import user_text
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"role": "user", "content": "Pay Ann."}, "Pay Ann."),
+        ({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\nb"),
+        ({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a"}]}, "a"),
+        ({"role": "user", "parts": [{"text": "a"}]}, "a"),
+        ({"role": "user", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "a"}]}, "a"),
+        ({"role": "user", "content": [{"type": "image"}]}, None),
+        ({"role": "assistant", "content": "a"}, None),
+        ({"role": "tool", "content": "a"}, None),
+        ({"role": "system", "content": "a"}, None),
+        ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "a"}]}, None),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}, {"type": "text", "text": "a"}]},
+            None,
+        ),
+        ({"role": "user", "parts": [{"functionResponse": {}}, {"text": "a"}]}, None),
+        ({"role": "user", "content": [{"type": "text"}]}, None),
+        ({"role": "user", "content": ["a"]}, None),
+        ({"role": "user"}, None),
+        (["a"], None),
+    ],
+)
+def test_what_a_user_wrote(message: object, text: str | None) -> None:
+    """In the forms of the providers; a result of a tool is never the user's."""
+    assert user_text(message) == text
