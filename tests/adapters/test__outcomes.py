@@ -3,10 +3,11 @@
 import attrs
 import pytest
 
-from permitry.adapters._outcomes import answer_of, running, settled
+from permitry.adapters._outcomes import Run, answer_of, running, settled
 from permitry.audit.record import MemoryRecorder
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.core.provenance import normal
 from permitry.errors import AuditError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Cause, Permit, Refusal
@@ -105,3 +106,13 @@ def test_a_guard_without_another_way_of_asking_asks() -> None:
     with pytest.raises(ValueError, match="nothing else asks"):
         settled(silent.inline(silent.call("look", {})))
     assert isinstance(settled(guard.inline(guard.call("look", {}))), Refusal)
+
+
+@pytest.mark.parametrize(("result", "is_seen"), [({"id": "x9"}, True), ('{"id": "x9"}', True), (object(), False)])
+def test_a_result_is_where_values_come_from(guard: Guard, result: object, *, is_seen: bool) -> None:
+    """Rules cannot look into one that is neither a text nor JSON; its run went well for all that."""
+    with running(_permit(guard)) as run:
+        assert isinstance(run, Run)
+        run.done(ok=True, result=result)
+    assert bool(guard.session.provenance.seen("look", ("id",), normal("x9"))) is is_seen
+    assert guard.session.provenance.results == 1

@@ -12,6 +12,7 @@ from permitry.capabilities import Capabilities
 from permitry.config.load import load_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.provenance import normal
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallBlockedError, ReplayError
 from permitry.guard import Guard
@@ -124,6 +125,25 @@ def test_a_guarded_function_runs_only_where_it_may() -> None:
     assert send_mail.__doc__ == "Send a mail."
     with pytest.raises(TypeError):
         send_mail()  # type: ignore[call-arg]
+
+
+def test_what_a_function_gave_is_where_values_come_from() -> None:
+    """Of both kinds of functions."""
+    guard = Guard(session=Session(yolo_mode=True))
+
+    @guarded(guard)
+    def look(path: str) -> dict[str, str]:
+        return {"id": path + "9"}
+
+    @guarded(guard)
+    async def alook(path: str) -> dict[str, str]:
+        return {"id": path + "8"}
+
+    look("x")
+    asyncio.run(alook("x"))
+    known = guard.session.provenance
+    assert known.seen("look", ("id",), normal("x9"))
+    assert known.seen("alook", ("id",), normal("x8"))
 
 
 def test_an_async_function_is_awaited() -> None:

@@ -11,7 +11,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import ReplayError
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
 
-__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "running", "settled"]
+__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "ended", "running", "settled"]
 
 APPROVED = ToolConfirmationResponse(approved=True)
 CHANGED = Refusal("The rules have changed, so the call did not run. Make it again if you need it.", Cause.NOT_ASKED)
@@ -58,7 +58,15 @@ class Run:
 
     def done(self, *, ok: bool, result: object = None) -> None:
         """Record how it ended, and with what; without this it ended well where no error is raised."""
-        self._permit.done(ok=ok, result=result)
+        ended(self._permit, ok=ok, result=result)
+
+
+def ended(permit: Permit, *, ok: bool, result: object) -> None:
+    """Record how a run ended, and with what; rules cannot look into a result that is neither a text nor JSON."""
+    try:
+        permit.done(ok=ok, result=result)
+    except (TypeError, ValueError):
+        permit.done(ok=ok)
 
 
 @contextmanager

@@ -39,13 +39,17 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
         with running(settled(guard.inline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
                 raise ToolError(run.text)
-            return work(run.arguments)
+            result = work(run.arguments)
+            run.done(ok=True, result=result)
+            return result
 
     async def acall(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
         with running(settled(await guard.ainline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
                 raise ToolError(run.text)
-            return await work(run.arguments)
+            result = await work(run.arguments)
+            run.done(ok=True, result=result)
+            return result
 
     copied.call = acall if inspect.iscoroutinefunction(work) else call
     return copied

@@ -6,7 +6,7 @@ from typing import Any
 
 from claude_agent_sdk import HookMatcher
 
-from permitry.adapters._outcomes import settled
+from permitry.adapters._outcomes import ended, settled
 from permitry.capabilities import Capabilities
 from permitry.confirm.refusal import already_handled
 from permitry.errors import ReplayError
@@ -46,7 +46,7 @@ def guard_hooks(
     async def after(given: Any, _: str | None, __: object) -> dict[str, Any]:  # noqa: ANN401 -- the SDK's
         permit = running.pop(_key(given), None)
         if permit is not None:
-            permit.done(ok=given["hook_event_name"] == "PostToolUse")
+            ended(permit, ok=given["hook_event_name"] == "PostToolUse", result=given.get("tool_response"))
         return {}
 
     return {

@@ -90,7 +90,7 @@ class GuardMiddleware(Middleware):
             message = made.model_copy(update={"arguments": run.arguments})
             result = await call_next(context.copy(message=message))
             # What an extension gives in place of a result, such as a task that has begun, does not say.
-            run.done(ok=not getattr(result, "is_error", False))
+            run.done(ok=not getattr(result, "is_error", False), result=getattr(result, "structured_content", None))
             return result
 
     def _of(self, context: MiddlewareContext[Any]) -> Guard:

@@ -115,5 +115,6 @@ def _shown(refusal: Refusal, request: ToolCallRequest) -> ToolMessage:
 
 
 def _ended(run: Run, result: ToolMessage | Command[Any]) -> ToolMessage | Command[Any]:
-    run.done(ok=not (isinstance(result, ToolMessage) and result.status == "error"))
+    is_message = isinstance(result, ToolMessage)
+    run.done(ok=not (is_message and result.status == "error"), result=result.content if is_message else None)
     return result

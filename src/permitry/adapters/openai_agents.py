@@ -86,7 +86,9 @@ class _Guarded:
         with running(_UNANSWERED if isinstance(outcome, Ask) else outcome) as run:
             if isinstance(run, Refusal):
                 return run.text
-            return await self._tool.on_invoke_tool(context, json.dumps(run.arguments))
+            result = await self._tool.on_invoke_tool(context, json.dumps(run.arguments))
+            run.done(ok=True, result=result)
+            return result
 
     def answered(
         self, item: ToolApprovalItem, answer: Callable[[ToolConfirmationRequest], ToolConfirmationResponse]

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, assert_never, cast
 
 import attrs
 
-from permitry.adapters._outcomes import SILENT
+from permitry.adapters._outcomes import SILENT, ended
 from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
@@ -53,15 +53,15 @@ def guarded(
 
             @functools.wraps(function)
             async def arun(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-                with _fitting(await guard.ainline(asked(args, kwargs), spec), signature) as arguments:
-                    return _ended(tool, await work(**arguments))
+                with (permit := _fitting(await guard.ainline(asked(args, kwargs), spec), signature)) as arguments:
+                    return _ended(tool, permit, await work(**arguments))
 
             return cast("Callable[Parameters, Result]", arun)
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-            with _fitting(guard.inline(asked(args, kwargs), spec), signature) as arguments:
-                return _ended(tool, cast("Callable[..., Any]", function)(**arguments))
+            with (permit := _fitting(guard.inline(asked(args, kwargs), spec), signature)) as arguments:
+                return _ended(tool, permit, cast("Callable[..., Any]", function)(**arguments))
 
         return cast("Callable[Parameters, Result]", run)
 
@@ -127,13 +127,14 @@ def _fitting(outcome: Permit | Refusal | Silence, signature: inspect.Signature) 
     return permit
 
 
-def _ended(tool: str, result: object) -> object:
-    """Return what a function gave, unless that has yet to run: its end would be recorded before its start."""
+def _ended(tool: str, permit: Permit, result: object) -> object:
+    """Record and return what a function gave, unless that has yet to run: its end would come before its start."""
     if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
         close = getattr(result, "close", None) or getattr(result, "cancel", None)
         if close is not None:
             close()
         raise TypeError(f"`{tool}` cannot be guarded: what it returns has yet to run; guard the function that runs it")
+    ended(permit, ok=True, result=result)
     return result
 
 

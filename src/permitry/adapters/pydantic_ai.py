@@ -58,7 +58,9 @@ class _Guarded(WrapperToolset[Any]):
                 raise ToolFailed(run.text)
             # Dates and models reach the tool as the framework has read them, unless a human has edited the call.
             permitted = tool_args if run.arguments == given else run.arguments
-            return await self.wrapped.call_tool(name, permitted, ctx, tool)
+            result = await self.wrapped.call_tool(name, permitted, ctx, tool)
+            run.done(ok=True, result=result)
+            return result
 
     def _settled(self, call: ToolCall | Refusal, ctx: RunContext[Any]) -> Permit | Refusal:
         outcome = settled(self.guard.check(call, asked=ctx.tool_call_approved))
