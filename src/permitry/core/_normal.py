@@ -1,39 +1,51 @@
 """The normal form of a value: two values are one where their forms are equal, however they are written.
 
 What is folded depends on what a value looks like: the case of a mail address, a host or plain words; the blanks of an
-IBAN; the zeros of a number. Whatever looks alike without being the same in Unicode's NFKC stays different.
+IBAN; the zeros of a number. Plain words are one in Unicode's NFKC. All else has to be the same text, as some tools read
+a fullwidth slash as a slash. An attacker may write every text, so all of this takes linear time.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Literal
 from urllib.parse import urlsplit
 
 import attrs
 
 from permitry.core.json_values import JsonValue
 
-__all__ = ["Message", "normal"]
+__all__ = ["Message", "normal", "words_of"]
 
-_MAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@[^\s@<>()\[\],;:\"]+\.[^\s@<>()\[\],;:\"]+")
+_MAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@([^\s@<>()\[\],;:\"]+)")
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
-_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", re.IGNORECASE)
-_NUMBER = re.compile(r"(-?)0*([0-9]+)(?:\.([0-9]+))?")
-_GROUPS = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", re.IGNORECASE | re.ASCII)
+# Zeros in front make an id of it.
+_NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?")
+# 1,000.50 and 1'000.50; then 50,00 and 1.000,50.
+_GROUPS = re.compile(r"(-?[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:'[0-9]{3})+))(\.[0-9]+)?")
+_COMMA = re.compile(r"(-?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)),([0-9]{2})")
 _PORTS = {"http": 80, "https": 443}
-_AROUND = "()<>[]{}\"'`.,;:!?*\u201c\u201d\u2018\u2019\u00ab\u00bb"
-_CURRENCY = "$€£¥₹"
+_BEFORE = "([{<\"'`*\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb\u00bf\u00a1"
+_AFTER = f"{_BEFORE})]}}>.,;:!?"
+_CURRENCY = "$€£¥₹#"
 _BLANKS = re.compile(r"\s+")
+_BETWEEN = re.compile(r"[\s<>\"]+|[()](?=\s|$)|(?<=\])\(")
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
 # A word goes on across one of these signs, if a letter or digit follows: `ann` is a part of `jo-ann`.
-_JOINS_WORDS = "@.-+_"
-_JOINS_NAMES = "@.-+_/\\:#~%=&?$"
-_LONGEST = 65_536
+_JOINS_WORDS = "@.-+_/\\=&%#~$\u2010\u2011\u2212"
+_JOINS_NAMES = f"{_JOINS_WORDS}:?"
+_LONGEST = 4_096
+# More marks on a letter than in Unicode's stream-safe format: it takes quadratic time to put them in order.
+_STACKED = re.compile(rb"[^\0]{31}")
+# Fullwidth signs are what some people write. NFKC would make 102 of ten squared.
+_WIDE = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)}
 
 
 def normal(value: JsonValue) -> str | None:
-    """Return the normal form of a text or a number; None for anything else, and for a text without a sign in it."""
+    """Return the normal form of a text or a number; None for anything else, and for texts that are blank or long."""
     if isinstance(value, str):
-        return _normal_text(value)
+        return _normal_text(value) if len(value) <= _LONGEST else None
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -44,34 +56,36 @@ def normal(value: JsonValue) -> str | None:
     return None
 
 
+def words_of(value: str) -> list[str]:
+    """Return the words of a text, as `Message.has_word` looks for them; those of a long text are not known."""
+    text = _plain(value, "NFKC").lower() if len(value) <= _LONGEST else ""
+    return "".join(char if _is_in_a_word(char) else " " for char in text).split()
+
+
 def _normal_text(value: str) -> str | None:
-    text = _plain(value)
-    if not text or len(text) > _LONGEST:
+    text = _plain(value, "NFC")
+    if not text:
         return None
-    return _special(text) or (f"words:{text.casefold()}" if _is_words(text) else f"text:{text}")
+    if len(value.strip().splitlines()) > 1:
+        # A tool may do something at each line.
+        return f"lines:{value}"
+    return _special(text) or (f"words:{_plain(text, 'NFKC').lower()}" if _is_words(text) else f"text:{text}")
 
 
 def _special(text: str) -> str | None:
     """Return the normal form of an address or a number."""
-    if (number := _NUMBER.fullmatch(text)) and text.isascii():
-        return _number(number)
-    if _MAIL.fullmatch(text):
-        return f"mail:{text.casefold()}"
+    if number := _NUMBER.fullmatch(text):
+        sign, whole, fraction = number.groups()
+        rest = (fraction or "").rstrip("0")
+        digits = f"{whole}.{rest}" if rest else whole
+        return f"number:{'' if digits == '0' else sign}{digits}"
+    if (mail := _MAIL.fullmatch(text)) and "." in mail[1][1:-1]:
+        return f"mail:{text.lower()}"
     if _URL.fullmatch(text):
         return _url(text)
     if _IBAN.fullmatch(text):
         return f"iban:{text.replace(' ', '').upper()}"
     return None
-
-
-def _number(found: re.Match[str]) -> str | None:
-    sign, whole, fraction = found.groups()
-    if len(whole) < len(found[0].lstrip("-").partition(".")[0]):
-        # Zeros in front make an id of it.
-        return None
-    rest = (fraction or "").rstrip("0")
-    digits = whole + (f".{rest}" if rest else "")
-    return f"number:{'' if digits == '0' else sign}{digits}"
 
 
 def _url(text: str) -> str | None:
@@ -83,12 +97,16 @@ def _url(text: str) -> str | None:
     if not host or parts.username is not None:
         return None
     scheme = parts.scheme.lower()
-    where = host if port in (None, _PORTS[scheme]) else f"{host}:{port}"
+    where = (f"[{host}]" if ":" in host else host) + ("" if port in (None, _PORTS[scheme]) else f":{port}")
     return f"url:{scheme}://{where}{parts.path or '/'}?{parts.query}#{parts.fragment}"
 
 
-def _plain(text: str) -> str:
-    return _BLANKS.sub(" ", unicodedata.normalize("NFKC", text)).strip()
+def _plain(text: str, form: Literal["NFC", "NFKC"]) -> str:
+    if not text.isascii():
+        if _STACKED.search(bytes(map(unicodedata.combining, text))):
+            return ""
+        text = unicodedata.normalize(form, text)
+    return _BLANKS.sub(" ", text).strip()
 
 
 def _is_words(text: str) -> bool:
@@ -105,9 +123,9 @@ class Message:
 
     @classmethod
     def of(cls, text: str) -> "Message":
-        """Return a message."""
-        plain = _plain(text)
-        return cls(plain, plain.casefold(), frozenset(_forms(plain)))
+        """Return a message; it is empty where the text is blank, or cannot be read."""
+        plain = _plain(text, "NFC")
+        return cls(plain, _plain(plain, "NFKC").lower(), frozenset(_forms(plain.translate(_WIDE))))
 
     def has(self, form: str) -> bool:
         """Return whether a value with this normal form is in the text, and not as a part of a longer one."""
@@ -120,20 +138,58 @@ class Message:
             case _:
                 return form in self._forms
 
+    def has_word(self, word: str) -> bool:
+        """Return whether one of `words_of` a text is a word of this one."""
+        return _occurs(word, self._folded, "")
+
 
 def _forms(plain: str) -> Iterator[str]:
     """Yield the normal forms of the addresses and numbers in a text."""
-    for word in re.split(r"[\s<>\"]+|[()](?=\s|$)|(?<=\])\(", plain):
-        bare = word.strip(_AROUND)
-        for each in (bare, bare.strip(_CURRENCY), bare.partition("](")[2], bare.removeprefix("mailto:")):
-            if form := each and _special(each.replace(",", "") if _GROUPS.fullmatch(each) else each):
-                yield form
+    for word in _BETWEEN.split(plain):
+        # What ends in dots was cut off.
+        if len(word) <= _LONGEST and ".." not in word:
+            yield from filter(None, map(_special, _readings(word)))
     for found in _IBAN.finditer(plain):
         if not (_is_joined(plain, found.start(), -1, "") or _is_joined(plain, found.end() - 1, 1, "")):
-            yield f"iban:{found[0].replace(' ', '').upper()}"
+            yield from _ibans(found[0].upper())
+
+
+def _readings(word: str) -> Iterator[str]:
+    """Yield what a word may be without the signs around it."""
+    opened = word.lstrip(_BEFORE)
+    bare = opened.rstrip(_AFTER)
+    if bare.count("(") > bare.count(")") and opened[len(bare) :].startswith(")"):
+        bare += ")"
+    yield bare
+    if "@" in bare and "://" not in bare:
+        for each in re.split("[,;]", bare):
+            address = each.rpartition(":")[2].lstrip(_BEFORE).rstrip(_AFTER)
+            yield _POSSESSIVE.sub("", address)
+            if address[0:1] == address[-1:] == "_":
+                yield address.strip("_")
+        return
+    amount = bare.strip(_CURRENCY)
+    if _GROUPS.fullmatch(amount):
+        yield amount.replace(",", "").replace("'", "")
+    elif comma := _COMMA.fullmatch(amount):
+        yield f"{comma[1].replace('.', '')}.{comma[2]}"
+    else:
+        yield amount
+
+
+def _ibans(text: str) -> Iterator[str]:
+    """Yield the account numbers that a text starts with: words after one may look like its end."""
+    groups = text.split()
+    yield f"iban:{''.join(groups)}"
+    for end in range(1, len(groups)):
+        number = "".join(groups[:end])
+        if _IBAN.fullmatch(number) and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1:
+            yield f"iban:{number}"
 
 
 def _occurs(word: str, text: str, joints: str) -> bool:
+    if not any(map(str.isalnum, word)):
+        return False
     at = text.find(word)
     while at >= 0:
         if not (_is_joined(text, at, -1, joints) or _is_joined(text, at + len(word) - 1, 1, joints)):
@@ -144,14 +200,25 @@ def _occurs(word: str, text: str, joints: str) -> bool:
 
 def _is_joined(text: str, at: int, step: int, joints: str) -> bool:
     """Return whether a word that starts or ends at `at` goes on in the direction of `step`."""
-    if not 0 <= at + step < len(text):
-        return False
-    near = text[at + step]
-    if near.isalnum() or near == "_" or unicodedata.combining(near):
+    near, after = _char(text, at + step), _char(text, at + 2 * step)
+    if _is_in_a_word(near):
         return True
-    if near not in joints:
+    if near == ",":
+        return text[at].isdigit() and after.isdigit()
+    if near in ("'", "\u2019"):
+        is_possessive = step > 0 and _POSSESSIVE.match(text, at + 1)
+        return after.isalnum() and not is_possessive
+    if not near or near not in joints:
         return False
     # A sign behind a word may end the sentence; one before a name is a part of it, as in `/etc` and `@ann`.
-    after = at + 2 * step
-    is_in_a_name = 0 <= after < len(text) and (text[after].isalnum() or text[after] in joints)
-    return is_in_a_name or (step < 0 and joints is _JOINS_NAMES)
+    is_in_a_name = after.isalnum() or (after != "" and after in joints)
+    return is_in_a_name or (step < 0 and joints is _JOINS_NAMES and near != "#")
+
+
+def _char(text: str, at: int) -> str:
+    return text[at] if 0 <= at < len(text) else ""
+
+
+def _is_in_a_word(char: str) -> bool:
+    """Return whether a sign is a letter, a digit, a mark on one, or one that is not seen."""
+    return char.isalnum() or char == "_" or (not char.isascii() and unicodedata.category(char)[0] in "MNC")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.core._normal import Message, normal
+from permitry.core._normal import Message, normal, words_of
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,12 @@ def test_spellings_of_one_value_are_one(one: object, other: object) -> None:
         ("https://ann:x@y.com", "https://y.com"),
         ("http://[x", "http://[y"),
         (10**22, 1e22),
+        ("ann@stra\u00dfe.de", "ann@strasse.de"),
+        ("https://x.com/@ann.dev", "https://x.com\uff0f@ann.dev"),
+        ("x.com/@ann.dev", "x.com\uff0f@ann.dev"),
+        ("http://[::1]:8/", "http://[::1:8]/"),
+        ("ls foo", "ls\nfoo"),
+        ("SS12345678901234", "\u017fS12345678901234"),
     ],
 )
 def test_other_values_stay_different(one: object, other: object) -> None:
@@ -45,7 +51,7 @@ def test_other_values_stay_different(one: object, other: object) -> None:
     assert normal(one) != normal(other)  # type: ignore[arg-type]  # what JSON has
 
 
-@pytest.mark.parametrize("value", [None, True, "", " ", (), {}, 10**400, "a" * 70_000])
+@pytest.mark.parametrize("value", [None, True, "", " ", (), {}, 10**400, "a" * 5_000, "a" + "\u0301" * 40])
 def test_some_values_have_no_form(value: object) -> None:
     """They come from nowhere."""
     assert normal(value) is None  # type: ignore[arg-type]  # what JSON has
@@ -66,6 +72,19 @@ def test_some_values_have_no_form(value: object) -> None:
         ("the file src/a.py.", "src/a.py"),
         ("'B-42'", "B-42"),
         ("Ann's", "Ann"),
+        ("Write to ann@x.com's team", "ann@x.com"),
+        ("_ann@x.com_", "ann@x.com"),
+        ("to:ann@x.com;bob@x.com", "bob@x.com"),
+        ("ann\uff20x.com", "ann@x.com"),
+        ("en.example: https://x.com/a_(b).", "https://x.com/a_(b)"),
+        ("(https://x.com/a)", "https://x.com/a"),
+        ("Pay 1'000.50", 1000.5),
+        ("Pay 50,00 now", 50),
+        ("Pay 1.000,50 now", 1000.5),
+        ("See #42", 42),
+        ("Send it to AT61 1904 3002 3457 3201 for rent", "AT611904300234573201"),
+        ("ticket #B-42", "B-42"),
+        ("a1,b2", "b2"),
     ],
 )
 def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
@@ -93,6 +112,22 @@ def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
         ("XDE89370400440532013000", "DE89370400440532013000"),
         ("b-42", "B-42"),
         ("Ann and Bob", "Ann Bob"),
+        ("Pay .50", 50),
+        ("1,000,000", "1,000"),
+        ("10\u00b2", 102),
+        ("50%", 50),
+        ("O'Brien", "Brien"),
+        ("/etc/passwd", "etc"),
+        ("jo\u200bann", "ann"),
+        ("jo\u00adann", "ann"),
+        ("jo\u2011ann", "ann"),
+        ("ann@x.co\u2026", "ann@x.co"),
+        ("ann@x.co...", "ann@x.co"),
+        ("run ls foo", "ls\nfoo"),
+        ("well ...", ".."),
+        ("https://x.com/it's", "https://x.com/it"),
+        ("DE89 3704 0044 0532 0130 00", "DE8937040044"),
+        ("git@x.com:y/z", "git@x.com"),
     ],
 )
 def test_a_part_of_a_word_is_not_found(text: str, value: object) -> None:
@@ -100,3 +135,29 @@ def test_a_part_of_a_word_is_not_found(text: str, value: object) -> None:
     form = normal(value)  # type: ignore[arg-type]  # what JSON has
     assert form is not None
     assert not Message.of(text).has(form)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a@" + "." * 1_000_000 + ",x",
+        "0" * 1_000_000 + "x",
+        "1" + ",000" * 250_000 + "x",
+        "http://" + "[" * 1_000_000,
+        "a" + "\u0301" * 500_000 + "\u0327" * 500_000,
+        "](" * 100_000,
+        "AT11 " + "AAAA " * 50_000,
+    ],
+)
+def test_every_text_takes_linear_time(text: str) -> None:
+    """An attacker may write it; with the square of its length, this would take hours."""
+    assert not Message.of(text).has("text:zz")
+    assert normal(text) is None
+
+
+def test_words_are_found_one_by_one() -> None:
+    """A word that was taken apart by signs that are not seen is one word."""
+    assert words_of("The re\u200bnt, a\u0301 2!") == ["the", "re\u200bnt", "\u00e1", "2"]
+    assert words_of("x" * 5_000) == []
+    assert Message.of("The RENT.").has_word("rent")
+    assert not Message.of("Trent").has_word("rent")
