@@ -23,14 +23,15 @@ _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?"
 # Zeros in front make an id of it.
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?")
 # 1,000.50 and 1'000.50; then 50,00 and 1.000,50.
-_GROUPS = re.compile(r"(-?[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:'[0-9]{3})+))(\.[0-9]+)?")
+_GROUPS = re.compile(r"(-?[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:['\u2019][0-9]{3})+))(\.[0-9]+)?")
 _COMMA = re.compile(r"(-?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)),([0-9]{2})")
 _PORTS = {"http": 80, "https": 443}
 _BEFORE = "([{<\"'`*\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb\u00bf\u00a1"
 _AFTER = f"{_BEFORE})]}}>.,;:!?"
-_CURRENCY = "$€£¥₹#"
+_AMOUNT = re.compile(r"(?:USD|US|EUR|GBP|CHF|#)?[$€£¥₹]?(.*?)[$€£¥₹]?(?:USD|EUR|GBP|CHF)?")
+_LABEL = re.compile(r"[A-Za-z_]+(?::(?!/)|=(?![^@]*@))")
 _BLANKS = re.compile(r"\s+")
-_BETWEEN = re.compile(r"[\s<>\"]+|[()](?=\s|$)|(?<=\])\(")
+_BETWEEN = re.compile(r"[\s<>\"]+|(?<=\])\(")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
 # A word goes on across one of these signs, if a letter or digit follows: `ann` is a part of `jo-ann`.
 _JOINS_WORDS = "@.-+_/\\=&%#~$\u2010\u2011\u2212"
@@ -155,26 +156,23 @@ def _forms(plain: str) -> Iterator[str]:
 
 
 def _readings(word: str) -> Iterator[str]:
-    """Yield what a word may be without the signs around it."""
+    """Yield what a word may be without the signs around it, and without a label as in `to:ann@x.com`."""
     opened = word.lstrip(_BEFORE)
+    opened = _LABEL.sub("", opened, count=1).lstrip(_BEFORE) if _LABEL.match(opened) else opened
     bare = opened.rstrip(_AFTER)
     if bare.count("(") > bare.count(")") and opened[len(bare) :].startswith(")"):
         bare += ")"
     yield bare
     if "@" in bare and "://" not in bare:
         for each in re.split("[,;]", bare):
-            address = each.rpartition(":")[2].lstrip(_BEFORE).rstrip(_AFTER)
-            yield _POSSESSIVE.sub("", address)
-            if address[0:1] == address[-1:] == "_":
-                yield address.strip("_")
-        return
-    amount = bare.strip(_CURRENCY)
-    if _GROUPS.fullmatch(amount):
-        yield amount.replace(",", "").replace("'", "")
-    elif comma := _COMMA.fullmatch(amount):
-        yield f"{comma[1].replace('.', '')}.{comma[2]}"
-    else:
-        yield amount
+            address = _POSSESSIVE.sub("", each.lstrip(_BEFORE).rstrip(_AFTER))
+            yield address.strip("_") if address[0:1] == address[-1:] == "_" else address
+    elif found := _AMOUNT.fullmatch(bare):
+        amount = found[1]
+        comma = _COMMA.fullmatch(amount)
+        if _GROUPS.fullmatch(amount):
+            amount = re.sub("[,'\u2019]", "", amount)
+        yield f"{comma[1].replace('.', '')}.{comma[2]}" if comma else amount
 
 
 def _ibans(text: str) -> Iterator[str]:

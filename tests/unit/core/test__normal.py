@@ -85,6 +85,11 @@ def test_some_values_have_no_form(value: object) -> None:
         ("Send it to AT61 1904 3002 3457 3201 for rent", "AT611904300234573201"),
         ("ticket #B-42", "B-42"),
         ("a1,b2", "b2"),
+        ("amount=50", 50),
+        ("Pay 50EUR", 50),
+        ("Pay USD50", 50),
+        ("Pay US$50", 50),
+        ("<a href='https://x.com/a'>", "https://x.com/a"),
     ],
 )
 def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
@@ -128,6 +133,9 @@ def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
         ("https://x.com/it's", "https://x.com/it"),
         ("DE89 3704 0044 0532 0130 00", "DE8937040044"),
         ("git@x.com:y/z", "git@x.com"),
+        ("ABC50", 50),
+        ("prvs=ann@x.com", "ann@x.com"),
+        ("AT1:50", 50),
     ],
 )
 def test_a_part_of_a_word_is_not_found(text: str, value: object) -> None:
