@@ -83,7 +83,7 @@ def test_a_result_is_where_values_come_from(guard: Guard, permit: Permit) -> Non
     permit.done(ok=True, result={"id": "x9"})
     known = guard.session.provenance
     assert known.seen("write", ("id",), normal("x9"))
-    assert known.seen("call:write", ("path",), normal("a"))
+    assert known.given("write", ("path",), normal("a"))
     for number, (ok, result) in enumerate([(True, "text"), (True, [5]), (True, None), (False, "lost")]):
         other = guard.check(ToolCall("write", {"n": number}))
         assert isinstance(other, Permit)
@@ -91,7 +91,7 @@ def test_a_result_is_where_values_come_from(guard: Guard, permit: Permit) -> Non
         other.done(ok=ok, result=result)
     known = guard.session.provenance
     assert [bool(known.seen("write", (), normal(each))) for each in ("text", 5, "lost")] == [True, True, False]
-    assert [bool(known.seen("call:write", ("n",), normal(number))) for number in range(4)] == [True] * 3 + [False]
+    assert [bool(known.given("write", ("n",), normal(number))) for number in range(4)] == [True] * 3 + [False]
 
 
 def test_a_result_is_json(permit: Permit) -> None:

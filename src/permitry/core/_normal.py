@@ -28,7 +28,7 @@ _COMMA = re.compile(r"(-?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)),([0-9]{2})")
 _PORTS = {"http": 80, "https": 443}
 _BEFORE = "([{<\"'`*\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb\u00bf\u00a1"
 _AFTER = f"{_BEFORE})]}}>.,;:!?"
-_AMOUNT = re.compile(r"(?:USD|US|EUR|GBP|CHF|#)?[$€£¥₹]?(.*?)[$€£¥₹]?(?:USD|EUR|GBP|CHF)?")
+_AMOUNT = re.compile(r"(?:USD|US|EUR|GBP|CHF|#)?[$€£¥₹]?(.*?)[$€£¥₹]?(?:USD|EUR|GBP|CHF)?\Z")
 _LABEL = re.compile(r"[A-Za-z_]+(?::(?!/)|=(?![^@]*@))")
 _BLANKS = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s<>\"]+|(?<=\])\(")
@@ -167,8 +167,8 @@ def _readings(word: str) -> Iterator[str]:
         for each in re.split("[,;]", bare):
             address = _POSSESSIVE.sub("", each.lstrip(_BEFORE).rstrip(_AFTER))
             yield address.strip("_") if address[0:1] == address[-1:] == "_" else address
-    elif found := _AMOUNT.fullmatch(bare):
-        amount = found[1]
+    else:
+        amount = _AMOUNT.sub(r"\1", bare, count=1)
         comma = _COMMA.fullmatch(amount)
         if _GROUPS.fullmatch(amount):
             amount = re.sub("[,'\u2019]", "", amount)

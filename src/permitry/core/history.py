@@ -47,8 +47,7 @@ class Bounds:
     are counted. Every account of a budget (`accounts`) keeps the times of `times` calls exactly, and `targets`.
 
     Of what the session hears, `messages` of the user with `message_size` characters are kept, and the values of
-    `results` with `result_size` characters, where each value counts 64 more: the oldest go first, and one that is
-    larger than that is not kept.
+    `results` that take about `result_size` bytes: the oldest go first, and one that is larger than that is not kept.
     """
 
     calls: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
@@ -59,7 +58,7 @@ class Bounds:
     messages: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
     message_size: int = attrs.field(default=1_048_576, validator=attrs.validators.ge(1))
     results: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
-    result_size: int = attrs.field(default=8_388_608, validator=attrs.validators.ge(1))
+    result_size: int = attrs.field(default=33_554_432, validator=attrs.validators.ge(1))
 
 
 @attrs.define(eq=False)

@@ -5,39 +5,63 @@ It only answers where a value certainly comes from. What is forgotten comes from
 
 import contextlib
 import copy
+import functools
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.core._normal import Message, normal
+from permitry.core._normal import Message, normal, words_of
 from permitry.core.history import Bounds
 from permitry.core.json_values import JsonValue, freeze_object, parse_json
 from permitry.errors import CallError
 
-__all__ = ["Heard", "Provenance", "Returned", "Seen", "normal"]
+__all__ = ["Heard", "Provenance", "Returned", "Seen", "normal", "words_of"]
 
 Path: TypeAlias = tuple[str, ...]
 """The names that lead to a value in a result, or in arguments; the places in lists are left out."""
 
-_TOP: Path = ()
-
 
 @attrs.frozen(eq=False)
 class Returned:
-    """A result of a call that ran, with its number in the session.
+    """A result of a call that ran, with its number in the session; `text` is the result where it is a text.
 
-    `given` are the normal forms of the texts in the arguments; `text` is the result where it is a text.
+    `arguments` are the texts and numbers in the arguments.
     """
 
     number: int
     tool: str
-    given: tuple[str | None, ...]
-    text: Message | None
+    arguments: tuple[str | int | float, ...]
+    text: str | None
     size: int = attrs.field(repr=False)
     keys: tuple["_Key", ...] = attrs.field(repr=False)
+
+    @functools.cached_property
+    def given(self) -> tuple[str | None, ...]:
+        """The normal forms of the arguments."""
+        return tuple(map(normal, self.arguments))
+
+    def echoes(self, form: str) -> bool:
+        """Return whether a value with this normal form is in the arguments, so that the tool may only repeat it."""
+        return form in self.given or any(message.has(form) for message in self._messages)
+
+    def has(self, form: str) -> bool:
+        """Return whether a value is in the result, or a whole word of it where it is a text."""
+        return form in self._forms or (self._message is not None and self._message.has(form))
+
+    @functools.cached_property
+    def _messages(self) -> tuple[Message, ...]:
+        return tuple(Message.of(each) for each in self.arguments if isinstance(each, str))
+
+    @functools.cached_property
+    def _message(self) -> Message | None:
+        return None if self.text is None else Message.of(self.text)
+
+    @functools.cached_property
+    def _forms(self) -> frozenset[str]:
+        return frozenset(key.form for key in self.keys if not key.is_given)
 
 
 @attrs.frozen
@@ -48,8 +72,22 @@ class Seen:
     others: Mapping[str, tuple[str, ...]] = attrs.field(repr=False)
 
 
-_Key: TypeAlias = tuple[str, Path, str]
-_OF_A_VALUE = 64
+class _Key(NamedTuple):
+    """Where a value was seen: in the arguments of calls (`is_given`) or in results, of a tool, and at which path."""
+
+    is_given: bool
+    tool: str
+    path: Path
+    form: str
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep it, with what is kept next to it."""
+        return _OF_A_VALUE + len(self.form) + sum(_OF_A_NAME + len(name) for name in self.path)
+
+
+_OF_A_VALUE = 400
+_OF_A_NAME = 16
 
 
 @attrs.define(eq=False)
@@ -71,6 +109,9 @@ class Heard:
         message = Message.of(text if len(text) <= self.bounds.message_size else "")
         with self._lock:
             self.messages += 1
+            if not message.text and text.strip():
+                # INVARIANT: law 4. It counts, and is not there: what is in it may be what a rule asks for.
+                return
             self._texts.append(message)
             self._size += len(message.text)
             while len(self._texts) > self.bounds.messages or self._size > self.bounds.message_size:
@@ -79,10 +120,14 @@ class Heard:
     def keep(self, tool: str, arguments: Mapping[str, JsonValue], result: object) -> None:
         """Keep the values of a result: a JSON value, or a text, which is read as JSON where it is JSON."""
         value = _parsed(result) if not isinstance(result, str) or len(result) <= self.bounds.result_size else None
-        text = Message.of(value) if isinstance(value, str) else None
-        found = [*_values(tool, _TOP, value), *_values(f"call:{tool}", _TOP, arguments)]
-        size = sum(_OF_A_VALUE + len(key[2]) for key, _ in found) + (0 if text is None else len(text.text))
-        given = tuple(normal(each) for each in _texts_in(arguments))
+        text = value if isinstance(value, str) else None
+        given = tuple(_scalars_in(arguments))
+        size, found = sum(len(each) for each in (text, *given) if isinstance(each, str)), []
+        for key, others in itertools.chain(_values(tool, value), _values(tool, arguments, is_given=True)):
+            found.append((key, others))
+            size += key.size
+            if size > self.bounds.result_size:
+                break
         with self._lock:
             self.results += 1
             if size > self.bounds.result_size:
@@ -103,7 +148,7 @@ class Heard:
     def _forget(self) -> None:
         gone = self._returned.popleft()
         self._weight -= gone.size
-        for key in gone.keys:
+        for key in frozenset(gone.keys):
             left = [seen for seen in self._seen.pop(key, ()) if seen.of is not gone]
             if left:
                 self._seen[key] = left
@@ -169,17 +214,29 @@ class Provenance:
         """Return whether a value with this normal form is a whole word of a message of the user."""
         return form is not None and any(message.has(form) for message in self._said)
 
+    def is_word(self, word: str) -> bool:
+        """Return whether this word is one of the user's messages."""
+        return any(message.has_word(word) for message in self._said)
+
+    def given(self, tool: str, path: Path, form: str | None) -> tuple[Seen, ...]:
+        """Return where a value with this normal form was seen at `path` in arguments of calls of a tool."""
+        return self._at(tool, path, form, is_given=True)
+
     def seen(self, tool: str, path: Path, form: str | None) -> tuple[Seen, ...]:
-        """Return where a value with this normal form was seen below `path` in results of a tool."""
-        if form is None or self._heard is None:
-            return ()
-        return self._heard.seen((tool, path, form), self.results)
+        """Return where a value with this normal form was seen at `path` in results of a tool that it was not given."""
+        found = self._at(tool, path, form, is_given=False)
+        return tuple(seen for seen in found if form is not None and not seen.of.echoes(form))
 
     def results_with(self, tool: str, form: str) -> Iterator[int]:
-        """Yield the numbers of the results of a tool with a value anywhere, or as a whole word of a text."""
+        """Yield the numbers of the results of a tool with a value that it was not given, anywhere or as a word."""
         for each in () if self._heard is None else self._heard.returned(self.results):
-            if each.tool == tool and ((each.text and each.text.has(form)) or any(_is_in(tool, form, each))):
+            if each.tool == tool and each.has(form) and not each.echoes(form):
                 yield each.number
+
+    def _at(self, tool: str, path: Path, form: str | None, *, is_given: bool) -> tuple[Seen, ...]:
+        if form is None or self._heard is None:
+            return ()
+        return self._heard.seen(_Key(is_given, tool, path, form), self.results)
 
     @property
     def _said(self) -> tuple[Message, ...]:
@@ -188,6 +245,8 @@ class Provenance:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Provenance):
             return NotImplemented
+        if self._heard is other._heard:
+            return (self.messages, self.results) == (other.messages, other.results)
         return self._content == other._content
 
     def __hash__(self) -> int:
@@ -196,11 +255,7 @@ class Provenance:
     @property
     def _content(self) -> tuple[object, ...]:
         kept = () if self._heard is None else self._heard.returned(self.results)
-        return self.messages, self.results, self.texts, tuple((each.number, each.given, each.keys) for each in kept)
-
-
-def _is_in(tool: str, form: str, returned: Returned) -> Iterator[bool]:
-    return (key[0] == tool and key[2] == form for key in returned.keys)
+        return self.messages, self.results, self.texts, tuple((each.number, each.text, each.keys) for each in kept)
 
 
 def _parsed(result: object) -> JsonValue:
@@ -212,20 +267,22 @@ def _parsed(result: object) -> JsonValue:
         return result if isinstance(result, str) else None
 
 
-def _values(tool: str, path: Path, value: JsonValue) -> Iterator[tuple[_Key, Mapping[str, tuple[str, ...]]]]:
+def _values(
+    tool: str, value: JsonValue, path: Path = (), *, is_given: bool = False
+) -> Iterator[tuple[_Key, Mapping[str, tuple[str, ...]]]]:
     """Yield every text and number in a value, by its path, with those of the same object."""
     if isinstance(value, Mapping):
-        others = {name: _forms_of(inner) for name, inner in value.items()}
+        others = {name: forms for name, inner in value.items() if (forms := _forms_of(inner))}
         for name, inner in value.items():
-            for form in others[name]:
-                yield (tool, (*path, name), form), others
+            here = (*path, name)
+            yield from ((_Key(is_given, tool, here, form), others) for form in others.get(name, ()))
             for each in _inner(inner):
-                yield from _values(tool, (*path, name), each)
+                yield from _values(tool, each, here, is_given=is_given)
     elif isinstance(value, tuple):
         for inner in value:
-            yield from _values(tool, path, inner)
+            yield from _values(tool, inner, path, is_given=is_given)
     else:
-        yield from (((tool, path, form), {}) for form in _forms_of(value))
+        yield from ((_Key(is_given, tool, path, form), {}) for form in _forms_of(value))
 
 
 def _inner(value: JsonValue) -> tuple[JsonValue, ...]:
@@ -241,9 +298,9 @@ def _forms_of(value: JsonValue) -> tuple[str, ...]:
     return tuple(form for form in map(normal, values) if form is not None)
 
 
-def _texts_in(value: JsonValue) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | tuple):
+def _scalars_in(value: JsonValue) -> Iterator[str | int | float]:
+    if isinstance(value, Mapping | tuple):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts_in(inner)
+            yield from _scalars_in(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value

@@ -49,9 +49,27 @@ def test_a_value_knows_the_others_of_its_object() -> None:
 
 def test_arguments_of_calls_that_ran_are_kept() -> None:
     """Under another name than that of their tool."""
-    known = Provenance.of([], [("make", {"a": {"id": "x9"}}, "done")])
-    assert _numbers(known, "call:make", "a.id", "x9") == [1]
+    known = Provenance.of([], [("make", {"a": {"id": "x9"}}, "done"), ("call:make", {}, {"a": {"id": "y9"}})])
+    assert [seen.of.number for seen in known.given("make", ("a", "id"), normal("x9"))] == [1]
+    assert known.given("make", ("a", "id"), normal("y9")) == ()
     assert _numbers(known, "make", "a.id", "x9") == []
+
+
+def test_what_a_tool_was_given_does_not_come_from_it() -> None:
+    """It may only repeat it: neither as a value, nor as a part of a text."""
+    known = Provenance.of(
+        [],
+        [
+            ("look", {"id": "x9", "n": 7, "all": None}, {"id": "X9", "n": 7, "of": ["x9"]}),
+            ("look", {"q": '{"id": "y9"}'}, {"id": "y9"}),
+            ("look", {"id": "z9"}, "no z9 but v9"),
+        ],
+    )
+    for path, value in (("id", "x9"), ("n", 7), ("of", "x9"), ("id", "y9")):
+        assert _numbers(known, "look", path, value) == []
+    assert _numbers(known, "look", "id", "X9") == [1]
+    assert list(known.results_with("look", "text:z9")) == []
+    assert list(known.results_with("look", "text:v9")) == [3]
 
 
 def test_what_is_anywhere_in_a_result() -> None:
@@ -80,7 +98,7 @@ def test_a_moment_stays_as_it_was() -> None:
 
 def test_the_oldest_is_forgotten() -> None:
     """By number, and by size."""
-    heard = Heard(Bounds(messages=2, message_size=12, results=2, result_size=300))
+    heard = Heard(Bounds(messages=2, message_size=12, results=2, result_size=1_200))
     for text in ("one", "two", "three"):
         heard.hear(text)
     assert heard.provenance.texts == ("two", "three")
@@ -92,20 +110,43 @@ def test_the_oldest_is_forgotten() -> None:
     assert _numbers(heard.provenance, "look", "id", "x9") == [1, 2]
     heard.keep("look", {}, {"id": "y9"})
     assert _numbers(heard.provenance, "look", "id", "x9") == [2]
-    heard.keep("look", {}, {"id": "z9", "text": "t" * 100})
+    heard.keep("look", {}, {"id": "z9", "text": "t" * 200})
     assert _numbers(heard.provenance, "look", "id", "x9") == _numbers(heard.provenance, "look", "id", "y9") == []
     assert _numbers(heard.provenance, "look", "id", "z9") == [4]
 
 
 def test_what_is_larger_than_all_is_not_kept() -> None:
     """It counts, so that it is known that something is lacking."""
-    heard = Heard(Bounds(message_size=5, result_size=200))
+    heard = Heard(Bounds(message_size=5, result_size=1_000))
+    heard.hear(" ")
+    assert heard.provenance.is_complete
     heard.hear("123456")
-    assert (heard.provenance.texts, heard.provenance.messages) == (("",), 1)
-    heard.keep("look", {}, "x" * 201)
-    heard.keep("look", {}, {"a": "b" * 150})
-    assert heard.provenance.results == 2
-    assert _numbers(heard.provenance, "look", "a", "b" * 150) == []
+    assert (heard.provenance.texts, heard.provenance.messages) == (("",), 2)
+    assert not heard.provenance.is_complete
+    heard.keep("look", {}, "x" * 1_001)
+    heard.keep("look", {}, {"a": "b" * 700})
+    heard.keep("look", {"a": "b" * 5_000}, {})
+    heard.keep("look", {}, {"c" * 700: "d"})
+    assert heard.provenance.results == 4
+    assert not any(each.keys for each in heard.returned(4))
+
+
+def test_the_same_value_many_times_is_forgotten_in_linear_time() -> None:
+    """An attacker may write such a result; with the square of its length, this would take a minute."""
+    heard = Heard(Bounds(results=2, result_size=10**9))
+    for _ in range(4):
+        heard.keep("look", {}, ["x"] * 100_000)
+    assert heard.provenance.results == 4
+
+
+def test_moments_of_one_session_are_compared_by_number() -> None:
+    """Not value by value."""
+    heard = Heard()
+    heard.keep("look", {}, {"id": "x9"})
+    assert heard.provenance == heard.provenance
+    before = heard.provenance
+    heard.hear("ann")
+    assert before != heard.provenance
 
 
 def test_large_results_are_texts() -> None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 
 from permitry.core.json_values import JsonValue, canonical_json
-from permitry.core.provenance import Path, Provenance, normal
+from permitry.core.provenance import Path, Provenance, normal, words_of
 from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.listed import ListedValues
@@ -17,7 +17,6 @@ __all__ = ["ABOUT_SOURCES", "Source", "SourceCondition", "source_condition", "so
 
 ABOUT_SOURCES = ("from", "not_from", "words")
 _BRIEF = 60
-_WORD = re.compile(r"\w+")
 _PATH = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*")
 _EMPTY: tuple[object, ...] = (None, "", ())
 
@@ -27,8 +26,8 @@ class Source:
     """Where a value may come from. `kind` is `user`, `list`, `result`, `named` or `call`.
 
     `path` leads to the value in a result of `tool`, or in the arguments of an earlier call; None: it is anywhere in the
-    result. With `other`, that value of the same object is one that the user wrote; of `named`, the texts in the call
-    were.
+    result. With `other`, that value of the same object is one that the user wrote; of `named`, the texts and numbers in
+    the call were.
     """
 
     text: str
@@ -59,8 +58,8 @@ class Source:
         if self.path is None:
             yield from (f"{self.tool} #{number}" for number in known.results_with(self.tool, form))
             return
-        name = f"call:{self.tool}" if self.kind == "call" else self.tool
-        for seen in known.seen(name, self.path, form):
+        look = known.given if self.kind == "call" else known.seen
+        for seen in look(self.tool, self.path, form):
             if self.kind == "named" and not _are_said(seen.of.given, known):
                 continue
             if self.other is not None and not _are_said(seen.others.get(self.other, ()), known):
@@ -156,9 +155,11 @@ class SourceCondition(PlainCondition):
 
     def _elements(self, value: JsonValue) -> tuple[JsonValue, ...]:
         elements = value if isinstance(value, tuple) else (value,)
-        if not elements or not all(normal(each) is not None for each in elements):
-            raise UnevaluableError(f"`{self._name}` is empty, or holds something other than texts and numbers")
-        return elements
+        apart = {(type(each), normal(each)): each for each in elements}
+        if not elements or not all(form for _, form in apart):
+            raise UnevaluableError(f"`{self._name}` is empty, too long, or holds more than texts and numbers")
+        # INVARIANT: elements of one type and form come from one place, however many there are.
+        return tuple(apart.values())
 
     def _places(self, element: JsonValue, known: Provenance) -> Iterator[str]:
         form = normal(element)
@@ -226,9 +227,8 @@ def _share_of(raw: object) -> float:
 
 def _share(text: str, known: Provenance) -> float:
     """Return how many of the words of a text are in the messages of the user."""
-    words = {word for word in _WORD.findall(text.casefold()) if len(word) > 1}
-    said = {word for message in known.texts for word in _WORD.findall(message.casefold())}
-    return len(words & said) / len(words) if words else 0.0
+    words = set(words_of(text))
+    return sum(map(known.is_word, words)) / len(words) if words else 0.0
 
 
 def _found(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:

@@ -18,10 +18,11 @@ _KNOWN = Provenance.of(
     [
         (
             "look",
-            {"who": "Summer"},
+            {"who": "Summer", "page": 50},
             {"iban": "DE22", "items": [{"to": "FR33", "for": "rent"}, {"to": "FR44", "for": "x"}]},
         ),
         ("look", {}, {"iban": "DE33"}),
+        ("look", {"who": "Summer", "id": 666}, {"iban": "DE44"}),
         ("mcp:evil/look", {}, {"iban": "XX99"}),
         ("make", {"id": "n1", "tags": ["n2"]}, "made it n3"),
     ],
@@ -58,6 +59,7 @@ def _condition(*sources: object, name: str = "from", optional: object = None) ->
         ("look#items.to@who", "FR33", False),
         ("named:look#iban", "DE22", True),
         ("named:look#iban", "DE33", False),
+        ("named:look#iban", "DE44", False),
         ("call:make#id", "n1", True),
         ("call:make#tags", "n2", True),
         ("call:make#id", "n2", False),
@@ -123,7 +125,14 @@ def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "share", "holds"),
-    [("Summer rent", 1, True), ("Summer rent 2026", 1, False), ("Summer rent 2026", 0.5, True), ("!", 0.1, False)],
+    [
+        ("Summer rent", 1, True),
+        ("Summer rent 2026", 1, False),
+        ("Summer rent 2026", 0.5, True),
+        ("!", 0.1, False),
+        ("rent e v i l", 0.5, False),
+        ("rent e\u200bv\u200bil x", 0.5, False),
+    ],
 )
 def test_words_of_the_user(value: str, share: float, *, holds: bool) -> None:
     """So many of the words have to be in the messages."""
@@ -134,6 +143,7 @@ def test_words_are_those_of_texts() -> None:
     """A number has none; without messages there is no answer."""
     condition = source_condition(("to",), "words", 0.5)
     assert not condition.holds(_question(50), over_approximate=False)
+    assert not condition.holds(_question([50, "50"]), over_approximate=False)
     with pytest.raises(UnevaluableError):
         condition.holds(_question("x", Provenance()), over_approximate=False)
 
@@ -146,7 +156,7 @@ def test_near_misses_say_where_values_come_from() -> None:
     assert condition.expected == "from user or look#items.to or call:make#id or list:ours or make"
     assert condition.fact(_question(["AT11", "FR33", "n1", "n3", "no"])) == (
         'args.to: "AT11" is in the user\'s messages and the list `ours`, "FR33" is in look #1, field `items.to`, '
-        '"n1" is in make #4, argument `id`, "n3" is in make #4, "no" is in none of its sources'
+        '"n1" is in make #5, argument `id`, "n3" is in make #5, "no" is in none of its sources'
     )
     assert _condition("user", name="not_from").expected == "not from user"
     words = source_condition(("to",), "words", 0.5)
@@ -154,6 +164,7 @@ def test_near_misses_say_where_values_come_from() -> None:
     assert words.fact(_question("rent")) == 'args.to: "rent" is in the words of the user'
     assert words.fact(_question("x" * 100)).endswith("... is in none of its sources")
     assert "missing" in words.fact(_question(None))
+    assert "missing" in _condition("user").fact(_question(None))
 
 
 @pytest.mark.parametrize(
