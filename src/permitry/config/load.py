@@ -331,6 +331,7 @@ class _Loader:
         if first is draft:
             return
         if draft.path[0] == "tool" and draft.table == first.table and its_origin.is_trusted:
+            known[draft.name] = (first, max(its_origin, origin, key=lambda each: each.rank))
             return
         what = str(draft.path[0])
         does, advice = _TWICE[what]
@@ -417,11 +418,15 @@ class _Loader:
         scopes, ranks = [], self.ranks()
         lists = [plain_list(draft, restricts_only=origin.rank < ranks[draft.name]) for draft, origin in self.lists]
         named = lists_of(lists)
-        # A list of a less trusted layer cannot make a rule load that is an error without it.
+        # A list or a tool of a less trusted layer cannot make a rule load that is an error without it.
         lists_for = [{name: each for name, each in named.items() if ranks[name] >= rank} for rank in range(_RANKS)]
+        origins = {name: origin.rank for name, (_, origin) in self.tools.items()}
+        trusted_for = [
+            trusted_of(each for each in plain_tools if origins[each["name"]] >= rank) for rank in range(_RANKS)
+        ]
         for draft, origin in self.rules:
             known = (trusted, trusted_names) if origin.is_trusted else (templates, self.template_names)
-            scope, problems = read_rule(draft, *known, tools, lists_for[origin.rank], trusted=trusted_of(plain_tools))
+            scope, problems = read_rule(draft, *known, tools, lists_for[origin.rank], trusted=trusted_for[origin.rank])
             self.problems += problems
             scopes.append(scope)
         if self.problems:

@@ -1,5 +1,6 @@
 """Named lists: several files fill one, and what a less trusted one adds never makes a call more allowed."""
 
+import contextlib
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
@@ -285,3 +286,43 @@ def test_the_values_of_several_tables_are_one_list() -> None:
     assert ListUses(lists, permits=True).values("a", is_positive=True) == ("y",)
     assert ListUses(lists, permits=True).with_added(Lists({"a": ["z"]})).values("a", is_positive=True) == ("y", "z")
     assert ListUses(lists, permits=True).values("a", is_positive=False) == ("x", "y")
+
+
+TRUSTED = '[tool.look]\ntrusted_fields = ["iban"]\n'
+BY_TOOL = 'unless.args.to.from = ["look"]'
+
+
+@pytest.mark.parametrize(
+    ("layer", "loads"), [("admin", True), ("user", False), ("project", False), ("untrusted", False)]
+)
+def test_a_rule_trusts_no_field_that_a_less_trusted_layer_declares(layer: str, *, loads: bool) -> None:
+    """It would be the less trusted layer that says where values may come from."""
+    files = {"admin": _rule("confirm", BY_TOOL) + TRUSTED * (layer == "admin")}
+    files |= {} if layer == "admin" else {layer: TRUSTED}
+    with contextlib.nullcontext() if loads else pytest.raises(ConfigError, match="no trusted fields"):
+        _loaded(files)
+
+
+def test_a_tool_that_two_layers_declare_is_that_of_the_more_trusted() -> None:
+    """Whichever is read first."""
+    for names in itertools.permutations(("user", "project")):
+        files = dict.fromkeys(names, TRUSTED)
+        _loaded({**files, "user": files["user"] + _rule("confirm", BY_TOOL)})
+
+
+def test_the_values_of_a_list_are_part_of_the_version() -> None:
+    """A question about a call is not answered under other values."""
+    texts = (_list("people", *names) + _rule("allow", 'when.args.to.from = ["list:people"]') for names in ("a", "b"))
+    assert len({_loaded({"user": text}).policy().version for text in texts}) == len("ab")
+
+
+@pytest.mark.parametrize(
+    "condition", ['unless.args.to.from = ["list:people"]', 'when.args.to.not_from = ["list:people"]']
+)
+def test_a_less_trusted_layer_vouches_for_no_value(condition: str) -> None:
+    """What it adds to a list does not lift a restriction."""
+    files = {
+        "admin": _list("people", "a") + _rule("confirm", condition) + _rule("allow", ""),
+        "project": _list("people", "b"),
+    }
+    assert _verdicts(_loaded(files).policy()) == {"a": "allow", "b": "confirm", "c": "confirm"}

@@ -35,7 +35,7 @@ class Source:
     tool: str = ""
     path: Path | None = None
     other: str | None = None
-    values: frozenset[str] = attrs.field(default=frozenset(), repr=False)
+    values: frozenset[str] = attrs.field(default=frozenset(), repr=lambda values: repr(sorted(values)))
 
     @property
     def needs_user(self) -> bool:
