@@ -119,8 +119,14 @@ class Session:
         return self._heard.provenance
 
     def heard(self, text: str) -> None:
-        """Keep a message that the user wrote; never one of a tool, a file or a page."""
-        self._heard.hear(text)
+        """Keep a message that the user wrote; never one of a tool, a file or a page.
+
+        Those of a sub-agent are not kept, as it is another agent that writes to it.
+        """
+        if self.parent is None:
+            self._heard.hear(text)
+        else:
+            self._heard.miss()
 
     def returned(self, call: ToolCall, result: object) -> None:
         """Keep the result of a call that ran: a JSON value, or a text."""
@@ -138,6 +144,9 @@ class Session:
         """Note a call that another process of this session let run, and the labels that there were then."""
         self.counts[ran.tool] += 1
         self.labels |= labels
+        if not self.provenance.messages:
+            # INVARIANT: law 4. There was a message that made it run.
+            self._heard.miss()
         self._log.add(ran)
 
     def child(self, agent: str) -> "Session":

@@ -246,3 +246,22 @@ def test_what_another_process_noted_is_taken_over() -> None:
     ran = Ran(1.0, "fetch", "main", "d", frozenset({"few"}))
     session.recall(ran, frozenset({"secret"}))
     assert (list(child.history.latest()), child.labels, session.counts["fetch"]) == ([ran], {"web", "secret"}, 1)
+
+
+def test_what_a_sub_agent_is_told_is_not_the_users() -> None:
+    """Another agent wrote it; as a user may have, not all that was written is known any more."""
+    session = Session()
+    session.heard("ann")
+    session.child("helper").heard("bob")
+    assert session.provenance.texts == ("ann",)
+    assert not session.provenance.is_complete
+
+
+def test_what_was_heard_before_a_restart_is_not_known() -> None:
+    """Another process noted a run, so there was a message."""
+    session = Session()
+    for _ in range(2):
+        session.recall(Ran(0, "look", "main", "d", frozenset(), frozenset()), frozenset())
+    session.heard("ann")
+    assert session.provenance.messages == len("ab")
+    assert not session.provenance.is_complete

@@ -105,17 +105,21 @@ class Heard:
     _seen: dict[_Key, list[Seen]] = attrs.field(factory=dict, init=False, repr=False)
 
     def hear(self, text: str) -> None:
-        """Keep a message of the user."""
+        """Keep a message of the user; miss one that is too long, or cannot be read."""
         message = Message.of(text if len(text) <= self.bounds.message_size else "")
         with self._lock:
             self.messages += 1
             if not message.text and text.strip():
-                # INVARIANT: law 4. It counts, and is not there: what is in it may be what a rule asks for.
                 return
             self._texts.append(message)
             self._size += len(message.text)
             while len(self._texts) > self.bounds.messages or self._size > self.bounds.message_size:
                 self._size -= len(self._texts.popleft().text)
+
+    def miss(self) -> None:
+        """Count a message that may be the user's, and is not known: a rule may ask for what is in it."""
+        with self._lock:
+            self.messages += 1
 
     def keep(self, tool: str, arguments: Mapping[str, JsonValue], result: object) -> None:
         """Keep the values of a result: a JSON value, or a text, which is read as JSON where it is JSON."""

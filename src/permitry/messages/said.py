@@ -1,10 +1,12 @@
 """The text of a message that the user wrote."""
 
+import re
 from collections.abc import Mapping
 
 __all__ = ["user_text"]
 
 _TEXTS = (None, "text", "input_text")
+_OF_A_TOOL = re.compile("tool|call|result|response|output", re.IGNORECASE)
 
 
 def user_text(message: object) -> str | None:
@@ -12,20 +14,24 @@ def user_text(message: object) -> str | None:
 
     A message that also carries results of tools is not the user's: a host may have put text of its own next to them.
     """
-    if not isinstance(message, Mapping) or message.get("role") != "user":
+    if not isinstance(message, Mapping) or message.get("role") != "user" or _is_of_a_tool(message):
         return None
     content = message.get("content", message.get("parts"))
     if isinstance(content, str):
         return content
     if not isinstance(content, list) or not all(map(_is_shown, content)):
         return None
-    return "\n".join(block["text"] for block in content if isinstance(block.get("text"), str)) or None
+    texts = [block.get("text") for block in content if block.get("type") in _TEXTS]
+    return "\n".join(text for text in texts if isinstance(text, str)) or None
 
 
 def _is_shown(block: object) -> bool:
     """Return whether a part of a message is a text, or media, and no result of a tool."""
-    if not isinstance(block, Mapping):
+    if not isinstance(block, Mapping) or _is_of_a_tool(block):
         return False
     kind = block.get("type")
-    is_result = {"functionResponse", "function_response", "tool_use_id", "call_id"} & block.keys()
-    return not is_result and (kind not in _TEXTS or isinstance(block.get("text"), str) or kind is None)
+    return kind is None or kind not in _TEXTS or isinstance(block.get("text"), str)
+
+
+def _is_of_a_tool(part: Mapping[object, object]) -> bool:
+    return any(isinstance(word, str) and _OF_A_TOOL.search(word) for word in (*part, part.get("type")))

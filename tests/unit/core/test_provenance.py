@@ -164,3 +164,13 @@ def test_it_can_be_copied() -> None:
     assert Provenance() == pickle.loads(pickle.dumps(Provenance()))  # noqa: S301 -- our own
     assert Provenance().seen("look", (), "text:x") == ()
     assert list(Provenance().results_with("look", "text:x")) == []
+
+
+def test_a_message_may_be_missed() -> None:
+    """What was not heard may be what a rule asks for."""
+    heard = Heard()
+    heard.hear("ann")
+    assert heard.provenance.is_complete
+    heard.miss()
+    assert not heard.provenance.is_complete
+    assert heard.provenance.texts == ("ann",)

@@ -149,7 +149,7 @@ class SourceCondition(PlainCondition):
             raise UnevaluableError(f"`{self._name}` is missing")
         if all(any(True for _ in self._places(each, known)) for each in self._elements(value)):
             return True
-        if known.messages == 0 and (self.share is not None or any(each.needs_user for each in self.sources)):
+        if not known.texts and (self.share is not None or any(each.needs_user for each in self.sources)):
             raise UnevaluableError("no message of the user is known here")
         return False
 
