@@ -116,3 +116,14 @@ def test_a_result_is_where_values_come_from(guard: Guard, result: object, *, is_
         run.done(ok=True, result=result)
     assert bool(guard.session.provenance.seen("look", ("id",), normal("x9"))) is is_seen
     assert guard.session.provenance.results == 1
+
+
+def test_a_result_that_is_nested_deeply_is_no_error(guard: Guard) -> None:
+    """The tool has run, and its result goes to the model."""
+    result: list[object] = []
+    for _ in range(100_000):
+        result = [result]
+    with running(_permit(guard)) as run:
+        assert isinstance(run, Run)
+        run.done(ok=True, result=result)
+    assert _ends(guard) == ["ok"]

@@ -65,7 +65,7 @@ def ended(permit: Permit, *, ok: bool, result: object) -> None:
     """Record how a run ended, and with what; rules cannot look into a result that is neither a text nor JSON."""
     try:
         permit.done(ok=ok, result=result)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         permit.done(ok=ok)
 
 

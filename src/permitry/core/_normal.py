@@ -151,7 +151,8 @@ def _forms(plain: str) -> Iterator[str]:
         if len(word) <= _LONGEST and ".." not in word:
             yield from filter(None, map(_special, _readings(word)))
     for found in _IBAN.finditer(plain):
-        if not (_is_joined(plain, found.start(), -1, "") or _is_joined(plain, found.end() - 1, 1, "")):
+        start, end = found.start(), found.end() - 1
+        if not (_is_joined(plain, start, -1, _JOINS_WORDS) or _is_joined(plain, end, 1, _JOINS_WORDS)):
             yield from _ibans(found[0].upper())
 
 
@@ -219,4 +220,6 @@ def _char(text: str, at: int) -> str:
 
 def _is_in_a_word(char: str) -> bool:
     """Return whether a sign is a letter, a digit, a mark on one, or one that is not seen."""
-    return char.isalnum() or char == "_" or (not char.isascii() and unicodedata.category(char)[0] in "MNC")
+    if char.isascii():
+        return char.isalnum() or char == "_" or not char.isprintable()
+    return char.isalnum() or not char.isprintable() or unicodedata.category(char) in ("Mn", "Mc", "Me", "Pc")

@@ -15,7 +15,7 @@ import attrs
 
 from permitry.core._normal import Message, normal, words_of
 from permitry.core.history import Bounds
-from permitry.core.json_values import JsonValue, freeze_object, parse_json
+from permitry.core.json_values import MAX_BYTES, JsonValue, freeze_object, parse_json
 from permitry.errors import CallError
 
 __all__ = ["Heard", "Provenance", "Returned", "Seen", "normal", "words_of"]
@@ -88,6 +88,7 @@ class _Key(NamedTuple):
 
 _OF_A_VALUE = 400
 _OF_A_NAME = 16
+_LONGEST_JSON = 4 * MAX_BYTES
 
 
 @attrs.define(eq=False)
@@ -265,7 +266,8 @@ class Provenance:
 def _parsed(result: object) -> JsonValue:
     """Return a result as a JSON value; a text that is not JSON stays a text, what is neither is nothing."""
     try:
-        value = parse_json(result) if isinstance(result, str) else result
+        # A much longer one is more than is frozen, even with blanks for people.
+        value = parse_json(result) if isinstance(result, str) and len(result) <= _LONGEST_JSON else result
         return freeze_object({"": value})[""]
     except CallError:
         return result if isinstance(result, str) else None

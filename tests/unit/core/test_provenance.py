@@ -153,6 +153,8 @@ def test_large_results_are_texts() -> None:
     """Ten megabytes of JSON are no error."""
     known = Provenance.of([], [("look", {}, '["' + "x" * 2_000_000 + '"]'), ("look", {}, "[" * 100_000)])
     assert known.results == 2
+    known = Provenance.of([], [("look", {}, '{"id": "x9"}' + " " * blanks) for blanks in (1_000, 5_000_000)])
+    assert _numbers(known, "look", "id", "x9") == [1]
 
 
 def test_it_can_be_copied() -> None:
