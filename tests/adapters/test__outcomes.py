@@ -118,7 +118,7 @@ def test_a_result_is_where_values_come_from(guard: Guard, result: object, *, is_
     assert guard.session.provenance.results == 1
 
 
-def test_a_result_that_is_nested_deeply_is_no_error(guard: Guard) -> None:
+def test_a_result_may_be_nested_deeply(guard: Guard) -> None:
     """The tool has run, and its result goes to the model."""
     result: list[object] = []
     for _ in range(100_000):
