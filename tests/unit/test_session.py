@@ -248,7 +248,7 @@ def test_what_another_process_noted_is_taken_over() -> None:
     assert (list(child.history.latest()), child.labels, session.counts["fetch"]) == ([ran], {"web", "secret"}, 1)
 
 
-def test_what_a_sub_agent_is_told_is_not_the_users() -> None:
+def test_what_is_written_to_a_sub_agent_is_not_the_users() -> None:
     """Another agent wrote it; as a user may have, not all that was written is known any more."""
     session = Session()
     session.heard("ann")

@@ -128,7 +128,7 @@ class ArgumentCondition(PlainCondition):
         """
         for name, raw in value.items():
             is_object = isinstance(raw, dict) and raw and all(isinstance(inner, dict) for inner in raw.values())
-            if is_object and set(raw).isdisjoint((*OPERATORS, *ABOUT_SOURCES)):
+            if is_object and set(raw).isdisjoint(OPERATORS):
                 yield from cls.parts(raw, (*above, name))
             else:
                 yield (*above, name), raw

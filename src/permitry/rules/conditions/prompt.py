@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from permitry.core.provenance import Provenance, normal
+from permitry.core.provenance import Provenance, normal, words_of
 from permitry.core.rule import Question
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
@@ -41,7 +41,7 @@ class PromptCondition(PlainCondition):
             if name not in _OPERATORS:
                 raise RuleError(f"unknown operator `{name}`; {nearest(name, _OPERATORS)}")
         words, regex = part.get("words", []), part.get("regex")
-        if not isinstance(words, list) or not all(isinstance(each, str) and normal(each) for each in words):
+        if not isinstance(words, list) or not all(map(_can_be_said, words)):
             raise RuleError('`words` is a list of words; write `words = ["pay", "send money"]`')
         if regex is not None and not isinstance(regex, str):
             raise RuleError("`regex` is a text; put it in quotes")
@@ -78,3 +78,8 @@ class PromptCondition(PlainCondition):
     def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
         """Return a session in which the user wrote this message alone."""
         return {"provenance": Provenance.of([value])}
+
+
+def _can_be_said(word: object) -> bool:
+    """Return whether this is a text with a letter or digit, on one line: nothing else is found in a message."""
+    return isinstance(word, str) and bool(words_of(word)) and len(word.strip().splitlines()) == 1

@@ -181,6 +181,15 @@ def test_a_path_leads_into_objects() -> None:
     assert argument_condition(("a.b",), 2).passes(arguments)
 
 
+def test_an_argument_in_an_object_may_have_the_name_of_an_operator() -> None:
+    """What is asked about a source is never a table."""
+    assert dict(ArgumentCondition.parts({"a": {"from": {"ge": 5}, "words": {"eq": 1}}, "b": {"from": ["user"]}})) == {
+        ("a", "from"): {"ge": 5},
+        ("a", "words"): {"eq": 1},
+        ("b",): {"from": ["user"]},
+    }
+
+
 def test_what_is_no_object_has_no_parts() -> None:
     """Nothing is known of the part of a text, not even that it does not exist."""
     with pytest.raises(UnevaluableError, match=r"`args\.a` is a string, where an object is expected"):

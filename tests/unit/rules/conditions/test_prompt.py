@@ -60,6 +60,8 @@ def test_what_is_not_known_is_no_answer() -> None:
         ({"words": "x"}, "a list of words"),
         ({"words": [5]}, "a list of words"),
         ({"words": [" "]}, "a list of words"),
+        ({"words": ["!"]}, "a list of words"),
+        ({"words": ["pay\nnow"]}, "a list of words"),
         ({"regex": 5}, "is a text"),
         ({"regex": "("}, "not a pattern"),
     ],
