@@ -189,11 +189,12 @@ def _ibans(text: str) -> Iterator[str]:
 def _occurs(word: str, text: str, joints: str) -> bool:
     if not any(map(str.isalnum, word)):
         return False
-    at = text.find(word)
-    while at >= 0:
+    # Places that overlap many times are given up, as each is compared with the whole word.
+    at, left = text.find(word), 8 * len(text)
+    while at >= 0 and left > 0:
         if not (_is_joined(text, at, -1, joints) or _is_joined(text, at + len(word) - 1, 1, joints)):
             return True
-        at = text.find(word, at + 1)
+        at, left = text.find(word, at + 1), left - len(word)
     return False
 
 

@@ -166,6 +166,12 @@ def test_every_text_takes_linear_time(text: str) -> None:
     assert normal(text) is None
 
 
+def test_a_word_that_overlaps_itself_takes_linear_time() -> None:
+    """In a text of the one letter that it has; where the places do not overlap, all are looked at."""
+    assert not Message.of("a" * 1_000_000).has("words:" + "a" * 4_096)
+    assert Message.of("xx a" * 100_000 + " a").has("words:a")
+
+
 def test_words_are_found_one_by_one() -> None:
     """A word that was taken apart by signs that are not seen is one word."""
     assert words_of("The re\u200bnt, a\u0301 2!") == ["the", "re\u200bnt", "\u00e1", "2"]
