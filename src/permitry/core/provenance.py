@@ -28,12 +28,13 @@ Path: TypeAlias = tuple[str, ...]
 class Returned:
     """A result of a call that ran, with its number in the session; `text` is the result where it is a text.
 
-    `arguments` are the texts and numbers in the arguments.
+    `arguments` are the texts and numbers in the arguments, and `names` those of objects in them.
     """
 
     number: int
     tool: str
     arguments: tuple[str | int | float, ...]
+    names: tuple[str, ...] = attrs.field(repr=False)
     text: str | None
     size: int = attrs.field(repr=False)
     keys: tuple["_Key", ...] = attrs.field(repr=False)
@@ -53,7 +54,7 @@ class Returned:
 
     @functools.cached_property
     def _messages(self) -> tuple[Message, ...]:
-        return tuple(Message.of(each) for each in self.arguments if isinstance(each, str))
+        return tuple(Message.of(each) for each in (*self.arguments, *self.names) if isinstance(each, str))
 
     @functools.cached_property
     def _message(self) -> Message | None:
@@ -126,8 +127,8 @@ class Heard:
         """Keep the values of a result: a JSON value, or a text, which is read as JSON where it is JSON."""
         value = _parsed(result) if not isinstance(result, str) or len(result) <= self.bounds.result_size else None
         text = value if isinstance(value, str) else None
-        given = tuple(_scalars_in(arguments))
-        size, found = sum(len(each) for each in (text, *given) if isinstance(each, str)), []
+        given, names = tuple(_scalars_in(arguments)), tuple(_names_in(arguments))
+        size, found = sum(len(each) for each in (text, *given, *names) if isinstance(each, str)), []
         for key, others in itertools.chain(_values(tool, value), _values(tool, arguments, is_given=True)):
             found.append((key, others))
             size += key.size
@@ -137,7 +138,7 @@ class Heard:
             self.results += 1
             if size > self.bounds.result_size:
                 return
-            returned = Returned(self.results, tool, given, text, size, tuple(key for key, _ in found))
+            returned = Returned(self.results, tool, given, names, text, size, tuple(key for key, _ in found))
             for key, others in found:
                 self._seen.setdefault(key, []).append(Seen(returned, others))
             self._returned.append(returned)
@@ -310,3 +311,12 @@ def _scalars_in(value: JsonValue) -> Iterator[str | int | float]:
             yield from _scalars_in(inner)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield value
+
+
+def _names_in(value: JsonValue) -> Iterator[str]:
+    """Yield the names in a value, of which a model may choose those in inner objects."""
+    if isinstance(value, Mapping):
+        yield from value
+    if isinstance(value, Mapping | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _names_in(inner)

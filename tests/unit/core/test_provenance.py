@@ -63,9 +63,10 @@ def test_what_a_tool_was_given_does_not_come_from_it() -> None:
             ("look", {"id": "x9", "n": 7, "all": None}, {"id": "X9", "n": 7, "of": ["x9"]}),
             ("look", {"q": '{"id": "y9"}'}, {"id": "y9"}),
             ("look", {"id": "z9"}, "no z9 but v9"),
+            ("look", {"by": [{"w9": True}]}, {"id": "w9"}),
         ],
     )
-    for path, value in (("id", "x9"), ("n", 7), ("of", "x9"), ("id", "y9")):
+    for path, value in (("id", "x9"), ("n", 7), ("of", "x9"), ("id", "y9"), ("id", "w9")):
         assert _numbers(known, "look", path, value) == []
     assert _numbers(known, "look", "id", "X9") == [1]
     assert list(known.results_with("look", "text:z9")) == []
