@@ -46,6 +46,7 @@ THIRD_PARTY = {
     "jsonschema": ("dispatch/argument_schema.py", "dispatch/schema_keywords.py"),
     "httpcore": ("permitry_tools/web/",),
     "httpx": ("permitry_tools/web/",),
+    "matplotlib": ("replay/plot.py",),
     "mcp": ("gateway/", "permitry_tools/mcp.py", "permitry_tools/_mcp_client.py"),
     "mcp_types": ("adapters/fastmcp.py", "gateway/"),
     "platformdirs": ("config/", "audit/"),

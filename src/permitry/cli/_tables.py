@@ -80,3 +80,17 @@ def _does(traits: "ToolTraits") -> str:
     if traits.destructive is False:
         return "adds"
     return "not declared" if traits.read_only is None and traits.destructive is None else "writes"
+
+
+def counts_table(console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print counts as a table; nothing where there are none."""
+    if not console.is_terminal:
+        console.width = max(console.width, _PIPED)
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, justify="right" if name == "calls" else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell), _COLOURS.get(cell, "")) for cell in row))
+    if table.row_count:
+        console.print()
+        console.print(table)

@@ -1,0 +1,64 @@
+"""`permitry replay`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Outcome
+
+_RULES = 'schema = 1\n[[rule]]\nid = "says"\neffect = "{effect}"\ntools = ["say"]\n'
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Return two rule files, which allow and block, and two sessions."""
+    for effect in ("allow", "block"):
+        (tmp_path / f"{effect}.toml").write_text(_RULES.format(effect=effect))
+    for name in ("one", "two"):
+        lines = [{"name": "say", "arguments": {}}, {"name": "look_at", "arguments": {}}]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return [str(tmp_path / name) for name in ("allow.toml", "block.toml", "one.jsonl", "two.jsonl")]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sessions_are_replayed(cli: Callable[..., Outcome], files: list[str], workers: str) -> None:
+    """In one process or in several, with the same counts."""
+    allow, _, *sessions = files
+    code, out, _ = cli("replay", *sessions, "--rules", allow, "--workers", workers, "--json")
+    counted = json.loads(out)
+    assert code == 0
+    assert (counted["calls"], counted["sessions"], counted["verdicts"]) == (4, 2, {"allow": 2, "confirm": 2})
+    assert counted["rules"][0] == {"rule": "says", "verdict": "allow", "calls": 2, "first": f"{sessions[0]}:1"}
+
+
+def test_a_change_of_rules_is_shown(cli: Callable[..., Outcome], files: list[str], tmp_path: Path) -> None:
+    """As tables, with the first call of each kind."""
+    allow, block, *sessions = files
+    picture = tmp_path / "a.svg"
+    code, out, _ = cli("replay", *sessions, "--rules", block, "--against", allow, "--plot", str(picture))
+    assert code == 0
+    assert "4 calls of 2 sessions" in out
+    assert f"allow   block  say   says      2  {sessions[0]}:1" in out
+    assert "sessions that would lose a call: 2 of 2" in out
+    assert picture.exists()
+
+
+def test_without_a_change_there_is_no_table_of_changes(cli: Callable[..., Outcome], files: list[str]) -> None:
+    """Only of rules and tools."""
+    allow, _, *sessions = files
+    _, out, _ = cli("replay", *sessions, "--rules", allow, "--against", allow)
+    assert "what changes" not in out
+    assert "by rule" in out
+
+
+def test_bad_input_names_its_place(cli: Callable[..., Outcome], files: list[str], tmp_path: Path) -> None:
+    """A line of a session, rules, or a file that is not there."""
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("{\n")
+    code, _, err = cli("replay", str(bad), "--rules", files[0])
+    assert (code, f"{bad}:1" in err) == (4, True)
+    for words in (["--rules", files[0], str(tmp_path / "none.jsonl")], ["--rules", str(bad), files[2]]):
+        code, _, err = cli("replay", *words)
+        assert code == 4
+        assert "none.jsonl" in err or "bad.jsonl" in err

@@ -1,0 +1,41 @@
+"""A drawing of what was counted."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.errors import PermitryError
+from permitry.replay.plot import plot
+from permitry.replay.tally import Tally
+
+
+@pytest.fixture
+def tally() -> Tally:
+    """Return the counts of two tools."""
+    tally = Tally()
+    for number, verdict in enumerate((Verdict.ALLOW, Verdict.BLOCK, Verdict.ALLOW)):
+        tally.count("look" if number else "write", "s:1", Decision(verdict, "r", Phase.PERMISSION, "", None), None)
+    return tally
+
+
+def test_it_is_a_picture(tally: Tally, tmp_path: Path) -> None:
+    """Of the kind that the name of the file says, also of nothing."""
+    for name, counts in (("a.svg", tally), ("b.svg", Tally())):
+        plot(counts, tmp_path / name)
+        assert "<svg" in (tmp_path / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["a.xyz", "nowhere/a.svg"])
+def test_what_cannot_be_written_is_an_error(tally: Tally, tmp_path: Path, name: str) -> None:
+    """That names the file."""
+    with pytest.raises(PermitryError, match="cannot write the plot"):
+        plot(tally, tmp_path / name)
+
+
+def test_without_the_extra_there_is_a_way_out(tally: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the extra."""
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(PermitryError, match=r"permitry\[replay\]"):
+        plot(tally, tmp_path / "a.svg")
