@@ -5,14 +5,13 @@ import importlib
 import os
 import time
 import tomllib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from permitry.audit.record import JsonlRecorder
-from permitry.config.cache import RuleCache
 from permitry.config.catalogue import shipped_path
 from permitry.config.folders import user_state
 from permitry.config.layers import default_record, find_layers
@@ -24,13 +23,14 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.spec import ArgumentRole
+from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import remembered
 from permitry.hooks.own_files import own_files_rule
+from permitry.hooks.policies import Policies
 from permitry.hooks.waiting import Question, Questions, ancestors
 from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.session import Session
@@ -53,7 +53,8 @@ _OPEN = 900
 class Options:
     """How a hook is to answer: with which rules (those of the layers if None), and whether permissions count.
 
-    `wait` is how many seconds it waits for a human, and `process` the one that the host has started.
+    `wait` is how many seconds it waits for a human, and `process` the one that the host has started. `policies` may be
+    kept for more answers; `before_waiting` is called when an answer is waited for, and may raise.
     """
 
     rules: Sequence[str] | None = None
@@ -61,6 +62,8 @@ class Options:
     record: str | None = None
     wait: float = 0
     process: int = attrs.field(factory=os.getpid)
+    policies: Policies = attrs.field(factory=Policies)
+    before_waiting: Callable[[], object] = lambda: None
 
 
 def host_named(name: str) -> Host:
@@ -101,6 +104,8 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
     response = questions.take(question.id, question.digest)
     if response is None:
         questions.open(question)
+        if options.wait:
+            options.before_waiting()
         response = questions.wait(question, options.wait)
     if response is None:
         return Effect(Verb.DENY, _UNASKED.format(message=outcome.decision.message, id=question.id))
@@ -114,20 +119,20 @@ def _decided(
     """Decide on a call, with the answer of a human if there is one; a question that the host does not ask is kept."""
     name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
     origins = _origins(host, event, options)
-    loaded = RuleCache().load(origins, name)
+    load = options.policies.rules.load
+    loaded = load(origins, name)
     # A tool that the rules of a user declare may still be one of a server.
     is_own = event.server is None and event.tool in _own_tools(host, event)
     servers = [] if is_own or event.server else list(host.servers(event.tool))
     if servers:
-        loaded = RuleCache().load(origins)
-    # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
-    guarded = attrs.evolve(loaded, rules=(*loaded.rules, own_files_rule()))
+        loaded = load(origins)
     folders = host_named(event.names or host.name).folders if is_own else None
-    rules, arguments = _in_folder(guarded, name, event, folders)
+    spec, arguments = _in_folder(loaded, name, event, folders)
+    policy = options.policies.policy(loaded, own_files_rule(), name, spec)
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
     session.switch_mode(event.mode)
     recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")
-    guard = Guard(rules.policy(), session, recorder=recorder, unmatched="silence")
+    guard = Guard(policy, session, recorder=recorder, unmatched="silence")
     named = [(event.server, event.tool), *servers]
     calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
     with remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION):
@@ -210,19 +215,18 @@ def _origins(host: Host, event: Event, options: Options) -> list[Origin]:
 
 def _in_folder(
     rules: RuleSet, tool: str, event: Event, folders: frozenset[str] | None
-) -> tuple[RuleSet, Mapping[str, Any]]:
-    """Return rules and arguments by which a call is made in the folder of the agent, not in that of its project.
+) -> tuple[ToolSpec | None, Mapping[str, Any]]:
+    """Return declaration and arguments by which a call is made in the folder of the agent, not in that of its project.
 
     `folders` are the arguments of the host's own tools that name a folder; None for the tool of a server.
     """
     spec = rules.tools.get(tool, WELL_KNOWN.get(tool))
     if spec is None or not spec.roles:
-        return rules, event.arguments
+        return None, event.arguments
     roles = spec.roles if folders is None else _own_roles(spec.roles, folders)
     spec = attrs.evolve(spec, roles=roles)
-    rules = attrs.evolve(rules, tools={**rules.tools, tool: spec})
     if event.folder == event.workspace:
-        return rules, event.arguments
+        return spec, event.arguments
     # INVARIANT: law 3. `cd sub` must not change what `../.env` means.
     own = {name.rstrip("?") for key, role in roles.items() if role is ArgumentRole.FOLDER for name in key.split("|")}
     # One below `~` may mean the home folder, or a folder of this name: then it and that of the agent both count.
@@ -232,9 +236,9 @@ def _in_folder(
         if name in own and isinstance(value, str) and value and value[0] != "~"
     }
     if moved:
-        return rules, {**event.arguments, **moved}
+        return spec, {**event.arguments, **moved}
     placed = attrs.evolve(spec, roles={**roles, _FOLDER: ArgumentRole.FOLDER})
-    return attrs.evolve(rules, tools={**rules.tools, tool: placed}), {**event.arguments, _FOLDER: event.folder}
+    return placed, {**event.arguments, _FOLDER: event.folder}
 
 
 def _own_roles(roles: Mapping[str, ArgumentRole], folders: frozenset[str]) -> dict[str, ArgumentRole]:

@@ -1,5 +1,6 @@
 """The rule that keeps agents away from what the hook itself runs: permitry, its packages, their Python, its state."""
 
+import functools
 import os
 import sys
 import unicodedata
@@ -26,11 +27,16 @@ def own_files_rule() -> ConfiguredRule:
     }
     paths = [f"{''.join(map(_escaped, form))}{end}" for form in sorted(forms) for end in ("", "/**")]
     paths += ["".join(map(_escaped, str(link))) for link in sorted(_links(_places()))]
+    return _rule(tuple(paths))
+
+
+@functools.lru_cache(maxsize=16)
+def _rule(paths: tuple[str, ...]) -> ConfiguredRule:
     return ConfiguredRule(
         id="protect-own-files",
         effect=Verdict.BLOCK,
         priority_number=150,
-        scope=scope_of(("@writes",), {"path": paths, "access": ["write", "delete"]}, None),
+        scope=scope_of(("@writes",), {"path": list(paths), "access": ["write", "delete"]}, None),
         reason="changes the program by which the agent is guarded",
         message="These files belong to permitry, which guards this agent. Ask the user to change them.",
     )

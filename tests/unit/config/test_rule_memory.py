@@ -1,0 +1,162 @@
+"""A rule set is kept as long as nothing that it depends on has changed."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from permitry.config import rule_memory as module
+from permitry.config.cache import RuleCache
+from permitry.config.origin import Origin
+from permitry.config.rule_memory import RuleMemory
+from permitry.config.ruleset import RuleSet
+from permitry.errors import ConfigError
+
+RULE = 'schema = 1\n[[rule]]\nid = "one"\neffect = "{}"\ntools = ["t"]\n'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a rule file."""
+    path = tmp_path / "rules.toml"
+    path.write_text(RULE.format("block"))
+    return path
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list of what was loaded."""
+    loads: list[str] = []
+    load = RuleCache.load
+
+    def counting(self: RuleCache, origins: list[Origin], tool: str | None = None) -> RuleSet:
+        loads.append(str(tool))
+        return load(self, origins, tool)
+
+    monkeypatch.setattr(RuleCache, "load", counting)
+    return loads
+
+
+def _age(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file be an old one: the clock is ahead."""
+    del path
+    monkeypatch.setattr(time, "time_ns", lambda: 2**62)
+
+
+def _effect(memory: RuleMemory, file: Path, tool: str | None = None) -> str:
+    return memory.load([Origin(str(file))], tool).rules[0].effect.name
+
+
+def test_it_is_loaded_once(file: Path, counted: list[str]) -> None:
+    """For the first time twice, so that its files were the same before and after."""
+    memory = RuleMemory()
+    first = memory.load([Origin(str(file))])
+    assert memory.load([Origin(str(file))]) is first
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_change_counts_at_once(file: Path, monkeypatch: pytest.MonkeyPatch, *, is_old: bool) -> None:
+    """Also one that leaves size and times as they were."""
+    if is_old:
+        _age(file, monkeypatch)
+    memory = RuleMemory()
+    assert _effect(memory, file) == "BLOCK"
+    status = file.stat()
+    file.write_text(RULE.format("allow"))
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert _effect(memory, file) == "ALLOW"
+
+
+def test_of_a_new_file_the_bytes_are_compared(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock may be too coarse to tell two versions apart."""
+    memory = RuleMemory()
+    assert _effect(memory, file) == "BLOCK"
+    now = time.time_ns()
+    monkeypatch.setattr(module, "_status", lambda _: (1, 2, 3, now, now))
+    monkeypatch.setattr("permitry.config.reload._status", lambda _: (1, 2, 3, now, now))
+    memory = RuleMemory()
+    assert _effect(memory, file) == "BLOCK"
+    file.write_text(RULE.format("allow"))
+    assert _effect(memory, file) == "ALLOW"
+
+
+def test_a_file_that_it_extends_counts(file: Path, tmp_path: Path) -> None:
+    """And so does one that a link leads to."""
+    other = tmp_path / "other.toml"
+    other.write_text(RULE.format("block"))
+    file.write_text('schema = 1\nextends = ["other.toml"]\n')
+    memory = RuleMemory()
+    assert _effect(memory, file) == "BLOCK"
+    other.write_text(RULE.format("confirm"))
+    assert _effect(memory, file) == "CONFIRM"
+    third = tmp_path / "third.toml"
+    third.write_text(RULE.format("allow"))
+    other.unlink()
+    other.symlink_to(third)
+    assert _effect(memory, file) == "ALLOW"
+
+
+def test_a_mistake_is_raised_each_time(file: Path) -> None:
+    """The rules before are no longer in force."""
+    memory = RuleMemory()
+    memory.load([Origin(str(file))])
+    file.write_text("schema = 7")
+    for _ in range(2):
+        with pytest.raises(ConfigError):
+            memory.load([Origin(str(file))])
+    file.unlink()
+    with pytest.raises(ConfigError):
+        memory.load([Origin(str(file))])
+
+
+def test_trust_tool_folder_and_environment_are_parts_of_the_question(
+    file: Path, counted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each asks for rules of its own."""
+    memory = RuleMemory()
+    memory.load([Origin(str(file))])
+    memory.load([Origin(str(file), is_trusted=False)])
+    memory.load([Origin(str(file), root=file.parent)])
+    memory.load([Origin(str(file))], "t")
+    monkeypatch.chdir(file.parent)
+    memory.load([Origin("rules.toml")])
+    monkeypatch.chdir("/")
+    with pytest.raises(ConfigError):
+        memory.load([Origin("rules.toml")])
+    monkeypatch.setenv("HOME", str(file.parent))
+    memory.load([Origin(str(file))])
+    assert len(counted) == 13
+
+
+def test_files_that_change_all_the_time_are_not_kept(file: Path, counted: list[str]) -> None:
+    """They are loaded again and again."""
+    memory = RuleMemory()
+    load = RuleCache.load
+
+    def changing(self: RuleCache, origins: list[Origin], tool: str | None = None) -> RuleSet:
+        rules = load(self, origins, tool)
+        file.write_text(f"{file.read_text()}#")
+        return rules
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RuleCache, "load", changing)
+        memory.load([Origin(str(file))])
+    before = len(counted)
+    memory.load([Origin(str(file))])
+    assert len(counted) == before + 2
+
+
+def test_the_ones_used_last_are_kept(file: Path, counted: list[str]) -> None:
+    """So that memory has a bound."""
+    memory = RuleMemory()
+    for number in range(64):
+        memory.load([Origin(str(file))], str(number))
+    memory.load([Origin(str(file))], "0")
+    memory.load([Origin(str(file))], "64")
+    before = len(counted)
+    memory.load([Origin(str(file))], "0")
+    assert len(counted) == before
+    memory.load([Origin(str(file))], "1")
+    assert len(counted) == before + 2
