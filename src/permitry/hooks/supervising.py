@@ -10,18 +10,19 @@ from collections.abc import Callable
 from permitry.errors import safe_str
 from permitry.hooks.host import Reply
 
-__all__ = ["DEADLINE", "supervised"]
+__all__ = ["DEADLINE", "LONGEST", "supervised"]
 
 DEADLINE = 20.0
 """So many seconds a decision may take; a host waits longer."""
 
-_LONGEST = 3600
+LONGEST = 3600
+"""The longest deadline, in seconds."""
 
 
 def supervised(work: Callable[[], Reply], fail: Callable[[str], Reply], seconds: float) -> Reply:
     """Return what `work` returns, or the reply of `fail` if it raises, dies, or takes longer than `seconds`."""
-    if not 0 < seconds <= _LONGEST:
-        return fail(f"a deadline is more than 0 seconds, and at most {_LONGEST}")
+    if not 0 < seconds <= LONGEST:
+        return fail(f"a deadline is more than 0 seconds, and at most {LONGEST}")
     # Where a host ignores this signal, so does its hook, and then a child leaves nothing to wait for.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     reading, writing = os.pipe()
