@@ -1,20 +1,24 @@
 """`permitry hook`: answer a coding agent that asks before it runs a tool, and put that into its settings."""
 
 import argparse
+import contextlib
 import functools
+import io
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from permitry.cli.inputs import add_rules_option
-from permitry.errors import CallError
+from permitry.errors import CallError, safe_str
 from permitry.hooks.answering import HOSTS, Options, answer, host_named
 from permitry.hooks.host import Reply
+from permitry.hooks.policies import Policies
+from permitry.hooks.request import LARGEST, HandedOverError, Request, limit
 from permitry.hooks.supervising import DEADLINE, supervised
 
 __all__ = ["configure"]
 
-_LARGEST = 8 * 1024 * 1024
 _WAIT = 60.0
 _LONGEST_WAIT = 1800
 
@@ -25,7 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name in HOSTS:
         parser = commands.add_parser(name, allow_abbrev=False, help=f"answer {name}")
         _add_options(parser)
+        parser.add_argument("--start-resident", action="store_true", help="then start the resident, for later calls")
         parser.set_defaults(execute=execute, host=name)
+    parser = commands.add_parser("resident", allow_abbrev=False, help="answer the hooks of this user, until none come")
+    parser.set_defaults(execute=_reside)
     for name, summary in (("install", "put the hook into the settings of a host"), ("uninstall", "take it out again")):
         parser = commands.add_parser(name, allow_abbrev=False, help=summary)
         parser.add_argument("host", choices=HOSTS, metavar="HOST", help=", ".join(HOSTS))
@@ -59,25 +66,78 @@ def _seconds(text: str) -> float:
 
 def execute(options: argparse.Namespace) -> int:
     """Read the payload from standard input, and print the reply."""
-    host = host_named(options.host)
-
-    def fail(problem: str) -> Reply:
-        return host.fail(f"permitry could not decide about this call, so it did not run: {problem}")
-
     own = Options(options.rules, options.grant, options.record, options.ask)
     work = functools.partial(_answered, options.host, own)
-    longest = host.settings.longest
-    is_late = _total(options) > longest
-    reply = (
-        fail(f"a hook of this host may take {longest:g} seconds")
-        if is_late
-        else supervised(work, fail, _total(options))
-    )
+    reply = _too_long(options) or supervised(work, _fail(options), _total(options))
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:
         print(reply.out)
+    if options.start_resident:
+        from permitry.hooks.resident import start  # seldom needed
+
+        # The call is answered, whatever becomes of the next ones.
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            start()
     return reply.code
+
+
+def _fail(options: argparse.Namespace) -> Callable[[str], Reply]:
+    """Return what makes the reply that blocks a call for some problem."""
+    host = host_named(options.host)
+    return lambda problem: host.fail(f"permitry could not decide about this call, so it did not run: {problem}")
+
+
+def _too_long(options: argparse.Namespace) -> Reply | None:
+    """Return the reply where the host would not wait for the decision."""
+    longest = host_named(options.host).settings.longest
+    return _fail(options)(f"a hook of this host may take {longest:g} seconds") if _total(options) > longest else None
+
+
+def _reside(_: argparse.Namespace) -> int:
+    from permitry.config.rule_memory import RuleMemory  # a hook that answers needs neither
+    from permitry.hooks.resident import Resident, place
+
+    Resident(place(), functools.partial(respond, Policies(RuleMemory()))).run()
+    return 0
+
+
+def respond(policies: Policies, request: Request) -> Reply:
+    """Return the reply to a request, as the hook in process gives it.
+
+    Raises: `HandedOverError` when another process waits for a human.
+    """
+    options = _parsed(request.words)
+    if isinstance(options, str):
+        return Reply(err=options, code=2)
+    fail, total = _fail(options), _total(options)
+
+    def wait() -> None:
+        request.hand_over(total)
+
+    own = Options(options.rules, options.grant, options.record, options.ask, request.process, policies, wait)
+    try:
+        limit(total)
+        environ = {**os.environ, "PWD": str(Path.cwd())}
+        return _too_long(options) or answer(options.host, request.payload, own, environ)
+    except HandedOverError:
+        raise
+    except BaseException as error:  # noqa: BLE001 -- whatever happens, the call is blocked
+        return fail(f"{type(error).__name__}: {safe_str(error)}")
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(words: tuple[str, ...]) -> argparse.Namespace | str:
+    """Return the options in the words of a client, or what is wrong with them."""
+    parser, said = argparse.ArgumentParser(prog="permitry hook", allow_abbrev=False), io.StringIO()
+    configure(parser)
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            options = parser.parse_args(words)
+    except SystemExit:
+        return said.getvalue().strip()
+    return options if options.execute is execute else "the resident answers hosts, and nothing else"
 
 
 def _total(options: argparse.Namespace) -> float:
@@ -92,7 +152,7 @@ def _change_settings(options: argparse.Namespace) -> int:
 
 
 def _answered(name: str, options: Options) -> Reply:
-    data = sys.stdin.buffer.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise CallError(f"the payload is larger than {_LARGEST} bytes")
+    data = sys.stdin.buffer.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise CallError(f"the payload is larger than {LARGEST} bytes")
     return answer(name, data, options, {**os.environ, "PWD": str(Path.cwd())})

@@ -1,0 +1,442 @@
+"""The resident: as strict as the hook in process, whatever happens to it, and there only as long as it is needed."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import attrs
+import pytest
+from tests.unit.hooks.payloads import command
+
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.hooks import client
+from permitry.hooks.resident import place
+from permitry.hooks.waiting import Questions
+
+CLIENT = client.__file__
+MAIN = """
+import functools, os, sys, time
+from permitry.cli.hook import respond
+from permitry.config.rule_memory import RuleMemory
+from permitry.hooks.policies import Policies
+import permitry.hooks.resident as resident
+import permitry.guard as guard
+check = guard.Guard.check
+def broken(self, call, *rest, **named):
+    text = str(call.to_dict())
+    if "CRASH" in text: raise ZeroDivisionError
+    if "DIE" in text: os.abort()
+    if "SLOW" in text: time.sleep(60)
+    return check(self, call, *rest, **named)
+guard.Guard.check = broken
+CODE
+resident.Resident(resident.place(), functools.partial(respond, Policies(RuleMemory())), idle=IDLE, period=0.2).run()
+"""
+RULE = """\
+schema = 1
+[[rule]]
+id = "own-rule"
+effect = "{effect}"
+when.command = "touch x"
+message = "OWN RULE"
+"""
+
+
+@attrs.frozen
+class Home:
+    """A user with a resident, or without one."""
+
+    folder: Path
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What the installed command sets, and a path."""
+        below = {"CONFIG": ".config", "STATE": ".local/state", "CACHE": ".cache"}
+        xdg = {f"XDG_{name}_HOME": str(self.folder / path) for name, path in below.items()}
+        return {"HOME": str(self.folder), "PATH": os.environ["PATH"], **xdg}
+
+    @property
+    def place(self) -> Path:
+        """Where the socket is."""
+        return self.folder / ".local/state/permitry/resident" / place().name
+
+    @property
+    def rules(self) -> Path:
+        """The rule file of the user."""
+        path = self.folder / ".config/permitry/rules.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    @contextlib.contextmanager
+    def resident(self, *, idle: float = 60, code: str = "") -> Iterator["subprocess.Popen[bytes]"]:
+        """Run a resident, broken for some commands; nothing of it is left afterwards."""
+        text = MAIN.replace("IDLE", str(idle)).replace("CODE", code)
+        words = [sys.executable, "-I", "-c", text]
+        with subprocess.Popen(words, env=self.environ, cwd="/", stdin=subprocess.DEVNULL) as process:
+            try:
+                self.wait(lambda: len(workers(process.pid)) == 2)
+                yield process
+            finally:
+                process.terminate()
+                process.wait(20)
+                self.wait(lambda: not workers(process.pid))
+
+    @staticmethod
+    def wait(until: Callable[[], object]) -> None:
+        """Wait until something is the case."""
+        end = time.monotonic() + 20
+        while not until() and time.monotonic() < end:
+            time.sleep(0.02)
+        assert until()
+
+    def words(self, *options: str, seconds: float = 20) -> list[str]:
+        """Return the words of the client; in process, it would only say so."""
+        told = ["/bin/sh", "-c", "echo IN PROCESS; exit 2", "hook", "claude-code", *options]
+        return [sys.executable, "-I", "-S", CLIENT, str(self.place), str(seconds), *told]
+
+    def call(
+        self,
+        text: str,
+        *options: str,
+        seconds: float = 20,
+        session: str = "s1",
+        environ: Mapping[str, str] | None = None,
+    ) -> "subprocess.CompletedProcess[str]":
+        """Return what the client says about a command."""
+        payload = json.dumps({**command("claude-code", text), "cwd": str(self.folder), "session_id": session})
+        return subprocess.run(
+            self.words(*options, seconds=seconds),
+            input=payload,
+            capture_output=True,
+            text=True,
+            env=environ or self.environ,
+            cwd=self.folder,
+            check=False,
+        )
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """Return a home folder whose name is short enough for a socket."""
+    return Home(tmp_path_factory.mktemp("r"))
+
+
+def workers(process: int) -> list[int]:
+    """Return the processes below one."""
+    try:
+        text = Path(f"/proc/{process}/task/{process}/children").read_text()
+    except OSError:
+        return []
+    return [int(each) for each in text.split()]
+
+
+def is_denied(done: "subprocess.CompletedProcess[str]", why: str = "") -> bool:
+    """Return whether the host is answered that a call must not run."""
+    return done.returncode == 0 and '"deny"' in done.stdout and why in done.stdout
+
+
+def is_silent(done: "subprocess.CompletedProcess[str]") -> bool:
+    """Return whether the host goes its own way."""
+    return (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def is_blocked(done: "subprocess.CompletedProcess[str]", why: str = "") -> bool:
+    """Return whether the call is blocked without a document."""
+    return (done.returncode, done.stdout) == (2, "") and why in done.stderr
+
+
+def is_in_process(done: "subprocess.CompletedProcess[str]") -> bool:
+    """Return whether the resident was left out."""
+    return (done.returncode, done.stdout) == (2, "IN PROCESS\n")
+
+
+def test_it_answers_as_the_hook_in_process(home: Home) -> None:
+    """Silence, refusals, options, garbage."""
+    with home.resident():
+        assert is_silent(home.call("make"))
+        assert is_denied(home.call("git push"), "Publishing")
+        assert is_blocked(home.call("make", "--no-such-option"), "--no-such-option")
+        assert is_blocked(home.call("make", "--rules", "nowhere.toml"), "nowhere.toml")
+        assert is_blocked(home.call("make", "--deadline", "0"), "a deadline is more than 0")
+        assert is_blocked(home.call("make", "--deadline", "nan"), "a deadline is more than 0")
+        done = subprocess.run(
+            home.words(), input="what?", capture_output=True, text=True, env=home.environ, check=False
+        )
+        assert is_blocked(done, "not valid JSON")
+    assert "git push" in (home.folder / ".local/state/permitry/audit.jsonl").read_text()
+
+
+def test_it_answers_hosts_and_nothing_else(home: Home) -> None:
+    """It changes no settings."""
+    words = home.words()
+    words[words.index("claude-code")] = "install"
+    with home.resident():
+        done = subprocess.run([*words, "codex"], input=b"{}", capture_output=True, env=home.environ, check=False)
+    assert done.returncode == 2
+    assert not (home.folder / ".codex").exists()
+
+
+def test_a_rule_file_counts_as_soon_as_it_is_written(home: Home) -> None:
+    """Also when size and times stay the same, and for a layer that is new, or gone."""
+    with home.resident():
+        assert is_silent(home.call("touch x"))
+        home.rules.write_text(RULE.format(effect="block"))
+        assert is_denied(home.call("touch x"), "OWN RULE")
+        home.rules.write_text(RULE.format(effect="allow"))
+        assert is_silent(home.call("touch x"))
+        before = home.rules.stat()
+        home.rules.write_text(RULE.format(effect="block"))
+        os.utime(home.rules, ns=(before.st_atime_ns, before.st_mtime_ns))
+        for _ in range(3):
+            assert is_denied(home.call("touch x"), "OWN RULE")
+        project = home.folder / ".permitry/rules.toml"
+        project.parent.mkdir()
+        project.write_text(RULE.format(effect="block").replace("touch x", "touch y").replace("own-", "project-"))
+        assert is_denied(home.call("touch y"), "OWN RULE")
+        home.rules.write_text("schema = 7")
+        assert is_blocked(home.call("touch y"), "schema")
+        home.rules.unlink()
+        assert is_silent(home.call("touch x"))
+
+
+def test_folder_and_environment_are_those_of_the_client(home: Home, tmp_path: Path) -> None:
+    """Not those of the resident, nor of the call before."""
+    other = Home(tmp_path / "o")
+    other.rules.write_text(RULE.format(effect="block"))
+    (tmp_path / "o/here.toml").write_text(RULE.format(effect="block").replace("OWN RULE", "HERE"))
+    with home.resident():
+        assert is_silent(home.call("touch x"))
+        assert is_denied(home.call("touch x", environ=other.environ), "OWN RULE")
+        assert is_silent(home.call("touch x"))
+        payload = json.dumps(command("claude-code", "touch x"))
+        done = subprocess.run(
+            home.words("--rules", "here.toml"),
+            input=payload, capture_output=True, text=True, env=home.environ, cwd=other.folder, check=False,
+        )  # fmt: skip
+        assert is_denied(done, "HERE")
+        assert is_blocked(home.call("touch x", "--rules", "here.toml"), "here.toml")
+
+
+def test_a_call_that_goes_wrong_fails_no_other(home: Home) -> None:
+    """A rule that raises, one that ends the process, one that takes too long; others are answered meanwhile."""
+    with home.resident() as process:
+        assert is_silent(home.call("make"))
+        assert is_blocked(home.call("echo CRASH"), "ZeroDivisionError")
+        assert is_blocked(home.call("echo DIE"), "did not answer")
+        assert is_silent(home.call("make"))
+        before = workers(process.pid)
+        with ThreadPoolExecutor() as pool:
+            slow = pool.submit(home.call, "echo SLOW", "--deadline", "1")
+            begun = time.monotonic()
+            assert all(is_silent(home.call("make")) for _ in range(3))
+            assert is_blocked(slow.result(), "did not answer")
+        assert time.monotonic() - begun < 10
+        home.wait(lambda: len(workers(process.pid)) == len(before) and workers(process.pid) != before)
+
+
+def test_twelve_at_once_are_all_answered(home: Home) -> None:
+    """Each its own call."""
+    with home.resident():
+        home.call("make")
+        both = [f"touch {number}" if number % 2 else f"git push {number}" for number in range(12)]
+        with ThreadPoolExecutor(12) as pool:
+            said = list(pool.map(home.call, both))
+        assert [is_denied(done) for done in said] == ["push" in text for text in both]
+        assert [is_silent(done) for done in said] == ["push" not in text for text in both]
+
+
+def _taken(home: Home) -> socket.socket:
+    """Return a line that the resident has taken, and that says nothing."""
+    line = socket.socket(socket.AF_UNIX)
+    line.settimeout(10)
+    line.connect(str(home.place))
+    assert line.recv(1) == b"+"
+    return line
+
+
+def test_a_worker_that_is_killed_blocks_the_call_that_it_had_taken(home: Home) -> None:
+    """`kill -9` between accept and reply; the next call is answered."""
+    with home.resident() as process, ThreadPoolExecutor() as pool:
+        for _ in range(3):
+            slow = pool.submit(home.call, "echo SLOW")
+            time.sleep(0.5)
+            for worker in workers(process.pid):
+                os.kill(worker, signal.SIGKILL)
+            assert is_blocked(slow.result(), "did not answer")
+            assert is_silent(home.call("make"))
+
+
+def test_a_resident_that_is_killed_leaves_calls_to_the_hook_in_process(home: Home) -> None:
+    """No worker is left, and another resident can take the place."""
+    with home.resident() as process:
+        below = workers(process.pid)
+        assert below
+        process.kill()
+        process.wait(10)
+        home.wait(lambda: not any(Path(f"/proc/{each}/exe").exists() for each in below))
+        assert is_in_process(home.call("make"))
+    assert home.place.exists()
+    home.place.unlink()
+    with home.resident():
+        assert is_silent(home.call("make"))
+
+
+def test_clients_that_say_nothing_leave_others_to_the_hook_in_process(home: Home) -> None:
+    """Nor do those that send a byte now and then; then they are dropped, and calls are answered again."""
+    code = "import permitry.hooks.request as r; r.PATIENCE = 3"
+    with home.resident(code=code), _taken(home) as first, _taken(home) as second:
+        assert is_in_process(home.call("make"))
+        end = time.monotonic() + 10
+        with contextlib.suppress(OSError):
+            while time.monotonic() < end:
+                first.sendall(b"x")
+                time.sleep(0.1)
+        assert time.monotonic() < end - 4
+        assert second.recv(1) == b""
+        assert is_silent(home.call("make"))
+
+
+@pytest.mark.parametrize("head", [(9 << 20, 0), (0, 9 << 20), (2**63, 2**63), (3, 3)])
+def test_a_request_that_cannot_be_read_is_not_answered(home: Home, head: tuple[int, int]) -> None:
+    """Too large, or no text where one must be."""
+    with home.resident():
+        with _taken(home) as line:
+            line.sendall(bytes(32) + b"".join(each.to_bytes(8, "big") for each in head))
+            said = b""
+            with contextlib.suppress(OSError):
+                line.sendall(b"abcdef")
+                said = line.recv(1)
+            assert said == b""
+        assert is_silent(home.call("make"))
+
+
+def test_there_is_one_resident(home: Home) -> None:
+    """A second one ends at once, and leaves the first as it is."""
+    with home.resident() as process:
+        key = home.place.with_name(f"{home.place.name}.key")
+        before = key.read_bytes()
+        words = [sys.executable, "-I", "-m", "permitry", "hook", "resident"]
+        assert subprocess.run(words, env=home.environ, timeout=20, check=False).returncode == 0
+        assert key.read_bytes() == before
+        assert process.poll() is None
+        assert is_silent(home.call("make"))
+
+
+def test_it_ends_when_no_one_calls(home: Home) -> None:
+    """And leaves no socket."""
+    with home.resident(idle=1) as process:
+        assert is_silent(home.call("make"))
+        assert process.wait(20) == 0
+        assert not home.place.exists()
+        assert is_in_process(home.call("make"))
+
+
+def test_it_ends_when_permitry_changes(home: Home, tmp_path: Path) -> None:
+    """The very next call is decided by the new files."""
+    code = f"""
+from pathlib import Path
+resident._PACKAGE = Path({str(tmp_path)!r})
+resident.place = lambda: Path({str(home.place)!r})
+"""
+    (tmp_path / "a.py").write_text("1")
+    with home.resident(code=code) as process:
+        assert is_silent(home.call("make"))
+        (tmp_path / "a.py").write_text("2")
+        assert is_in_process(home.call("make"))
+        assert process.wait(20) == 0
+
+
+def test_it_ends_when_its_place_is_taken(home: Home) -> None:
+    """By another socket, or by nothing."""
+    with home.resident() as process:
+        home.place.unlink()
+        home.place.touch()
+        assert process.wait(20) == 0
+    assert home.place.exists()
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o711, 0o770])
+def test_it_does_not_start_in_a_folder_that_others_can_enter(home: Home, mode: int) -> None:
+    """Then hooks stay processes of their own."""
+    home.place.parent.mkdir(parents=True)
+    home.place.parent.chmod(mode)
+    words = [sys.executable, "-I", "-m", "permitry", "hook", "resident"]
+    assert subprocess.run(words, env=home.environ, timeout=20, check=False).returncode == 0
+    assert not home.place.exists()
+
+
+def test_a_path_that_is_too_long_for_a_socket_has_no_resident(tmp_path: Path) -> None:
+    """Nothing is made there."""
+    home = Home(tmp_path / ("x" * 100))
+    home.folder.mkdir()
+    words = [sys.executable, "-I", "-m", "permitry", "hook", "resident"]
+    assert subprocess.run(words, env=home.environ, timeout=20, check=False).returncode == 0
+    assert not home.place.exists()
+    assert is_in_process(home.call("make"))
+
+
+def test_what_it_makes_is_for_its_user_alone(home: Home) -> None:
+    """The folder, the socket, the key and the lock."""
+    with home.resident():
+        assert home.place.parent.stat().st_mode & 0o777 == 0o700
+        assert {each.stat().st_mode & 0o777 for each in home.place.parent.iterdir()} == {0o600}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+def test_another_user_is_not_answered(home: Home) -> None:
+    """Even where folder and socket let in anyone."""
+    text = f"import socket; s = socket.socket(socket.AF_UNIX); s.connect({str(home.place)!r}); print(s.recv(1))"
+    with home.resident():
+        for each in (home.place, *home.place.parents[:-2]):
+            each.chmod(0o777)
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", text], capture_output=True, text=True, user=65534, group=65534, check=False
+        )
+        assert done.stdout == "b''\n", done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can leave its mount namespace here")
+def test_a_client_for_which_paths_lead_elsewhere_is_not_answered(home: Home) -> None:
+    """In another mount namespace, or below another root."""
+    with home.resident():
+        words = ["unshare", "--mount", *home.words()]
+        done = subprocess.run(words, input="{}", capture_output=True, text=True, env=home.environ, check=False)
+        assert is_in_process(done), done.stderr
+
+
+def test_a_human_is_waited_for_by_a_process_of_its_own(home: Home) -> None:
+    """Others are answered meanwhile, and the answer counts."""
+    home.rules.write_text(RULE.format(effect="confirm"))
+    questions = Questions(home.folder / ".local/state/permitry/questions")
+    with home.resident(), ThreadPoolExecutor() as pool:
+        running = [
+            pool.submit(home.call, "touch x", "--ask", "wait=20", seconds=30, session=f"s{number}")
+            for number in range(3)
+        ]
+        home.wait(lambda: len(questions.names()) == 3)
+        assert is_silent(home.call("make"))
+        for question in [questions.find(name) for name in questions.names()]:
+            assert question is not None
+            # The processes above the client, so that none of the agent's own can answer.
+            assert question.above[0] == os.getpid()
+            questions.answer(question, ToolConfirmationResponse(question.session != "s2"))
+        said = [each.result() for each in running]
+        assert ["allow" in done.stdout for done in said] == [True, True, False]
+        assert is_denied(said[2])
+
+
+def test_a_budget_holds_whoever_answers(home: Home) -> None:
+    """What a session has done is kept where all find it."""
+    head = 'schema = 1\n[[rule]]\nid = "twice"\neffect = "block"\nwhen.command = "touch *"\n'
+    home.rules.write_text(f"{head}budget = {{ calls = 2 }}\n")
+    with home.resident():
+        assert [is_silent(home.call(f"touch {each}")) for each in range(4)] == [True, True, False, False]
+        assert is_silent(home.call("touch 9", session="s2"))
