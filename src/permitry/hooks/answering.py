@@ -164,7 +164,11 @@ def _decided(
 def _own_tools(host: Host, event: Event) -> Container[str]:
     """Return the names of the tools that the host itself has."""
     # Only the names: to load the set as rules would take as long as all the rest.
-    text = shipped_path(host.shipped(event)[1]).read_text(encoding="utf-8")
+    return _tools_in(shipped_path(host.shipped(event)[1]).read_text(encoding="utf-8"))
+
+
+@functools.lru_cache(maxsize=len(HOSTS))
+def _tools_in(text: str) -> frozenset[str]:
     return frozenset(tomllib.loads(text)["tool"])
 
 
