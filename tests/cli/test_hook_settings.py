@@ -2,9 +2,11 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
+from tests.unit.hooks.payloads import command
 
 from permitry.cli.main import main
 
@@ -104,6 +106,36 @@ def test_the_installed_program_of_cline_always_answers(home: Path) -> None:
     script.write_text(script.read_text().replace("-m permitry", "-m nowhere"))
     done = subprocess.run([str(script)], input="{}", capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["cancel"] is True
+
+
+def test_the_first_installed_hook_starts_the_resident_for_the_next(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each blocks what the rules block; the second one needs no other process."""
+    home = tmp_path_factory.mktemp("h")
+    monkeypatch.setenv("HOME", str(home))
+    assert main(["hook", "install", "codex", "--deadline", "30"]) == 0
+    hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
+    line = hooks["PreToolUse"][0]["hooks"][0]["command"]
+    payload = json.dumps(command("codex", "git push"))
+
+    def said(line: str) -> tuple[int, str, str]:
+        done = subprocess.run(["/bin/sh", "-c", line], input=payload, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    first = said(line)
+    assert (first[0], first[2]) == (0, "")
+    assert "Publishing" in first[1]
+    end = time.monotonic() + 30
+    alone = line.replace("-m permitry", "-m nowhere")
+    while said(alone) != first and time.monotonic() < end:
+        time.sleep(0.1)
+    assert said(alone) == first
+    # It ends without its socket, and then nothing answers.
+    for each in (home / ".local/state/permitry/resident").iterdir():
+        if each.is_socket():
+            each.unlink()
+    assert said(alone)[0] == 2
 
 
 def test_a_hook_takes_no_longer_than_its_host_waits(home: Path, capsys: Out) -> None:

@@ -17,6 +17,8 @@ from permitry.hooks.install import change, hook_command
 
 __all__ = ["change_settings"]
 
+_SPARE = 2
+
 _CLAUDE = (2, 1, 295)
 """The first version of Claude Code that can block a call whose hook has crashed."""
 
@@ -31,9 +33,9 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     path = Path.cwd() / settings.project if options.project else Path.home() / settings.user
     command = None
     if options.is_install:
-        command = hook_command(options.host, _options(options))
+        command = hook_command(options.host, _options(options), seconds + _SPARE)
         _check(options.host, command)
-    # The hook is to be the first to give up.
+    # The hook is to be the first to give up, then its client.
     made = change(guarded, path, command, math.ceil(seconds) + settings.spare)
     lines = list(made.diff())
     print("\n".join(lines) if lines else f"nothing to change in {path}")
@@ -60,7 +62,8 @@ def _options(options: argparse.Namespace) -> list[str]:
 
 def _check(host: str, command: list[str]) -> None:
     """Raise `PermitryError` where the hook could not be started, or where the host would not wait for it."""
-    start = [*command[: command.index("hook")], "--version"]
+    at = command.index("hook")
+    start = [*command[at - 4 : at], "--version"]
     if subprocess.run(start, cwd="/", capture_output=True, check=False).returncode != 0:  # noqa: S603 -- our own program
         raise PermitryError("permitry cannot be started as `python -I -m permitry`; install it in an environment")
     program = shutil.which("claude")

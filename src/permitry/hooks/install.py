@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from permitry.core.json_values import strict_decoder
 from permitry.errors import CallError, PermitryError
 from permitry.files import replace_file
 from permitry.hooks.host import Host
+from permitry.hooks.resident import LONGEST_PATH, place
 
 __all__ = ["Change", "change", "hook_command"]
 
@@ -26,6 +28,10 @@ _OUR_WORDS = ("-I", "-m", "permitry", "hook")
 # A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
 _OR_BLOCK = " || exit 2"
 _ENV = "/usr/bin/env"
+_CLIENT = Path(__file__).with_name("client.py")
+_CLIENT_NAME = "/permitry/hooks/client.py"
+_CLIENT_FLAGS = ["-I", "-S"]
+_BLOCKED = 2
 _FIXED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 _NO_FILE = ""
 
@@ -61,14 +67,30 @@ class Change:
         replace_file(path, self.after.encode(), mode=0o755 if self.is_program else mode)
 
 
-def hook_command(host: str, options: Sequence[str] = ()) -> list[str]:
+def hook_command(host: str, options: Sequence[str] = (), seconds: float | None = None) -> list[str]:
     """Return the words that run the hook of a host, wherever it is started and whatever the environment says.
 
     Some hosts take variables from a project, which must not say where the user's rules, answers and trust are kept.
+    With `seconds` they ask the resident first, where there can be one, and wait for it no longer than that.
     """
     folders = (Path.home(), *(folder.parent for folder in (user_config(), user_state(), user_cache())))
     fixed = [f"{name}={folder.absolute()}" for name, folder in zip(_FIXED, folders, strict=True)]
-    return [_ENV, *fixed, sys.executable, *_OUR_WORDS, host, *options]
+    asking = [] if seconds is None else _client(seconds)
+    return [_ENV, *fixed, *asking, sys.executable, *_OUR_WORDS, host, *options]
+
+
+def _client(seconds: float) -> list[str]:
+    """Return the words that ask the resident; none where there can be no resident, or no Python to ask it with."""
+    # That of a virtual environment takes longer to start.
+    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+    start = [str(python), *_CLIENT_FLAGS, str(_CLIENT)]
+    try:
+        # Without any words, it blocks.
+        works = subprocess.run(start, cwd="/", capture_output=True, check=False).returncode == _BLOCKED  # noqa: S603 -- our own program
+    except OSError:
+        works = False
+    is_possible = works and sys.platform == "linux" and len(os.fsencode(place())) <= LONGEST_PATH
+    return [*start, str(place()), f"{seconds:g}"] if is_possible else []
 
 
 def change(host: Host, path: Path, command: Sequence[str] | None, seconds: int = 30) -> Change:
@@ -158,8 +180,12 @@ def _is_our_command(text: str, host: str) -> bool:
     is_fixed = [word.partition("=")[0] for word in words[:at]] == [_ENV, *_FIXED]
     # Written by a shell's rules in another way, there is more in it than one program.
     is_one = line != text and shlex.join(words) == line
+    rest = words[at:]
+    # The client has five words after its Python.
+    if rest[1:3] == _CLIENT_FLAGS and rest[3:4] and rest[3].endswith(_CLIENT_NAME):
+        rest = rest[6:]
     # After them, the Python.
-    return is_one and is_fixed and words[at + 1 :][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]
+    return is_one and is_fixed and rest[1:][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]
 
 
 def _check_switches(switches: Iterable[tuple[str, object]], path: Path, data: object) -> None:

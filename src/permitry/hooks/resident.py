@@ -26,14 +26,15 @@ from permitry.files import opened, replace_file
 from permitry.hooks.host import Reply
 from permitry.hooks.request import PATIENCE, HandedOverError, Request, limit, process_of, received, sealed
 
-__all__ = ["Resident", "place", "start"]
+__all__ = ["LONGEST_PATH", "Resident", "place", "start"]
 
 _IDLE = 600.0
 _WORKERS = 2
 _MOST_CALLS = 2_000
 _KEY = 32
 _STREAMS = (0, 1, 2)
-_LONGEST_PATH = 107
+LONGEST_PATH = 107
+"""The most bytes that the name of a socket may have on Linux."""
 _WORDS = ("-I", "-m", "permitry", "hook", "resident")
 _PASSED = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
@@ -106,7 +107,7 @@ class Resident:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.lstat()
         is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
-        if not is_own or len(os.fsencode(self.path)) > _LONGEST_PATH:
+        if not is_own or len(os.fsencode(self.path)) > LONGEST_PATH:
             # Then every hook decides in its own process.
             return
         with opened(f"{self.path}.lock", _LOCK) as lock:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from permitry.errors import PermitryError
+from permitry.hooks import client
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Settings
 from permitry.hooks.install import Change, change, hook_command
+from permitry.hooks.resident import place
 
 every_host = pytest.mark.parametrize("host", HOSTS)
 FIXED = [f"{name}=/home/ann/{name}" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")]
@@ -126,6 +128,37 @@ def test_the_command_is_found_from_anywhere() -> None:
     assert Path(sys.executable).is_absolute()
 
 
+def test_the_resident_is_asked_first_where_there_can_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a Python that starts fast; the hook in process is what it runs otherwise."""
+    command = hook_command("codex", ["--grant"], 22.5)
+    python, *rest = command[5:]
+    assert Path(python).parent == Path(sys.base_prefix, "bin")
+    assert rest[:4] == ["-I", "-S", client.__file__, str(place())]
+    assert rest[4:] == ["22.5", *hook_command("codex", ["--grant"])[5:]]
+    monkeypatch.setenv("XDG_STATE_HOME", "/" + "x" * 100)
+    assert hook_command("codex", [], 20)[5:] == hook_command("codex")[5:]
+    monkeypatch.undo()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / Path(python).name).symlink_to("/bin/false")
+    for prefix in ("/nowhere", tmp_path):
+        monkeypatch.setattr("sys.base_prefix", str(prefix))
+        assert hook_command("codex", [], 20) == hook_command("codex")
+
+
+@every_host
+def test_one_kind_of_command_takes_the_place_of_the_other(host: str, tmp_path: Path) -> None:
+    """So that there is one hook, and none after it is taken out."""
+    path = tmp_path / "settings"
+    kinds = [hook_command(host, ["--grant"], 20), hook_command(host)]
+    assert kinds[0] != kinds[1]
+    for command in (*kinds, *kinds):
+        change(host_named(host), path, command).carry_out()
+        assert path.read_text().count("/usr/bin/env") == len(host_named(host).settings.entries("x", 1) or [1])
+        assert ("client.py" in path.read_text()) is (command is kinds[0])
+    _removal(host, path).carry_out()
+    assert not path.exists()
+
+
 def test_the_environment_of_a_project_moves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gemini CLI passes on what `.env` says, Claude Code what the settings of the project say."""
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
@@ -208,6 +241,8 @@ def test_other_values_of_these_switches_are_fine(settings: object, tmp_path: Pat
         "/usr/bin/env python -I -m permitry hook claude-code || exit 2",
         f"/usr/bin/env {shlex.join(FIXED)} /opt/python -I -m permitry hook codex || exit 2",
         f"/usr/bin/env {shlex.join(FIXED)} log python -I -m permitry hook claude-code || exit 2",
+        f"/usr/bin/env {shlex.join(FIXED)} python -I -S",
+        f"/usr/bin/env {shlex.join(FIXED)} python -I -S x.py s 1 python -I -m permitry hook claude-code || exit 2",
         f"/usr/bin/env {shlex.join(FIXED)} A=1 python -I -m permitry hook claude-code || exit 2",
     ],
 )
