@@ -72,6 +72,8 @@ TARGETS = (
     Target("`import permitry`, times bare Python", "import-ratio", 4, "x"),
     Target("`permitry check` of one call, times bare Python", "check-ratio", 4, "x"),
     Target("`permitry check` of a shell command, times bare Python", "check-shell-ratio", 5, "x"),
+    Target("a hook answered by the resident, times bare Python", "hook-ratio", 1.5, "x"),
+    Target("12 hooks at once", "hook-at-once", 2, " s"),
 )
 
 

@@ -66,6 +66,7 @@ def test_decisions_are_measured_next_to_every_engine_that_is_here() -> None:
         ("filtering", "## Filtering the list of tools"),
         ("text-calls", "## Calls in a model's text"),
         ("start-up", "## Start-up"),
+        ("hook", "## Hooks"),
         ("growth", "## What a long session costs"),
     ],
 )
