@@ -97,7 +97,8 @@ def _too_long(options: argparse.Namespace) -> Reply | None:
 
 def _reside(_: argparse.Namespace) -> int:
     from permitry.config.rule_memory import RuleMemory  # a hook that answers needs neither
-    from permitry.hooks.resident import Resident, place
+    from permitry.hooks.places import place
+    from permitry.hooks.resident import Resident
 
     Resident(place(), functools.partial(respond, Policies(RuleMemory()))).run()
     return 0

@@ -29,7 +29,7 @@ from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import remembered
-from permitry.hooks.own_files import own_files_rule
+from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
 from permitry.hooks.waiting import Question, Questions, ancestors
 from permitry.outcome import Ask, Permit, Refusal, Silence
@@ -128,7 +128,7 @@ def _decided(
         loaded = load(origins)
     folders = host_named(event.names or host.name).folders if is_own else None
     spec, arguments = _in_folder(loaded, name, event, folders)
-    policy = options.policies.policy(loaded, own_files_rule(), name, spec)
+    policy = options.policies.policy(loaded, own_rules(), name, spec)
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
     session.switch_mode(event.mode)
     recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")

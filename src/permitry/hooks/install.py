@@ -19,7 +19,7 @@ from permitry.core.json_values import strict_decoder
 from permitry.errors import CallError, PermitryError
 from permitry.files import replace_file
 from permitry.hooks.host import Host
-from permitry.hooks.resident import LONGEST_PATH, place
+from permitry.hooks.places import LONGEST_PATH, base_python, place
 
 __all__ = ["Change", "change", "hook_command"]
 
@@ -81,9 +81,7 @@ def hook_command(host: str, options: Sequence[str] = (), seconds: float | None =
 
 def _client(seconds: float) -> list[str]:
     """Return the words that ask the resident; none where there can be no resident, or no Python to ask it with."""
-    # That of a virtual environment takes longer to start.
-    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
-    start = [str(python), *_CLIENT_FLAGS, str(_CLIENT)]
+    start = [str(base_python()), *_CLIENT_FLAGS, str(_CLIENT)]
     try:
         # Without any words, it blocks.
         works = subprocess.run(start, cwd="/", capture_output=True, check=False).returncode == _BLOCKED  # noqa: S603 -- our own program

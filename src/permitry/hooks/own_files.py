@@ -1,4 +1,4 @@
-"""The rule that keeps agents away from what the hook itself runs: permitry, its packages, their Python, its state."""
+"""The rules that keep agents away from what the hook itself runs: permitry, its packages, their Python, its state."""
 
 import functools
 import os
@@ -14,20 +14,23 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.conditions import scope_of
 from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.decision import Verdict
+from permitry.hooks.places import base_python, place
 from permitry.rules.configured import ConfiguredRule
 
-__all__ = ["own_files_rule"]
+__all__ = ["own_rules"]
 
 
-def own_files_rule() -> ConfiguredRule:
-    """Return the rule; where these files are depends on the installation, so that it is in no rule file."""
+def own_rules() -> tuple[ConfiguredRule, ...]:
+    """Return the rules; where these files are depends on the installation, so that they are in no rule file."""
+    links = ("".join(map(_escaped, str(link))) for link in sorted(_links(_places())))
+    return _rule((*_patterns(_places()), *links)), _rule_of_resident(tuple(_patterns([place().parent])))
+
+
+def _patterns(places: Iterable[Path]) -> Iterator[str]:
+    """Yield the patterns of files and folders, as they are named and with links followed."""
     # A pattern may not hold `..`; the real path never does.
-    forms = {
-        form for place in _places() for form in (str(place), os.path.realpath(place)) if ".." not in Path(form).parts
-    }
-    paths = [f"{''.join(map(_escaped, form))}{end}" for form in sorted(forms) for end in ("", "/**")]
-    paths += ["".join(map(_escaped, str(link))) for link in sorted(_links(_places()))]
-    return _rule(tuple(paths))
+    forms = {form for place in places for form in (str(place), os.path.realpath(place)) if ".." not in Path(form).parts}
+    yield from (f"{''.join(map(_escaped, form))}{end}" for form in sorted(forms) for end in ("", "/**"))
 
 
 @functools.lru_cache(maxsize=16)
@@ -39,6 +42,18 @@ def _rule(paths: tuple[str, ...]) -> ConfiguredRule:
         scope=scope_of(("@writes",), {"path": list(paths), "access": ["write", "delete"]}, None),
         reason="changes the program by which the agent is guarded",
         message="These files belong to permitry, which guards this agent. Ask the user to change them.",
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def _rule_of_resident(paths: tuple[str, ...]) -> ConfiguredRule:
+    return ConfiguredRule(
+        id="protect-resident",
+        effect=Verdict.BLOCK,
+        priority_number=150,
+        scope=scope_of((), {"path": list(paths)}, None),
+        reason="reads or changes what the hooks of this agent are answered by",
+        message="These files belong to permitry, which guards this agent. It works without them.",
     )
 
 
@@ -71,7 +86,7 @@ def _links(paths: Iterable[Path]) -> set[Path]:
 
 def _places() -> Iterator[Path]:
     """Yield the files and folders; modules that the project has put on the path are the project's."""
-    yield from (Path(sys.executable), Path(sys.prefix, "pyvenv.cfg"))
+    yield from (Path(sys.executable), base_python(), Path(sys.prefix, "pyvenv.cfg"))
     yield from (Path(os.__file__).parent, Path(attrs.__file__).parents[1])
     yield from (Path(permitry.__file__).parent, shipped_path(PREFIX).parent)
     # The human starts `permitry approve` from there.

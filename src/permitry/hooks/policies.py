@@ -26,7 +26,7 @@ class _Loads(Protocol):
 @attrs.frozen
 class _Made:
     rules: RuleSet
-    own: ConfiguredRule
+    own: tuple[ConfiguredRule, ...]
     tool: str
     spec: ToolSpec | None
     home: str | None
@@ -40,14 +40,16 @@ class Policies:
     rules: _Loads = attrs.field(factory=RuleCache)
     _made: "deque[tuple[_Made, AuthorizationPolicy]]" = attrs.field(factory=lambda: deque(maxlen=_MOST), init=False)
 
-    def policy(self, rules: RuleSet, own: ConfiguredRule, tool: str, spec: ToolSpec | None) -> AuthorizationPolicy:
-        """Return the policy of rules and one more, where a tool has this declaration, or without one that of theirs."""
+    def policy(
+        self, rules: RuleSet, own: tuple[ConfiguredRule, ...], tool: str, spec: ToolSpec | None
+    ) -> AuthorizationPolicy:
+        """Return the policy of rules and own ones, where a tool has this declaration if there is one."""
         wanted = _Made(rules, own, tool, spec, os.environ.get("HOME"))
         for made, policy in self._made:
             if made.rules is rules and made == wanted:
                 return policy
         tools = rules.tools if spec is None else {**rules.tools, tool: spec}
         # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
-        policy = attrs.evolve(rules, rules=(*rules.rules, own), tools=tools).policy()
+        policy = attrs.evolve(rules, rules=(*rules.rules, *own), tools=tools).policy()
         self._made.append((wanted, policy))
         return policy

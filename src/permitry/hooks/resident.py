@@ -8,7 +8,6 @@ in its own process.
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import select
 import signal
@@ -21,30 +20,21 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.folders import user_state
 from permitry.files import opened, replace_file
 from permitry.hooks.host import Reply
+from permitry.hooks.places import LONGEST_PATH, PACKAGE
 from permitry.hooks.request import PATIENCE, HandedOverError, Request, limit, process_of, received, sealed
 
-__all__ = ["LONGEST_PATH", "Resident", "place", "start"]
+__all__ = ["Resident", "start"]
 
 _IDLE = 600.0
 _WORKERS = 2
 _MOST_CALLS = 2_000
 _KEY = 32
 _STREAMS = (0, 1, 2)
-LONGEST_PATH = 107
-"""The most bytes that the name of a socket may have on Linux."""
 _WORDS = ("-I", "-m", "permitry", "hook", "resident")
 _PASSED = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-_PACKAGE = Path(__file__).parents[1]
-
-
-def place() -> Path:
-    """Return the path of the socket of this user and this installation."""
-    name = hashlib.sha256(os.fsencode(f"{sys.executable}\0{_PACKAGE}")).hexdigest()[:12]
-    return user_state().absolute() / "resident" / name
 
 
 def start() -> None:
@@ -207,7 +197,7 @@ class Resident:
 
 def _code() -> Iterator[tuple[object, ...]]:
     """Yield what identifies each file of permitry's code, as it is now."""
-    folders = [str(_PACKAGE)]
+    folders = [str(PACKAGE)]
     while folders:
         with os.scandir(folders.pop()) as entries:
             for each in entries:

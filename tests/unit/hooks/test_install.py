@@ -13,7 +13,7 @@ from permitry.hooks import client
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Settings
 from permitry.hooks.install import Change, change, hook_command
-from permitry.hooks.resident import place
+from permitry.hooks.places import place
 
 every_host = pytest.mark.parametrize("host", HOSTS)
 FIXED = [f"{name}=/home/ann/{name}" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")]

@@ -13,7 +13,8 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.hooks.own_files import own_files_rule
+from permitry.hooks.own_files import own_rules
+from permitry.hooks.places import base_python, place
 
 PACKAGES = Path(attrs.__file__).parents[1]
 LIBRARY = Path(os.__file__).parent
@@ -21,7 +22,7 @@ CODE = Path(permitry.__file__).parent
 
 
 def _is_blocked(tool: str, **arguments: str) -> bool:
-    policy = RuleSet(rules=(own_files_rule(),)).policy()
+    policy = RuleSet(rules=own_rules()).policy()
     decision = policy.decide(ToolCall(tool, arguments), AuthContext(workspace="/home/ann/project"))
     return decision.verdict is Verdict.BLOCK
 
@@ -37,6 +38,7 @@ def _is_blocked(tool: str, **arguments: str) -> bool:
         Path(sys.prefix, "pyvenv.cfg"),
         Path(sys.executable),
         Path(os.path.realpath(sys.executable)),
+        base_python(),
     ],
     ids=str,
 )
@@ -76,6 +78,16 @@ def test_rules_and_answers_are_guarded_wherever_they_are(monkeypatch: pytest.Mon
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, f"/srv/{name}")
         assert _is_blocked("write_file", path=f"/srv/{name}/permitry/x", content="x")
+
+
+def test_what_the_resident_has_is_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who knows its key can answer in its place; what else is in the state folder may be read."""
+    monkeypatch.setenv("XDG_STATE_HOME", "/srv/state")
+    for path in (place(), f"{place()}.key", place().parent):
+        assert _is_blocked("read_file", path=str(path))
+        assert _is_blocked("run_shell", command=f"cat {path}")
+        assert _is_blocked("run_shell", command=f"cp -r {path} /tmp/x")
+    assert not _is_blocked("run_shell", command="cat /srv/state/permitry/audit.jsonl")
 
 
 @pytest.mark.parametrize("name", ["st[1]", "st*", "**", "s?t", "{a,b}", "{a", "a\\b", "a\nb", "a]b", "~", "[!x]", ".."])

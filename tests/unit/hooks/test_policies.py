@@ -8,7 +8,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.hooks.own_files import own_files_rule
+from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
 
 SPEC = ToolSpec("write", "writes", roles={"to": ArgumentRole.WRITE_PATH})
@@ -17,17 +17,17 @@ SPEC = ToolSpec("write", "writes", roles={"to": ArgumentRole.WRITE_PATH})
 def test_the_same_policy_is_kept() -> None:
     """For the very rule set, an equal rule of its own, and an equal declaration."""
     policies, rules = Policies(), RuleSet()
-    first = policies.policy(rules, own_files_rule(), "write", SPEC)
-    assert policies.policy(rules, own_files_rule(), "write", attrs.evolve(SPEC)) is first
+    first = policies.policy(rules, own_rules(), "write", SPEC)
+    assert policies.policy(rules, own_rules(), "write", attrs.evolve(SPEC)) is first
 
 
 def test_any_difference_makes_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """In rules, the rule of its own, the tool, its declaration, or the home folder."""
-    policies, rules, own = Policies(), RuleSet(), own_files_rule()
+    policies, rules, own = Policies(), RuleSet(), own_rules()
     first = policies.policy(rules, own, "write", SPEC)
     others = [
         policies.policy(RuleSet(), own, "write", SPEC),
-        policies.policy(rules, attrs.evolve(own, reason="other"), "write", SPEC),
+        policies.policy(rules, own[:1], "write", SPEC),
         policies.policy(rules, own, "read", SPEC),
         policies.policy(rules, own, "write", attrs.evolve(SPEC, roles={})),
         policies.policy(rules, own, "write", None),
@@ -40,14 +40,14 @@ def test_any_difference_makes_another(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_declaration_and_the_rule_are_in_force(tmp_path: object) -> None:
     """What the rules say about the tool is replaced."""
     del tmp_path
-    policy = Policies().policy(RuleSet(), own_files_rule(), "write", SPEC)
+    policy = Policies().policy(RuleSet(), own_rules(), "write", SPEC)
     decision = policy.decide(ToolCall("write", {"to": attrs.__file__}), AuthContext(workspace="/home/ann"))
     assert (decision.verdict, decision.rule_id) == (Verdict.BLOCK, "protect-own-files")
 
 
 def test_few_are_kept() -> None:
     """The last ones."""
-    policies, rules, own = Policies(), RuleSet(), own_files_rule()
+    policies, rules, own = Policies(), RuleSet(), own_rules()
     first = policies.policy(rules, own, "0", None)
     last = [policies.policy(rules, own, str(number), None) for number in range(1, 65)]
     assert policies.policy(rules, own, "64", None) is last[-1]

@@ -18,7 +18,7 @@ from tests.unit.hooks.payloads import command
 
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.hooks import client
-from permitry.hooks.resident import place
+from permitry.hooks.places import place
 from permitry.hooks.waiting import Questions
 
 CLIENT = client.__file__
@@ -28,6 +28,7 @@ from permitry.cli.hook import respond
 from permitry.config.rule_memory import RuleMemory
 from permitry.hooks.policies import Policies
 import permitry.hooks.resident as resident
+from permitry.hooks.places import place
 import permitry.guard as guard
 check = guard.Guard.check
 def broken(self, call, *rest, **named):
@@ -38,7 +39,7 @@ def broken(self, call, *rest, **named):
     return check(self, call, *rest, **named)
 guard.Guard.check = broken
 CODE
-resident.Resident(resident.place(), functools.partial(respond, Policies(RuleMemory())), idle=IDLE, period=0.2).run()
+resident.Resident(place(), functools.partial(respond, Policies(RuleMemory())), idle=IDLE, period=0.2).run()
 """
 RULE = """\
 schema = 1
@@ -343,8 +344,8 @@ def test_it_ends_when_permitry_changes(home: Home, tmp_path: Path) -> None:
     """The very next call is decided by the new files."""
     code = f"""
 from pathlib import Path
-resident._PACKAGE = Path({str(tmp_path)!r})
-resident.place = lambda: Path({str(home.place)!r})
+resident.PACKAGE = Path({str(tmp_path)!r})
+place = lambda: Path({str(home.place)!r})
 """
     (tmp_path / "a.py").write_text("1")
     with home.resident(code=code) as process:
