@@ -46,12 +46,18 @@ def run(
 
 
 @contextlib.contextmanager
-def serving(place: Path, serve: Serve) -> Iterator[None]:
-    """Answer clients."""
+def serving(place: Path, serve: Serve, user: int | None = None) -> Iterator[None]:
+    """Answer clients, as a user if one is named."""
     with socket.socket(socket.AF_UNIX) as line:
         line.bind(str(place))
         place.chmod(0o600)
-        line.listen()
+        if user is not None:
+            os.seteuid(user)
+        try:
+            line.listen()
+        finally:
+            if user is not None:
+                os.seteuid(0)
         line.settimeout(0.05)
         is_over = threading.Event()
 
@@ -291,14 +297,7 @@ def test_nothing_to_run_in_its_place_blocks(place: Path) -> None:
 @as_root
 def test_a_resident_of_another_user_is_not_used(place: Path) -> None:
     """Whoever owns the socket: it counts who listens."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.bind(str(place))
-        place.chmod(0o600)
-        os.seteuid(65534)
-        try:
-            line.listen()
-        finally:
-            os.seteuid(0)
+    with serving(place, replying(), user=65534):
         assert _is_in_process(run(place))
     for path in (place, place.with_name("s.key"), place.parent):
         again = Path(shutil.copytree(place.parent, place.parent.with_name("copy"), ignore=lambda *_: ["s"])) / "s"

@@ -59,6 +59,14 @@ def test_what_is_not_a_request_raises(pair: Pair, data: bytes) -> None:
         received(pair[1], 7)
 
 
+@pytest.mark.parametrize("at", [32, 40])
+def test_a_request_that_is_too_large_is_not_waited_for(pair: Pair, at: int) -> None:
+    """Its size says so at once."""
+    pair[0].sendall((bytes(at) + (LARGEST + 1).to_bytes(8, "big")).ljust(48, b"\0"))
+    with pytest.raises(ValueError, match="too large"):
+        received(pair[1], 7)
+
+
 def test_there_is_one_deadline_for_all_parts(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often a byte comes."""
     monkeypatch.setattr(module, "PATIENCE", 0.3)
@@ -148,7 +156,8 @@ def test_a_new_process_goes_on_with_a_call() -> None:
         assert os.read(kept, 1) == b""
         assert os.read(reading, 4) == b"here"
     else:
-        signal.pause() if os.write(writing, b"here") != 4 else time.sleep(0.2)
+        os.write(writing, b"here" if signal.getitimer(signal.ITIMER_REAL)[0] > 0 else b"late")
+        time.sleep(0.2)
         os._exit(0)
     os.wait()
     for each in (reading, writing, kept):

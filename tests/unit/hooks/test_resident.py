@@ -224,6 +224,13 @@ def test_folder_and_environment_are_those_of_the_client(home: Home, tmp_path: Pa
         )  # fmt: skip
         assert is_denied(done, "HERE")
         assert is_blocked(home.call("touch x", "--rules", "here.toml"), "here.toml")
+        project = tmp_path / "p/.permitry/rules.toml"
+        project.parent.mkdir(parents=True)
+        project.write_text(RULE.format(effect="block"))
+        there = {**home.environ, "CLAUDE_PROJECT_DIR": str(tmp_path / "p")}
+        for _ in range(3):
+            assert is_denied(home.call("touch x", environ=there), "OWN RULE")
+            assert is_silent(home.call("touch x"))
 
 
 def test_a_call_that_goes_wrong_fails_no_other(home: Home) -> None:
