@@ -18,15 +18,16 @@ from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.json_values import strict_decoder
 from permitry.errors import CallError, PermitryError
 from permitry.files import replace_file
-from permitry.hooks.host import Host
+from permitry.hooks.host import Host, Settings
 from permitry.hooks.places import LONGEST_PATH, base_python, place
 
-__all__ = ["Change", "change", "hook_command"]
+__all__ = ["OR_BLOCK", "Change", "change", "hook_command", "installed"]
 
 _OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
 _OUR_WORDS = ("-I", "-m", "permitry", "hook")
 # A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
-_OR_BLOCK = " || exit 2"
+OR_BLOCK = " || exit 2"
+"""What blocks a call where the hook cannot even be started."""
 _ENV = "/usr/bin/env"
 _CLIENT = Path(__file__).with_name("client.py")
 _CLIENT_NAME = "/permitry/hooks/client.py"
@@ -34,6 +35,7 @@ _CLIENT_FLAGS = ["-I", "-S"]
 _BLOCKED = 2
 _FIXED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 _NO_FILE = ""
+_LIST = "const COMMAND = "
 
 
 @attrs.frozen
@@ -108,6 +110,43 @@ def change(host: Host, path: Path, command: Sequence[str] | None, seconds: int =
     return Change(path, before, after, is_program=settings.is_program)
 
 
+def installed(host: Host, path: Path) -> list[str] | None:
+    """Return the words of our command in the settings of a host; None where there is none.
+
+    Raises: `PermitryError` for settings that cannot be read, or switch hooks off.
+    """
+    text = _content(path)
+    if host.settings.text is not None:
+        return _words_in(text) if _OUR_FILE.match(text) else None
+    data = _parsed(path, text)
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    lines = [line for line in _texts(hooks) if _is_our_command(line, host.name)]
+    if not lines:
+        return None
+    _check_all_switches(host.settings, path, data)
+    return shlex.split(lines[0].removesuffix(OR_BLOCK))
+
+
+def _words_in(text: str) -> list[str] | None:
+    """Return the words of the command in a file of ours: a list in a plugin, a line in a script."""
+    for line in text.splitlines():
+        if line.startswith(_LIST):
+            words: list[str] = json.loads(line.removeprefix(_LIST))
+            return words
+        if line.startswith(_ENV):
+            found = shlex.split(line)
+            return found[: found.index("||")]
+    return None
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
+
+
 def _content(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -137,11 +176,8 @@ def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, 
     # What was empty before was so on purpose.
     kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
     if command is not None:
-        _check_switches(settings.switches, path, data)
-        for name, switches in settings.elsewhere.items():
-            other = path.with_name(name)
-            _check_switches(switches, other, _parsed(other, _content(other)))
-        for event, entry in settings.entries(shlex.join(command) + _OR_BLOCK, seconds).items():
+        _check_all_switches(settings, path, data)
+        for event, entry in settings.entries(shlex.join(command) + OR_BLOCK, seconds).items():
             kept[event] = [*kept.get(event, []), entry]
         data = {**settings.frame, **data, "hooks": kept}
     elif kept != hooks:
@@ -169,7 +205,7 @@ def _is_ours(entry: object, host: str) -> bool:
 
 def _is_our_command(text: str, host: str) -> bool:
     """Return whether a text is a command as we write it, and not one of the user that runs the hook as well."""
-    line = text.removesuffix(_OR_BLOCK)
+    line = text.removesuffix(OR_BLOCK)
     try:
         words = shlex.split(line)
     except ValueError:
@@ -184,6 +220,13 @@ def _is_our_command(text: str, host: str) -> bool:
         rest = rest[6:]
     # After them, the Python.
     return is_one and is_fixed and rest[1:][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]
+
+
+def _check_all_switches(settings: Settings, path: Path, data: object) -> None:
+    _check_switches(settings.switches, path, data)
+    for name, switches in settings.elsewhere.items():
+        other = path.with_name(name)
+        _check_switches(switches, other, _parsed(other, _content(other)))
 
 
 def _check_switches(switches: Iterable[tuple[str, object]], path: Path, data: object) -> None:

@@ -12,7 +12,7 @@ from permitry.errors import PermitryError
 from permitry.hooks import client
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Settings
-from permitry.hooks.install import Change, change, hook_command
+from permitry.hooks.install import Change, change, hook_command, installed
 from permitry.hooks.places import place
 
 every_host = pytest.mark.parametrize("host", HOSTS)
@@ -277,3 +277,34 @@ def test_what_changed_after_it_was_shown_is_not_written_over(tmp_path: Path) -> 
 def test_no_change_has_no_diff(tmp_path: Path) -> None:
     """So that nothing is written."""
     assert list(Change(tmp_path, "a\n", "a\n").diff()) == []
+
+
+@every_host
+def test_the_installed_command_is_found_again(host: str, tmp_path: Path) -> None:
+    """Word for word, and among others; elsewhere there is none."""
+    path = tmp_path / "settings"
+    assert installed(host_named(host), path) is None
+    words = hook_command(host, ["--record", 'it\'s "a" file'], 20)
+    change(host_named(host), path, words).carry_out()
+    assert installed(host_named(host), path) == words
+    path.write_text('{"hooks": {"PreToolUse": [{"hooks": [{"command": "permitry hook x"}]}]}}')
+    assert installed(host_named(host), path) is None
+
+
+@pytest.mark.parametrize(("host", "settings"), OFF)
+def test_an_installed_hook_that_would_not_run_is_said(host: str, settings: dict[str, object], tmp_path: Path) -> None:
+    """It looks as if calls were guarded."""
+    path = tmp_path / "settings.json"
+    _change(host, path).carry_out()
+    found = json.loads(path.read_text())
+    hooks = {**found["hooks"], **settings.get("hooks", {})}  # type: ignore[dict-item]  # a table in all of them
+    path.write_text(json.dumps({**found, **settings, "hooks": hooks}))
+    with pytest.raises(PermitryError, match=r"switches the hook off|has no hooks in the form"):
+        installed(host_named(host), path)
+
+
+def test_a_damaged_file_of_ours_has_no_command(tmp_path: Path) -> None:
+    """Its first lines are not enough."""
+    path = tmp_path / "PreToolUse"
+    path.write_text("#!/bin/sh\n# Written by permitry: x\n")
+    assert installed(host_named("cline"), path) is None
