@@ -73,7 +73,7 @@ def test_a_claude_code_that_would_run_calls_unguarded_is_refused(
     _claude(home, monkeypatch, version)
     assert main(["hook", "install", "claude-code"]) == code
     assert (home / ".claude/settings.json").exists() is (code == 0)
-    assert ("takes 2.1.295 or later" in capsys.readouterr().err) is (code == 4)
+    assert ("2.1.295 or later is needed" in capsys.readouterr().err) is (code == 4)
 
 
 def test_a_permitry_that_cannot_be_started_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

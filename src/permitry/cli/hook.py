@@ -31,6 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         _add_options(parser)
         parser.add_argument("--start-resident", action="store_true", help="then start the resident, for later calls")
         parser.set_defaults(execute=execute, host=name)
+    parser = commands.add_parser("doctor", allow_abbrev=False, help="try out the hooks that are installed")
+    parser.add_argument("host", choices=HOSTS, nargs="?", metavar="HOST", help="this one; otherwise all that are there")
+    parser.add_argument("--json", action="store_true", help="print one JSON object for each finding")
+    parser.set_defaults(execute=_examine)
     parser = commands.add_parser("resident", allow_abbrev=False, help="answer the hooks of this user, until none come")
     parser.set_defaults(execute=_reside)
     for name, summary in (("install", "put the hook into the settings of a host"), ("uninstall", "take it out again")):
@@ -93,6 +97,12 @@ def _too_long(options: argparse.Namespace) -> Reply | None:
     """Return the reply where the host would not wait for the decision."""
     longest = host_named(options.host).settings.longest
     return _fail(options)(f"a hook of this host may take {longest:g} seconds") if _total(options) > longest else None
+
+
+def _examine(options: argparse.Namespace) -> int:
+    from permitry.cli.hook_doctor import examine  # slow to import, and seldom asked for
+
+    return examine(options, _parsed)
 
 
 def _reside(_: argparse.Namespace) -> int:

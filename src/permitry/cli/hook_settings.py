@@ -2,8 +2,6 @@
 
 import argparse
 import math
-import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,14 +11,12 @@ from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX
 from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
+from permitry.hooks.doctor import version
 from permitry.hooks.install import change, hook_command
 
 __all__ = ["change_settings"]
 
 _SPARE = 2
-
-_CLAUDE = (2, 1, 295)
-"""The first version of Claude Code that can block a call whose hook has crashed."""
 
 
 def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
@@ -66,14 +62,9 @@ def _check(host: str, command: list[str]) -> None:
     start = [*command[at - 4 : at], "--version"]
     if subprocess.run(start, cwd="/", capture_output=True, check=False).returncode != 0:  # noqa: S603 -- our own program
         raise PermitryError("permitry cannot be started as `python -I -m permitry`; install it in an environment")
-    program = shutil.which("claude")
-    if host != "claude-code" or program is None:
-        return
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 -- as found
-    found = re.search(r"(\d+)\.(\d+)\.(\d+)", said.stdout)
-    if found is not None and tuple(map(int, found.groups())) < _CLAUDE:
-        least = ".".join(map(str, _CLAUDE))
-        raise PermitryError(f"Claude Code {found[0]} runs calls whose hook has crashed; it takes {least} or later")
+    found = version(host)
+    if found.is_well is False:
+        raise PermitryError(f"{host}: {found.text}")
 
 
 def _notices(note: str, command: list[str] | tuple[str, ...]) -> list[str]:

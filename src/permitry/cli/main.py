@@ -35,7 +35,7 @@ _COMMANDS = {
     "schema": "print the JSON Schema of rule files or golden cases",
 }
 
-_OPEN = (["install"], ["uninstall"], ["-h"], ["--help"])
+_OPEN = (["install"], ["uninstall"], ["doctor"], ["-h"], ["--help"])
 """What follows `hook` where no host waits for an answer."""
 
 

@@ -1,0 +1,96 @@
+"""`permitry hook doctor`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from permitry.cli.main import main
+from permitry.hooks.doctor import Finding
+from permitry.hooks.host import Host
+
+Out = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty home folder; the current one is a project in it."""
+    (tmp_path / "project").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PERMITRY_NO_RESIDENT", "1")
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def test_a_hook_as_it_is_installed_is_well(capsys: Out) -> None:
+    """The table has a line for each thing that was looked at."""
+    assert main(["hook", "install", "gemini"]) == 0
+    capsys.readouterr()
+    assert main(["hook", "doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:3] == ["host", "check", "result"]
+    assert all(line.startswith("gemini") for line in lines[1:])
+    assert len([line for line in lines if "the call is blocked" in line]) == 6
+    assert any("gemini cannot ask" in line for line in lines)
+
+
+def test_findings_can_be_read_by_programs(capsys: Out) -> None:
+    """One object a line."""
+    assert main(["hook", "install", "codex", "--project"]) == 0
+    capsys.readouterr()
+    assert main(["hook", "doctor", "codex", "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {tuple(each) for each in found} == {("host", "check", "is_well", "text")}
+    assert [each["check"] for each in found][:2] == ["version", "settings"]
+
+
+def test_a_host_without_a_hook_is_not_well(home: Path, capsys: Out) -> None:
+    """It runs its calls unguarded."""
+    assert main(["hook", "doctor", "codex"]) == 1
+    assert "no hook is installed" in capsys.readouterr().out
+    assert main(["hook", "doctor"]) == 4
+    assert "no hook is installed here" in capsys.readouterr().err
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.json").write_text("{")
+    assert main(["hook", "doctor"]) == 1
+    assert "cannot read" in capsys.readouterr().out
+
+
+def test_settings_that_switch_hooks_off_are_found(home: Path, capsys: Out) -> None:
+    """Whatever is written there does not run."""
+    assert main(["hook", "install", "claude-code"]) == 0
+    file = home / ".claude/settings.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "disableAllHooks": True}))
+    assert main(["hook", "doctor", "claude-code"]) == 1
+    assert "switches the hook off" in capsys.readouterr().out
+
+
+def test_rules_with_a_mistake_and_options_that_are_none_are_found(
+    home: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every call would be blocked."""
+
+    def none(*_: object) -> list[object]:
+        return []
+
+    monkeypatch.setattr("permitry.cli.hook_doctor.trials", none)
+    assert main(["hook", "install", "codex", "--rules", "rules.toml"]) == 0
+    assert main(["hook", "doctor"]) == 1
+    assert "rules.toml" in capsys.readouterr().out
+    file = home / ".codex/hooks.json"
+    file.write_text(file.read_text().replace("--rules", "--ruels"))
+    assert main(["hook", "doctor"]) == 1
+    assert "--ruels" in capsys.readouterr().out
+
+
+def test_a_hook_that_does_not_block_is_found(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code is 1."""
+
+    def trial(host: Host, *_: object) -> list[object]:
+        return [Finding("a rule that blocks", is_well=False, text=f"the call of {host.name} is NOT blocked")]
+
+    monkeypatch.setattr("permitry.cli.hook_doctor.trials", trial)
+    assert main(["hook", "install", "opencode"]) == 0
+    assert main(["hook", "doctor"]) == 1
+    assert "PROBLEM" in capsys.readouterr().out
