@@ -47,18 +47,27 @@ class RealHost:
         return Path(MODULES) / ".bin" / self.argv[0]
 
     def session(
-        self, home: Path, turns: Sequence[Sequence[str]], *, code: str = "", options: Sequence[str] = ()
+        self,
+        home: Path,
+        turns: Sequence[Sequence[str]],
+        *,
+        code: str = "",
+        options: Sequence[str] = (),
+        command: Sequence[str] = (),
     ) -> Outcome:
-        """Run a session in which the model runs commands, turn by turn; `code` breaks the hook first."""
+        """Run a session in which the model runs commands, turn by turn; `code` breaks the hook first.
+
+        `command` is another hook than that in process.
+        """
         project = home / "project"
-        project.mkdir(parents=True)
+        project.mkdir(parents=True, exist_ok=True)
         model = FakeModel([[self.shell(text) for text in turn] for turn in turns])
         with serving(model):
             for name, data in self.settings(model.url).items():
                 self._put(home / name, data)
-            command = [sys.executable, "-c", code + _MAIN, "hook", self.name, *options]
+            hook = command or [sys.executable, "-c", code + _MAIN, "hook", self.name, *options]
             host = host_named(self.name)
-            change(host, home / host.settings.user, command, seconds=100).carry_out()
+            change(host, home / host.settings.user, hook, seconds=100).carry_out()
             printed = self._run(home, project, self.environ(model.url))
         return Outcome(model, frozenset(path.name for path in project.iterdir()), printed)
 

@@ -1,7 +1,12 @@
 """Real coding agents: every unwanted call is stopped and every good one runs, with the file system as proof."""
 
+import contextlib
+import os
+import shutil
+import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +14,8 @@ from tests.cli.test_hook import CRASH, DIES, SLOW
 from tests.hosts.real_hosts import HOSTS, MODULES, RealHost
 
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.hooks.install import hook_command
+from permitry.hooks.places import place
 from permitry.hooks.waiting import Questions
 
 pytestmark = [
@@ -102,6 +109,74 @@ def test_twelve_calls_at_once_are_each_decided(host: RealHost, home: Path) -> No
     outcome = host.session(home, [calls])
     made = {name for name in outcome.files if name.startswith(("good", "bad"))}
     assert made == {f"good{number}" for number in range(6)}, outcome.printed
+
+
+@pytest.fixture
+def guarded(
+    host: RealHost, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Path, list[str]]]:
+    """Return a home folder with the rules of a user, and the command that `install` puts into the settings there."""
+    folder = tmp_path_factory.mktemp("h")
+    rules = folder / ".config/permitry/rules.toml"
+    rules.parent.mkdir(parents=True)
+    rules.write_text(RULES)
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    command = hook_command(host.name, [], 30)
+    assert "client.py" in " ".join(command)
+    yield folder, command
+    # It ends without its socket.
+    shutil.rmtree(place().parent, ignore_errors=True)
+
+
+def test_the_resident_answers_twelve_calls_at_once(host: RealHost, guarded: tuple[Path, list[str]]) -> None:
+    """The first call starts it; those that may run do, and no other one."""
+    home, command = guarded
+    calls = [f"touch {kind}{number}" for number in range(6) for kind in ("good", "bad")]
+    outcome = host.session(
+        home, [["touch bad"], ["sleep 3; touch good"], calls, ["touch bad9; git push"]], command=command
+    )
+    made = {name for name in outcome.files if name.startswith(("good", "bad"))}
+    assert made == {"good", *(f"good{number}" for number in range(6))}, outcome.printed
+    assert "MAGPIE" in outcome.model.shown
+    assert place().is_socket()
+
+
+def test_a_resident_that_is_killed_again_and_again_lets_nothing_run(
+    host: RealHost, guarded: tuple[Path, list[str]]
+) -> None:
+    """In the middle of requests as well: workers, and all of it; some good call may be refused."""
+    home, command = guarded
+    is_over = threading.Event()
+
+    def kill() -> None:
+        while not is_over.wait(0.03):
+            for process in _residents(home):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.3)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        calls = [f"touch {kind}{number}" for number in range(4) for kind in ("good", "bad")]
+        outcome = host.session(home, [calls, calls, calls], command=command)
+    finally:
+        is_over.set()
+        killer.join()
+    assert not {name for name in outcome.files if name.startswith("bad")}, outcome.printed
+    assert len(outcome.model.requests) > 3, outcome.printed
+
+
+def _residents(home: Path) -> Iterator[int]:
+    """Yield the processes of the resident of one home folder."""
+    for each in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (each / "cmdline").read_bytes()
+            is_ours = f"HOME={home}\0".encode() in (each / "environ").read_bytes() + b"\0"
+            if words.endswith(b"permitry\0hook\0resident\0") and is_ours:
+                yield int(each.name)
 
 
 def _answered(home: Path, response: ToolConfirmationResponse) -> threading.Thread:
