@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from permitry.cli.inputs import add_rules_option
-from permitry.errors import CallError, safe_str
+from permitry.errors import CallError, PermitryError, safe_str
 from permitry.hooks.answering import HOSTS, Options, answer, host_named
 from permitry.hooks.host import Reply
 from permitry.hooks.policies import Policies
@@ -110,6 +110,9 @@ def _reside(_: argparse.Namespace) -> int:
     from permitry.hooks.places import place
     from permitry.hooks.resident import Resident
 
+    if not sys.flags.isolated:
+        # What answers all later calls must not be what the environment of one of them says.
+        raise PermitryError("the resident is started by the installed hook, as `python -I -m permitry hook resident`")
     Resident(place(), functools.partial(respond, Policies(RuleMemory()))).run()
     return 0
 

@@ -22,7 +22,7 @@ import attrs
 
 from permitry.files import opened, replace_file
 from permitry.hooks.host import Reply
-from permitry.hooks.places import LONGEST_PATH, PACKAGE
+from permitry.hooks.places import LONGEST_PATH, PACKAGE, place
 from permitry.hooks.request import PATIENCE, HandedOverError, Request, limit, process_of, received, sealed
 
 __all__ = ["Resident", "start"]
@@ -30,6 +30,7 @@ __all__ = ["Resident", "start"]
 _IDLE = 600.0
 _WORKERS = 2
 _MOST_CALLS = 2_000
+_PAUSE = 5.0
 _KEY = 32
 _STREAMS = (0, 1, 2)
 _WORDS = ("-I", "-m", "permitry", "hook", "resident")
@@ -38,10 +39,26 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 
 
 def start() -> None:
-    """Start the resident as a session of its own; it ends at once where there is one already.
+    """Start the resident as a session of its own, unless there is one, or it was tried a moment ago.
 
     Raises: `OSError`.
     """
+    path = place()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with opened(f"{path}.lock", _LOCK) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        status = os.fstat(lock)
+        # Twelve hooks at once are not to start twelve.
+        if status.st_size and time.time() - status.st_mtime < _PAUSE:
+            return
+        os.pwrite(lock, b"1", 0)
+    _spawn()
+
+
+def _spawn() -> None:
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in _STREAMS]
     # The host may wait until all that it has given to this process is closed.
     rest = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
@@ -196,16 +213,16 @@ class Resident:
 
 
 def _code() -> Iterator[tuple[object, ...]]:
-    """Yield what identifies each file of permitry's code, as it is now."""
+    """Yield what identifies each file of permitry, as it is now."""
     folders = [str(PACKAGE)]
     while folders:
         with os.scandir(folders.pop()) as entries:
             for each in entries:
-                if each.is_dir(follow_symlinks=False):
-                    folders.append(each.path)
-                elif each.name.endswith(".py"):
+                if not each.is_dir(follow_symlinks=False):
                     status = each.stat()
                     yield each.path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+                elif each.name != "__pycache__":
+                    folders.append(each.path)
 
 
 def _ended(workers: Iterable[int]) -> set[int]:

@@ -1,6 +1,7 @@
 """A request comes whole and in time, or not at all."""
 
 import os
+import select
 import signal
 import socket
 import time
@@ -152,12 +153,13 @@ def test_a_new_process_goes_on_with_a_call() -> None:
         Request((), b"/", {}, b"{}", 1, b"", ours=(ours,)).hand_over(20)
     except HandedOverError:
         os.close(ours)
-        # At its end once no process has it.
+        # At its end while the new process is still there: it does not have it.
+        assert select.select([kept], [], [], 1)[0]
         assert os.read(kept, 1) == b""
         assert os.read(reading, 4) == b"here"
     else:
         os.write(writing, b"here" if signal.getitimer(signal.ITIMER_REAL)[0] > 0 else b"late")
-        time.sleep(0.2)
+        time.sleep(2)
         os._exit(0)
     os.wait()
     for each in (reading, writing, kept):

@@ -19,6 +19,7 @@ from tests.unit.hooks.payloads import command
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.hooks import client
 from permitry.hooks.places import place
+from permitry.hooks.resident import start
 from permitry.hooks.waiting import Questions
 
 CLIENT = client.__file__
@@ -182,6 +183,7 @@ def test_it_answers_hosts_and_nothing_else(home: Home) -> None:
     with home.resident():
         done = subprocess.run([*words, "codex"], input=b"{}", capture_output=True, env=home.environ, check=False)
     assert done.returncode == 2
+    assert b"answers hosts, and nothing else" in done.stderr
     assert not (home.folder / ".codex").exists()
 
 
@@ -248,6 +250,15 @@ def test_a_call_that_goes_wrong_fails_no_other(home: Home) -> None:
             assert is_blocked(slow.result(), "did not answer")
         assert time.monotonic() - begun < 10
         home.wait(lambda: len(workers(process.pid)) == len(before) and workers(process.pid) != before)
+
+
+def test_the_deadline_of_a_call_ends_with_it(home: Home) -> None:
+    """A worker that has answered in time goes on."""
+    with home.resident() as process:
+        before = workers(process.pid)
+        assert all(is_silent(home.call("make", "--deadline", "3")) for _ in range(4))
+        time.sleep(3.2)
+        assert workers(process.pid) == before
 
 
 def test_twelve_at_once_are_all_answered(home: Home) -> None:
@@ -354,10 +365,13 @@ from pathlib import Path
 resident.PACKAGE = Path({str(tmp_path)!r})
 place = lambda: Path({str(home.place)!r})
 """
-    (tmp_path / "a.py").write_text("1")
+    (tmp_path / "actions/__pycache__").mkdir(parents=True)
+    (tmp_path / "actions/a.toml").write_text("1")
     with home.resident(code=code) as process:
         assert is_silent(home.call("make"))
-        (tmp_path / "a.py").write_text("2")
+        (tmp_path / "actions/__pycache__/a.pyc").write_text("1")
+        assert is_silent(home.call("make"))
+        (tmp_path / "actions/a.toml").write_text("2")
         assert is_in_process(home.call("make"))
         assert process.wait(20) == 0
 
@@ -369,6 +383,32 @@ def test_it_ends_when_its_place_is_taken(home: Home) -> None:
         home.place.touch()
         assert process.wait(20) == 0
     assert home.place.exists()
+
+
+def test_it_is_started_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many hooks try it at a time, and only where there is none."""
+    for name, value in home.environ.items():
+        monkeypatch.setenv(name, value)
+    starts = []
+    monkeypatch.setattr(os, "posix_spawn", lambda path, *_, **__: starts.append(path))
+    for _ in range(3):
+        start()
+    assert starts == [sys.executable]
+    os.utime(f"{home.place}.lock", (0, 0))
+    with home.resident():
+        start()
+    assert len(starts) == 1
+    os.utime(f"{home.place}.lock", (0, 0))
+    start()
+    assert len(starts) == 2
+
+
+def test_it_is_not_started_with_what_the_environment_adds(home: Home) -> None:
+    """Its answers would be those of a module of the project."""
+    words = [sys.executable, "-m", "permitry", "hook", "resident"]
+    done = subprocess.run(words, env=home.environ, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, "-I" in done.stderr) == (2, True)
+    assert not home.place.exists()
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o711, 0o770])
