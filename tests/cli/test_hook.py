@@ -107,3 +107,11 @@ def test_a_closed_input_blocks_the_call(tmp_path: Path) -> None:
     line = f'exec "{sys.executable}" -m permitry hook claude-code <&-'
     done = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_a_resident_that_cannot_be_started_changes_no_answer(hook: Run) -> None:
+    """Nor one that is: it is started when the call is answered."""
+    code = "import permitry.hooks.resident as r; r.start = lambda: 1 / 0; "
+    for payload in (PUSH, MAKE):
+        done = hook(payload, "claude-code", "--start-resident", code=code)
+        assert (done.returncode, done.stdout, done.stderr) == (0, hook(payload).stdout, "")

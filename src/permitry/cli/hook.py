@@ -78,11 +78,11 @@ def execute(options: argparse.Namespace) -> int:
     if reply.out:
         print(reply.out)
     if options.start_resident:
-        from permitry.hooks.resident import start  # seldom needed
-
+        sys.stdout.flush()
         # The call is answered, whatever becomes of the next ones.
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
+        with contextlib.suppress(Exception):
+            from permitry.hooks.resident import start  # seldom needed
+
             start()
     return reply.code
 
