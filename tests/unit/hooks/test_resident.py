@@ -87,9 +87,10 @@ class Home:
                 self.wait(lambda: len(workers(process.pid)) == 2)
                 yield process
             finally:
+                below = workers(process.pid)
                 process.terminate()
                 process.wait(20)
-                self.wait(lambda: not workers(process.pid))
+                self.wait(lambda: not any(is_alive(each) for each in below))
 
     @staticmethod
     def wait(until: Callable[[], object]) -> None:
@@ -138,6 +139,14 @@ def workers(process: int) -> list[int]:
     except OSError:
         return []
     return [int(each) for each in text.split()]
+
+
+def is_alive(process: int) -> bool:
+    """Return whether a process is there, and has not closed all that it had."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
 
 
 def is_denied(done: "subprocess.CompletedProcess[str]", why: str = "") -> bool:
@@ -300,7 +309,7 @@ def test_a_resident_that_is_killed_leaves_calls_to_the_hook_in_process(home: Hom
         assert below
         process.kill()
         process.wait(10)
-        home.wait(lambda: not any(Path(f"/proc/{each}/exe").exists() for each in below))
+        home.wait(lambda: not any(is_alive(each) for each in below))
         assert is_in_process(home.call("make"))
     assert home.place.exists()
     home.place.unlink()
@@ -443,11 +452,16 @@ def test_another_user_is_not_answered(home: Home) -> None:
     """Even where folder and socket let in anyone."""
     text = f"import socket; s = socket.socket(socket.AF_UNIX); s.connect({str(home.place)!r}); print(s.recv(1))"
     with home.resident():
-        for each in (home.place, *home.place.parents[:-2]):
-            each.chmod(0o777)
-        done = subprocess.run(
-            ["/usr/bin/python3", "-c", text], capture_output=True, text=True, user=65534, group=65534, check=False
-        )
+        opened = {each: each.stat().st_mode for each in home.place.parents[:-2]}
+        try:
+            for each in (home.place, *opened):
+                each.chmod(0o777)
+            done = subprocess.run(
+                ["/usr/bin/python3", "-c", text], capture_output=True, text=True, user=65534, group=65534, check=False
+            )
+        finally:
+            for path, mode in opened.items():
+                path.chmod(mode)
         assert done.stdout == "b''\n", done.stderr
 
 
