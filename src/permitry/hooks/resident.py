@@ -123,6 +123,7 @@ class Resident:
             except BlockingIOError:
                 return
             os.umask(0o077)
+            os.chdir("/")
             replace_file(f"{self.path}.key", self._key)
             self.path.unlink(missing_ok=True)
             with socket.socket(socket.AF_UNIX) as line:
@@ -210,6 +211,8 @@ class Resident:
             client.settimeout(PATIENCE)
             client.sendall(sealed(reply, request, self._key))
         limit(None)
+        # The folder of a client may be one that is to be removed or unmounted.
+        os.chdir("/")
 
 
 def _code() -> Iterator[tuple[object, ...]]:

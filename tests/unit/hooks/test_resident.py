@@ -496,6 +496,17 @@ def test_a_human_is_waited_for_by_a_process_of_its_own(home: Home) -> None:
         assert is_denied(said[2])
 
 
+def test_it_stays_in_no_folder_of_a_client(home: Home) -> None:
+    """Which may be removed, or unmounted."""
+    with home.resident() as process:
+        assert is_silent(home.call("make"))
+        home.wait(
+            lambda: (
+                {str(Path(f"/proc/{each}/cwd").readlink()) for each in (process.pid, *workers(process.pid))} == {"/"}
+            )
+        )
+
+
 def test_a_budget_holds_whoever_answers(home: Home) -> None:
     """What a session has done is kept where all find it."""
     head = 'schema = 1\n[[rule]]\nid = "twice"\neffect = "block"\nwhen.command = "touch *"\n'
