@@ -1,5 +1,6 @@
 """One payload in, one reply out: the host is recognized, the call decided, and the effect written for that host."""
 
+import contextlib
 import functools
 import importlib
 import os
@@ -135,7 +136,8 @@ def _decided(
     guard = Guard(policy, session, recorder=recorder, unmatched="silence")
     named = [(event.server, event.tool), *servers]
     calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
-    with remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION):
+    notes = remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION)
+    with contextlib.closing(recorder), notes:
         call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(session)))
         # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
         outcome = guard.check(call, asked=response is not None or _is_open(host, event, call))

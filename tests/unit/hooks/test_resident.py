@@ -270,6 +270,14 @@ def test_the_deadline_of_a_call_ends_with_it(home: Home) -> None:
         assert workers(process.pid) == before
 
 
+def test_no_call_leaves_a_file_open(home: Home) -> None:
+    """Or after a thousand there is none left to open, and good calls are blocked."""
+    with home.resident() as process:
+        assert all(is_silent(home.call(f"touch {number}")) for number in range(4))
+        files = [file for worker in workers(process.pid) for file in Path(f"/proc/{worker}/fd").iterdir()]
+        assert not [file for file in files if str(file.readlink()).startswith(f"{home.folder}/.local/state/permitry/a")]
+
+
 def test_twelve_at_once_are_all_answered(home: Home) -> None:
     """Each its own call."""
     with home.resident():
