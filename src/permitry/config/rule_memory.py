@@ -1,17 +1,16 @@
 """Rule sets kept in memory by a process that answers many times, each as long as its files are the same."""
 
 import os
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 
 import attrs
 
 from permitry.config.cache import RuleCache, _depends_on_folder
+from permitry.config.catalogue import PREFIX
 from permitry.config.origin import Origin
 from permitry.config.pin import file_digest
-from permitry.config.reload import _TICK, _FileState, _path, _status
+from permitry.config.reload import _path, _status
 from permitry.config.ruleset import RuleSet
 
 __all__ = ["RuleMemory"]
@@ -24,14 +23,11 @@ _PLACES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 @attrs.frozen
 class _Kept:
     rules: RuleSet
-    states: dict[Path, _FileState]
+    states: dict[str, tuple[object, ...]]
 
     def is_valid(self) -> bool:
-        """Return whether no file has changed; of one written just before it was read, the bytes are compared."""
-        return all(
-            state.status == _status(path) and (state.is_settled or state.digest == file_digest(path))
-            for path, state in self.states.items()
-        )
+        """Return whether no file has changed, nor leads elsewhere."""
+        return all(None not in state and state == _state(name) for name, state in self.states.items())
 
 
 @attrs.define
@@ -49,6 +45,9 @@ class RuleMemory:
 
         Raises: `ConfigError`, as it does.
         """
+        if any(each.is_admin for each in origins):
+            # They are refused where the folders above them have become others' to write.
+            return RuleCache().load(origins, tool)
         key = _key(origins, tool)
         kept = self._kept.pop(key, None)
         if kept is None or not kept.is_valid():
@@ -65,19 +64,21 @@ class RuleMemory:
 def _looked(origins: Sequence[Origin], tool: str | None, rules: RuleSet) -> _Kept | None:
     """Return rules with the states of their files; None for files that change too fast."""
     for _ in range(_MOST_TRIES):
-        states = {path: _state(path) for path in map(_path, rules.files)}
+        kept = _Kept(rules, {name: _state(name) for name in rules.files})
         rules = RuleCache().load(origins, tool)
         # INVARIANT: the states are of the bytes that were loaded: both were looked at before and after.
-        is_same = all(state.status == _status(path) for path, state in states.items())
-        if is_same and set(map(_path, rules.files)) == states.keys():
-            return _Kept(rules, states)
+        if kept.is_valid() and set(rules.files) == kept.states.keys():
+            return _Kept(rules, kept.states)
     return None
 
 
-def _state(path: Path) -> _FileState:
-    now = time.time_ns()
-    status = _status(path)
-    return _FileState(status, file_digest(path), is_settled=max(status[-2:]) < now - _TICK)
+def _state(name: str) -> tuple[object, ...]:
+    """Return what identifies a version of a file, and where it is; with None for one that is too large to compare."""
+    path = _path(name)
+    if name.startswith(PREFIX):
+        return _status(path)
+    # The bytes as well: what is written through a mapping of the file may leave all its times as they were.
+    return *_status(path), os.path.realpath(path), file_digest(path)
 
 
 def _key(origins: Sequence[Origin], tool: str | None) -> str:
