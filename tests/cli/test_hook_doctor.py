@@ -1,11 +1,13 @@
 """`permitry hook doctor`."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from permitry.cli.main import main
+from permitry.hooks.answering import host_named
 from permitry.hooks.doctor import Finding
 from permitry.hooks.host import Host
 
@@ -64,6 +66,34 @@ def test_settings_that_switch_hooks_off_are_found(home: Path, capsys: Out) -> No
     file.write_text(json.dumps({**json.loads(file.read_text()), "disableAllHooks": True}))
     assert main(["hook", "doctor", "claude-code"]) == 1
     assert "switches the hook off" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+def test_a_project_that_switches_the_hook_of_the_user_off_is_found(
+    name: str, home: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hook itself is as it should be."""
+    monkeypatch.setattr("permitry.cli.hook_doctor.trials", lambda *_: [])
+    assert main(["hook", "install", "claude-code"]) == 0
+    file = home / "project/.claude" / name
+    file.parent.mkdir()
+    file.write_text('{"disableAllHooks": true}')
+    assert main(["hook", "doctor"]) == 1
+    assert f"{name}` switches the hook off" in capsys.readouterr().out.replace("\n", "")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "cline", "opencode"])
+def test_no_program_of_a_project_is_started(host: str, home: Path, capsys: Out) -> None:
+    """Its settings may look like ours."""
+    assert main(["hook", "install", host, "--project"]) == 0
+    program = home / "project/program"
+    program.write_text(f"#!/bin/sh\ntouch {home}/started\nexit 2\n")
+    program.chmod(0o755)
+    file = home / "project" / host_named(host).settings.project
+    file.write_text(file.read_text().replace(sys.executable, str(program)))
+    assert main(["hook", "doctor", host]) == 1
+    assert "install it again" in capsys.readouterr().out
+    assert not (home / "started").exists()
 
 
 def test_rules_with_a_mistake_and_options_that_are_none_are_found(

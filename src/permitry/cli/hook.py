@@ -102,7 +102,7 @@ def _too_long(options: argparse.Namespace) -> Reply | None:
 def _examine(options: argparse.Namespace) -> int:
     from permitry.cli.hook_doctor import examine  # slow to import, and seldom asked for
 
-    return examine(options, _parsed)
+    return examine(options, _parsed, _total)
 
 
 def _reside(_: argparse.Namespace) -> int:

@@ -21,21 +21,23 @@ from permitry.errors import PermitryError
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.doctor import Finding, trials, unfit, version
 from permitry.hooks.host import Host
-from permitry.hooks.install import installed
+from permitry.hooks.install import check_switches, installed, is_as_written
 
 __all__ = ["examine"]
 
 Parsed: TypeAlias = Callable[[tuple[str, ...]], argparse.Namespace | str]
+Total: TypeAlias = Callable[[argparse.Namespace], float]
 
 _SHOWN = {True: Text("fine", "green"), False: Text("PROBLEM", "bold red"), None: Text("note", "yellow")}
 
 
-def examine(options: argparse.Namespace, parsed: Parsed) -> ExitCode:
+def examine(options: argparse.Namespace, parsed: Parsed, total: Total) -> ExitCode:
     """Print what is found about the hook of each host; the code says whether all is well.
 
-    `parsed` gives the options in the words of a hook, or what is wrong with them.
+    `parsed` gives the options in the words of a hook, or what is wrong with them; `total` how long it may take with
+    them.
     """
-    found = [(host, each) for host in _hosts(options.host) for each in _findings(host_named(host), parsed)]
+    found = [(host, each) for host in _hosts(options.host) for each in _findings(host_named(host), parsed, total)]
     if not found:
         raise PermitryError("no hook is installed here; see `permitry hook install`")
     if options.json:
@@ -48,39 +50,60 @@ def examine(options: argparse.Namespace, parsed: Parsed) -> ExitCode:
 
 def _hosts(named: str | None) -> Iterator[str]:
     """Yield the host that is named, or all that have settings with a hook, or with something that cannot be read."""
-    for host in HOSTS if named is None else (named,):
-        if named is not None or any(finding is not None for finding, _ in _places(host_named(host))):
-            yield host
+    for name in HOSTS if named is None else (named,):
+        host = host_named(name)
+        if named is not None or any(_found(host, path) is not None for path in _places(host)):
+            yield name
 
 
-def _places(host: Host) -> Iterator[tuple[list[str] | PermitryError | None, Path]]:
-    """Yield what is in each file of settings that a host reads here."""
-    for path in (Path.home() / host.settings.user, Path.cwd() / host.settings.project):
-        try:
-            yield installed(host, path), path
-        except PermitryError as error:
-            yield error, path
+def _places(host: Host) -> tuple[Path, Path]:
+    """Return the files of settings that a host reads here."""
+    return Path.home() / host.settings.user, Path.cwd() / host.settings.project
 
 
-def _findings(host: Host, parsed: Parsed) -> Iterator[Finding]:
+def _found(host: Host, path: Path) -> list[str] | PermitryError | None:
+    try:
+        return installed(host, path)
+    except PermitryError as error:
+        return error
+
+
+def _findings(host: Host, parsed: Parsed, total: Total) -> Iterator[Finding]:
     yield version(host.name)
     is_there = False
-    for words, path in _places(host):
+    for path in _places(host):
+        words = _found(host, path)
         if isinstance(words, PermitryError):
             yield Finding("settings", False, str(words))
         elif words is not None:
             is_there = True
-            yield Finding("settings", True, f"the hook is in `{path}`")
-            yield from trials(host, words, Path.cwd())
-            yield from _about_rules(host, parsed(tuple(words[words.index("hook") + 1 :])))
+            yield from _about_hook(host, words, path, parsed, total)
     if not is_there:
         yield Finding("settings", False, f"no hook is installed; see `permitry hook install {host.name}`")
+        return
+    for path in _places(host):
+        try:
+            # A project can switch off what the user has installed.
+            check_switches(host, path)
+        except PermitryError as error:
+            yield Finding("settings", False, str(error))
 
 
-def _about_rules(host: Host, given: argparse.Namespace | str) -> Iterator[Finding]:
+def _about_hook(host: Host, words: list[str], path: Path, parsed: Parsed, total: Total) -> Iterator[Finding]:
+    given = parsed(tuple(words[words.index("hook") + 1 :]))
     if isinstance(given, str):
         yield Finding("options", False, given)
-        return
+    # INVARIANT: no program is started that a project names in its settings.
+    elif not is_as_written(host, path, words, total(given)):
+        text = f"the hook in `{path}` is not as `permitry hook install {host.name}` writes it here; install it again"
+        yield Finding("settings", False, text)
+    else:
+        yield Finding("settings", True, f"the hook is in `{path}`")
+        yield from trials(host, words, Path.cwd())
+        yield from _about_rules(host, given)
+
+
+def _about_rules(host: Host, given: argparse.Namespace) -> Iterator[Finding]:
     tools = Origin(f"permitry:tools-{host.name}")
     try:
         origins = find_layers(Path.cwd(), shipped=(host.rules, tools.name))

@@ -12,11 +12,9 @@ from permitry.config.catalogue import PREFIX
 from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
 from permitry.hooks.doctor import version
-from permitry.hooks.install import change, hook_command
+from permitry.hooks.install import SPARE, change, hook_command
 
 __all__ = ["change_settings"]
-
-_SPARE = 2
 
 
 def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
@@ -29,7 +27,7 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     path = Path.cwd() / settings.project if options.project else Path.home() / settings.user
     command = None
     if options.is_install:
-        command = hook_command(options.host, _options(options), seconds + _SPARE)
+        command = hook_command(options.host, _options(options), seconds + SPARE)
         _check(options.host, command)
     # The hook is to be the first to give up, then its client.
     made = change(guarded, path, command, math.ceil(seconds) + settings.spare)

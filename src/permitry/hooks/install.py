@@ -1,7 +1,9 @@
 """Put a hook into the settings of a host, or take it out; what others have put there stays."""
 
+import contextlib
 import difflib
 import json
+import math
 import os
 import re
 import shlex
@@ -21,13 +23,17 @@ from permitry.files import replace_file
 from permitry.hooks.host import Host, Settings
 from permitry.hooks.places import LONGEST_PATH, base_python, place
 
-__all__ = ["OR_BLOCK", "Change", "change", "hook_command", "installed"]
+__all__ = [
+    "OR_BLOCK", "SPARE", "Change", "change", "check_switches", "hook_command", "installed", "is_as_written",
+]  # fmt: skip
 
 _OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
 _OUR_WORDS = ("-I", "-m", "permitry", "hook")
 # A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
 OR_BLOCK = " || exit 2"
 """What blocks a call where the hook cannot even be started."""
+SPARE = 2
+"""So many seconds longer than the hook may take, its client waits for the resident."""
 _ENV = "/usr/bin/env"
 _CLIENT = Path(__file__).with_name("client.py")
 _CLIENT_NAME = "/permitry/hooks/client.py"
@@ -113,30 +119,57 @@ def change(host: Host, path: Path, command: Sequence[str] | None, seconds: int =
 def installed(host: Host, path: Path) -> list[str] | None:
     """Return the words of our command in the settings of a host; None where there is none.
 
-    Raises: `PermitryError` for settings that cannot be read, or switch hooks off.
+    Raises: `PermitryError` for settings that cannot be read.
     """
     text = _content(path)
     if host.settings.text is not None:
-        return _words_in(text) if _OUR_FILE.match(text) else None
+        words = _words_in(text) if _OUR_FILE.match(text) else None
+        return words if words is not None and _is_our_command(_line(words), host.name) else None
     data = _parsed(path, text)
     hooks = data.get("hooks") if isinstance(data, dict) else None
     lines = [line for line in _texts(hooks) if _is_our_command(line, host.name)]
-    if not lines:
-        return None
-    _check_all_switches(host.settings, path, data)
-    return shlex.split(lines[0].removesuffix(OR_BLOCK))
+    return shlex.split(lines[0].removesuffix(OR_BLOCK)) if lines else None
+
+
+def is_as_written(host: Host, path: Path, words: Sequence[str], seconds: float) -> bool:
+    """Return whether our command in the settings of a host is as `hook install` puts it there, here and now.
+
+    One that is not may run any program, or is not asked about all calls. The hook takes up to so many seconds.
+    """
+    settings, options = host.settings, words[words.index("hook") + 2 :]
+    if words not in (hook_command(host.name, options), hook_command(host.name, options, seconds + SPARE)):
+        return False
+    patience = math.ceil(seconds) + settings.spare
+    if settings.text is not None:
+        is_started = not settings.is_program or os.access(path, os.X_OK)
+        return is_started and _content(path) == settings.text(words, patience)
+    hooks = _parsed(path, _content(path))["hooks"]
+    return all(entry in hooks.get(event, ()) for event, entry in settings.entries(_line(words), patience).items())
+
+
+def check_switches(host: Host, path: Path) -> None:
+    """Check settings of a host, whether or not a hook is in them.
+
+    Raises: `PermitryError` for settings by which the host would run no hook, or that cannot be read.
+    """
+    if host.settings.text is None:
+        _check_all_switches(host.settings, path, _parsed(path, _content(path)))
 
 
 def _words_in(text: str) -> list[str] | None:
     """Return the words of the command in a file of ours: a list in a plugin, a line in a script."""
-    for line in text.splitlines():
-        if line.startswith(_LIST):
-            words: list[str] = json.loads(line.removeprefix(_LIST))
-            return words
-        if line.startswith(_ENV):
-            found = shlex.split(line)
-            return found[: found.index("||")]
+    with contextlib.suppress(ValueError, TypeError):
+        for line in text.splitlines():
+            if line.startswith(_LIST):
+                return list(map(str, json.loads(line.removeprefix(_LIST))))
+            if line.startswith(_ENV):
+                words = shlex.split(line)
+                return words[: words.index("||")]
     return None
+
+
+def _line(words: Sequence[str]) -> str:
+    return shlex.join(words) + OR_BLOCK
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -177,7 +210,7 @@ def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, 
     kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
     if command is not None:
         _check_all_switches(settings, path, data)
-        for event, entry in settings.entries(shlex.join(command) + OR_BLOCK, seconds).items():
+        for event, entry in settings.entries(_line(command), seconds).items():
             kept[event] = [*kept.get(event, []), entry]
         data = {**settings.frame, **data, "hooks": kept}
     elif kept != hooks:

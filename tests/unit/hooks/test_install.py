@@ -12,7 +12,7 @@ from permitry.errors import PermitryError
 from permitry.hooks import client
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Settings
-from permitry.hooks.install import Change, change, hook_command, installed
+from permitry.hooks.install import Change, change, check_switches, hook_command, installed, is_as_written
 from permitry.hooks.places import place
 
 every_host = pytest.mark.parametrize("host", HOSTS)
@@ -300,7 +300,7 @@ def test_an_installed_hook_that_would_not_run_is_said(host: str, settings: dict[
     hooks = {**found["hooks"], **settings.get("hooks", {})}  # type: ignore[dict-item]  # a table in all of them
     path.write_text(json.dumps({**found, **settings, "hooks": hooks}))
     with pytest.raises(PermitryError, match=r"switches the hook off|has no hooks in the form"):
-        installed(host_named(host), path)
+        check_switches(host_named(host), path)
 
 
 def test_a_damaged_file_of_ours_has_no_command(tmp_path: Path) -> None:
@@ -308,3 +308,31 @@ def test_a_damaged_file_of_ours_has_no_command(tmp_path: Path) -> None:
     path = tmp_path / "PreToolUse"
     path.write_text("#!/bin/sh\n# Written by permitry: x\n")
     assert installed(host_named("cline"), path) is None
+    for command in ("", "[", "7", '["/bin/sh", "-m", "permitry", "hook", "opencode"]'):
+        path.write_text(f"// Written by permitry: x\nconst COMMAND = {command}\n")
+        assert installed(host_named("opencode"), path) is None
+
+
+CHANGES = [("PreToolUse", "PostToolUse"), ("throw", "void"), ('"*"', '"x"'), ("exit 2", "exit 0"), ("||", "&&")]
+
+
+@every_host
+def test_a_hook_is_as_it_is_written_only_if_nothing_was_changed(host: str, tmp_path: Path) -> None:
+    """Not its program, nor when and how long it is asked."""
+    path, known = tmp_path / "settings", host_named(host)
+    words, patience = hook_command(host, ["--grant"], 22), 20 + known.settings.spare
+    change(known, path, words, patience).carry_out()
+    assert is_as_written(known, path, words, 20)
+    assert not is_as_written(known, path, words, 30)
+    text = path.read_text()
+    for old, new in CHANGES:
+        path.write_text(text.replace(old, new))
+        assert old not in text or installed(known, path) is None or not is_as_written(known, path, words, 20)
+    path.unlink()
+    other = [word.replace(sys.executable, "/bin/true") for word in words]
+    change(known, path, other, patience).carry_out()
+    assert installed(known, path) == other
+    assert not is_as_written(known, path, other, 20)
+    alone = hook_command(host, ["--grant"])
+    change(known, path, alone, patience).carry_out()
+    assert is_as_written(known, path, alone, 20)
