@@ -24,6 +24,8 @@ def main() -> None:
     code = _ERROR
     try:
         path, seconds, *command = sys.argv[1:]
+        # A variable without a name can be there, and cannot be handed on.
+        posix.environ.pop(b"", None)
         try:
             line, key = _connected(path)
         except Exception:  # noqa: BLE001 -- whatever it is: the hook in process is always as strict

@@ -141,6 +141,33 @@ def test_links_are_not_followed(place: Path) -> None:
         assert _is_in_process(run(place))
 
 
+NAMELESS = """
+import ctypes, sys
+words = [word.encode() for word in sys.argv[1:]]
+texts = [b"=x", b"A=1"]
+arrays = [(ctypes.c_char_p * (len(each) + 1))(*each, None) for each in (words, texts)]
+ctypes.CDLL(None).execve(words[0], *arrays)
+"""
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_a_variable_without_a_name_is_left_out(place: Path, *, is_served: bool) -> None:
+    """Neither the hook in process nor the resident could be given it."""
+    words = [sys.executable, "-I", "-S", str(CLIENT), str(place), "20", *IN_PROCESS]
+    known = []
+
+    def serve(line: socket.socket) -> None:
+        line.sendall(b"+")
+        request = received(line, 1)
+        known.append(request.environ)
+        line.sendall(sealed(Reply("yes"), request, KEY))
+
+    with serving(place, serve) if is_served else contextlib.nullcontext():
+        done = subprocess.run([sys.executable, "-c", NAMELESS, *words], input=b"{}", capture_output=True, check=False)
+    assert done.stdout.decode().partition(":")[0] == ("yes\n" if is_served else "in process")
+    assert [each.get(b"A") for each in known if b"" not in each] == [b"1"] * is_served
+
+
 def test_a_resident_that_does_not_take_the_call_leaves_it(place: Path) -> None:
     """It closes the line, says something else, or nothing for too long."""
     for serve in (lambda one: one.close(), lambda one: one.sendall(b"-"), lambda _: time.sleep(4)):
