@@ -1,7 +1,9 @@
 """`permitry hook install` and `uninstall`."""
 
 import json
+import shlex
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -78,7 +80,14 @@ def test_a_claude_code_that_would_run_calls_unguarded_is_refused(
 
 def test_a_permitry_that_cannot_be_started_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call would be blocked, or none."""
+    python = sys.executable
     monkeypatch.setattr("sys.executable", "/bin/false")
+    assert main(["hook", "install", "gemini"]) == 4
+    # In the command it would be taken for a variable.
+    program = home / "a=b"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(python)} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(program))
     assert main(["hook", "install", "gemini"]) == 4
     assert not (home / ".gemini").exists()
 

@@ -57,7 +57,7 @@ def _options(options: argparse.Namespace) -> list[str]:
 def _check(host: str, command: list[str]) -> None:
     """Raise `PermitryError` where the hook could not be started, or where the host would not wait for it."""
     at = command.index("hook")
-    start = [*command[at - 4 : at], "--version"]
+    start = [command[0], *command[at - 4 : at], "--version"]
     if subprocess.run(start, cwd="/", capture_output=True, check=False).returncode != 0:  # noqa: S603 -- our own program
         raise PermitryError("permitry cannot be started as `python -I -m permitry`; install it in an environment")
     found = version(host)

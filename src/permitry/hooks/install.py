@@ -90,11 +90,9 @@ def hook_command(host: str, options: Sequence[str] = (), seconds: float | None =
 def _client(seconds: float) -> list[str]:
     """Return the words that ask the resident; none where there can be no resident, or no Python to ask it with."""
     start = [str(base_python()), *_CLIENT_FLAGS, str(_CLIENT)]
-    try:
-        # Without any words, it blocks.
-        works = subprocess.run(start, cwd="/", capture_output=True, check=False).returncode == _BLOCKED  # noqa: S603 -- our own program
-    except OSError:
-        works = False
+    # Without any words, it blocks. `env` takes a program with a `=` in its path for a variable.
+    done = subprocess.run([_ENV, *start], cwd="/", capture_output=True, check=False)  # noqa: S603 -- our own program
+    works = done.returncode == _BLOCKED
     is_possible = works and sys.platform == "linux" and len(os.fsencode(place())) <= LONGEST_PATH
     return [*start, str(place()), f"{seconds:g}"] if is_possible else []
 

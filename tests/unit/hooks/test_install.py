@@ -140,7 +140,10 @@ def test_the_resident_is_asked_first_where_there_can_be_one(tmp_path: Path, monk
     monkeypatch.undo()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / Path(python).name).symlink_to("/bin/false")
-    for prefix in ("/nowhere", tmp_path):
+    # In the command, it would be taken for a variable.
+    (tmp_path / "a=b/bin").mkdir(parents=True)
+    (tmp_path / "a=b/bin" / Path(python).name).symlink_to(python)
+    for prefix in ("/nowhere", tmp_path, tmp_path / "a=b"):
         monkeypatch.setattr("sys.base_prefix", str(prefix))
         assert hook_command("codex", [], 20) == hook_command("codex")
 
