@@ -68,7 +68,7 @@ class ListReader:
 
     def _sources(self, word: object, *, is_positive: bool) -> Sequence[object]:
         """Return what a list among the sources of a value, or a tool without a field, means."""
-        if not isinstance(word, str) or word == "user" or "#" in word:
+        if not isinstance(word, str) or word == "user" or "#" in word or word.startswith("named:"):
             return [word]
         if word.startswith("list:"):
             name = word.removeprefix("list:")

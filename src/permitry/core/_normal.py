@@ -1,8 +1,9 @@
 """The normal form of a value: two values are one where their forms are equal, however they are written.
 
 What is folded depends on what a value looks like: the case of a mail address, a host or plain words; the blanks of an
-IBAN; the zeros of a number. Plain words are one in Unicode's NFKC. All else has to be the same text, as some tools read
-a fullwidth slash as a slash. An attacker may write every text, so all of this takes linear time.
+IBAN; the zeros of a number; the ways to write a date. Plain words are one in Unicode's NFKC. All else has to be the
+same text, as some tools read a fullwidth slash as a slash. An attacker may write every text, so all of this takes
+linear time.
 """
 
 import re
@@ -13,13 +14,15 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from permitry.core._dates import date_form, dates_in
 from permitry.core.json_values import JsonValue
 
-__all__ = ["Message", "normal", "words_of"]
+__all__ = ["Message", "addresses", "normal", "words_of"]
 
 _MAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@([^\s@<>()\[\],;:\"]+)")
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", re.IGNORECASE | re.ASCII)
+_HOST = re.compile(r"(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z]{2,24}(?::[0-9]+)?(?:/\S*)?", re.IGNORECASE | re.ASCII)
 # Zeros in front make an id of it.
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?")
 # 1,000.50 and 1'000.50; then 50,00 and 1.000,50.
@@ -57,6 +60,18 @@ def normal(value: JsonValue) -> str | None:
     return None
 
 
+def addresses(text: str) -> Iterator[str]:
+    """Yield the normal forms of the addresses in a text: of mail, pages and hosts, and IBANs."""
+    plain = _plain(text, "NFC")
+    for each in _words_in(plain):
+        form = _special(each) or ""
+        if form.startswith(("mail:", "url:")):
+            yield form
+        elif not form and _HOST.fullmatch(each):
+            yield _unspecial(each)
+    yield from _ibans_in(plain)
+
+
 def words_of(value: str) -> list[str]:
     """Return the words of a text, as `Message.has_word` looks for them; those of a long text are not known."""
     text = _plain(value, "NFKC").lower() if len(value) <= _LONGEST else ""
@@ -70,11 +85,11 @@ def _normal_text(value: str) -> str | None:
     if len(value.strip().splitlines()) > 1:
         # A tool may do something at each line.
         return f"lines:{value}"
-    return _special(text) or (f"words:{_plain(text, 'NFKC').lower()}" if _is_words(text) else f"text:{text}")
+    return _special(text) or _unspecial(text)
 
 
 def _special(text: str) -> str | None:
-    """Return the normal form of an address or a number."""
+    """Return the normal form of an address, a number or a date."""
     if number := _NUMBER.fullmatch(text):
         sign, whole, fraction = number.groups()
         rest = (fraction or "").rstrip("0")
@@ -86,7 +101,12 @@ def _special(text: str) -> str | None:
         return _url(text)
     if _IBAN.fullmatch(text):
         return f"iban:{text.replace(' ', '').upper()}"
-    return None
+    return date_form(text)
+
+
+def _unspecial(text: str) -> str:
+    """Return the normal form of plain words, or of a name with other signs."""
+    return f"words:{_plain(text, 'NFKC').lower()}" if _is_words(text) else f"text:{text}"
 
 
 def _url(text: str) -> str | None:
@@ -145,11 +165,21 @@ class Message:
 
 
 def _forms(plain: str) -> Iterator[str]:
-    """Yield the normal forms of the addresses and numbers in a text."""
+    """Yield the normal forms of the addresses, numbers and dates in a text."""
+    yield from filter(None, map(_special, _words_in(plain)))
+    yield from _ibans_in(plain)
+    yield from dates_in(plain)
+
+
+def _words_in(plain: str) -> Iterator[str]:
+    """Yield what may be addresses or numbers, without the signs around them."""
     for word in _BETWEEN.split(plain):
         # What ends in dots was cut off.
         if len(word) <= _LONGEST and ".." not in word:
-            yield from filter(None, map(_special, _readings(word)))
+            yield from _readings(word)
+
+
+def _ibans_in(plain: str) -> Iterator[str]:
     for found in _IBAN.finditer(plain):
         start, end = found.start(), found.end() - 1
         if not (_is_joined(plain, start, -1, _JOINS_WORDS) or _is_joined(plain, end, 1, _JOINS_WORDS)):

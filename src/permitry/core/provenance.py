@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.core._normal import Message, normal, words_of
+from permitry.core._normal import Message, addresses, normal, words_of
 from permitry.core.history import Bounds
 from permitry.core.json_values import MAX_BYTES, JsonValue, freeze_object, parse_json
 from permitry.errors import CallError
@@ -233,11 +233,11 @@ class Provenance:
         found = self._at(tool, path, form, is_given=False)
         return tuple(seen for seen in found if form is not None and not seen.of.echoes(form))
 
-    def results_with(self, tool: str, form: str) -> Iterator[int]:
-        """Yield the numbers of the results of a tool with a value that it was not given, anywhere or as a word."""
+    def results_with(self, tool: str, form: str) -> Iterator[Returned]:
+        """Yield the results of a tool with a value that it was not given, anywhere or as a word."""
         for each in () if self._heard is None else self._heard.returned(self.results):
             if each.tool == tool and each.has(form) and not each.echoes(form):
-                yield each.number
+                yield each
 
     def _at(self, tool: str, path: Path, form: str | None, *, is_given: bool) -> tuple[Seen, ...]:
         if form is None or self._heard is None:
@@ -277,12 +277,16 @@ def _parsed(result: object) -> JsonValue:
 def _values(
     tool: str, value: JsonValue, path: Path = (), *, is_given: bool = False
 ) -> Iterator[tuple[_Key, Mapping[str, tuple[str, ...]]]]:
-    """Yield every text and number in a value, by its path, with those of the same object."""
+    """Yield every text and number in a value, by its path, with those of the same object.
+
+    Of a text in a result, the addresses in it as well: its author could make it one of them.
+    """
     if isinstance(value, Mapping):
         others = {name: forms for name, inner in value.items() if (forms := _forms_of(inner))}
         for name, inner in value.items():
             here = (*path, name)
-            yield from ((_Key(is_given, tool, here, form), others) for form in others.get(name, ()))
+            found = itertools.chain(others.get(name, ()), () if is_given else _addresses_in(inner))
+            yield from ((_Key(is_given, tool, here, form), others) for form in dict.fromkeys(found))
             for each in _inner(inner):
                 yield from _values(tool, each, here, is_given=is_given)
     elif isinstance(value, tuple):
@@ -303,6 +307,13 @@ def _forms_of(value: JsonValue) -> tuple[str, ...]:
     """Return the normal forms of a value, or of the elements of a list."""
     values = value if isinstance(value, tuple) else (value,)
     return tuple(form for form in map(normal, values) if form is not None)
+
+
+def _addresses_in(value: JsonValue) -> Iterator[str]:
+    """Yield the normal forms of the addresses in a text, or in the texts of a list."""
+    for each in value if isinstance(value, tuple) else (value,):
+        if isinstance(each, str):
+            yield from addresses(each)
 
 
 def _scalars_in(value: JsonValue) -> Iterator[str | int | float]:

@@ -151,10 +151,10 @@ def test_a_list_among_sources_is_its_values() -> None:
 def test_a_tool_among_sources_is_its_trusted_fields() -> None:
     """A tool without any is refused, as everything that it returns may be another's."""
     uses = ListUses({}, trusted={"look": ["iban", "a.b"], "see": ["*"]})
-    scope = scope_of((), {"args": {"to": {"from": ["look", "see", "see#x"]}}}, None, uses=uses)
+    scope = scope_of((), {"args": {"to": {"from": ["look", "see", "see#x", "named:look"]}}}, None, uses=uses)
     (condition,) = scope.when.plain
     assert isinstance(condition, SourceCondition)
-    assert [each.path for each in condition.sources] == [("iban",), ("a", "b"), None, ("x",)]
+    assert [each.path for each in condition.sources] == [("iban",), ("a", "b"), None, ("x",), None]
     for tool in ("other", "mcp:bank/look"):
         with pytest.raises(RuleError, match=f"`{tool}` has no trusted fields; name a field"):
             scope_of((), {"args": {"to": {"from": [tool]}}}, None, uses=uses)

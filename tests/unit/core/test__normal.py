@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.core._normal import Message, normal, words_of
+from permitry.core._normal import Message, addresses, normal, words_of
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,7 @@ from permitry.core._normal import Message, normal, words_of
         (100, 100.0),
         (-0.5, "-0.50"),
         (0, "-0"),
+        ("2025-01-11", "January 11th, 2025"),
     ],
 )
 def test_spellings_of_one_value_are_one(one: object, other: object) -> None:
@@ -72,6 +73,7 @@ def test_some_values_have_no_form(value: object) -> None:
         ("the file src/a.py.", "src/a.py"),
         ("'B-42'", "B-42"),
         ("Ann's", "Ann"),
+        ("on May 15th, 2025.", "2025-05-15"),
         ("Write to ann@x.com's team", "ann@x.com"),
         ("_ann@x.com_", "ann@x.com"),
         ("to:ann@x.com;bob@x.com", "bob@x.com"),
@@ -117,6 +119,7 @@ def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
         ("XDE89370400440532013000", "DE89370400440532013000"),
         ("b-42", "B-42"),
         ("Ann and Bob", "Ann Bob"),
+        ("on 2025-05-15T10:00", "2025-05-15"),
         ("Pay .50", 50),
         ("1,000,000", "1,000"),
         ("10\u00b2", 102),
@@ -178,3 +181,20 @@ def test_words_are_found_one_by_one() -> None:
     assert words_of("x" * 5_000) == []
     assert Message.of("The RENT.").has_word("rent")
     assert not Message.of("Trent").has_word("rent")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Write to Ann@x.com, or to <bob@x.com>.", ["ann@x.com", "bob@x.com"]),
+        ("see https://X.com/a and www.y.org/b.", ["https://x.com/a", "www.y.org/b"]),
+        ("Y.org is ours", ["y.org"]),
+        ("[here](https://x.com/a)", ["https://x.com/a"]),
+        ("to DE89 3704 0044 0532 0130 00 now", ["DE89370400440532013000"]),
+        ("e.g. 50 on 2025-01-11, https://[", []),
+    ],
+)
+def test_addresses_are_found_in_a_text(text: str, found: list[str]) -> None:
+    """Of mail, of pages, of accounts; no numbers, dates or plain words."""
+    assert {normal(each) for each in found} <= set(addresses(text))
+    assert bool(found) or not set(addresses(text))

@@ -38,6 +38,16 @@ def test_a_value_is_found_by_its_field(*, result: object, path: str, value: obje
     assert _numbers(known, "other", path, value) == []
 
 
+def test_an_address_is_found_in_a_text() -> None:
+    """Whoever writes the text chooses the address, as they could choose the whole of it; the others are as they are."""
+    body = "Look at www.x.org/a, Ann."
+    known = Provenance.of([], [("look", {}, [{"by": "Bob", "body": body, "tags": ["for bob@x.org", 5]}])])
+    assert _numbers(known, "look", "body", "www.x.org/a") == _numbers(known, "look", "tags", "Bob@x.org") == [1]
+    assert _numbers(known, "look", "body", "Ann") == []
+    (seen,) = known.seen("look", ("body",), normal("www.x.org/a"))
+    assert seen.others["body"] == (normal(body),)
+
+
 def test_a_value_knows_the_others_of_its_object() -> None:
     """Not those of other objects, nor of the one around it."""
     known = Provenance.of([], [("look", {}, {"of": "me", "items": [{"id": "a1", "by": ["ann", "bob"]}, {"id": "a2"}]})])
@@ -70,14 +80,14 @@ def test_what_a_tool_was_given_does_not_come_from_it() -> None:
         assert _numbers(known, "look", path, value) == []
     assert _numbers(known, "look", "id", "X9") == [1]
     assert list(known.results_with("look", "text:z9")) == []
-    assert list(known.results_with("look", "text:v9")) == [3]
+    assert [each.number for each in known.results_with("look", "text:v9")] == [3]
 
 
 def test_what_is_anywhere_in_a_result() -> None:
     """As a value, or as a word of a text."""
     known = Provenance.of([], [("look", {}, {"a": ["x9"]}), ("look", {}, "it is y9 now"), ("see", {}, "x9")])
-    assert list(known.results_with("look", "text:x9")) == [1]
-    assert list(known.results_with("look", "text:y9")) == [2]
+    assert [each.number for each in known.results_with("look", "text:x9")] == [1]
+    assert [each.number for each in known.results_with("look", "text:y9")] == [2]
     assert list(known.results_with("look", "text:y")) == []
 
 

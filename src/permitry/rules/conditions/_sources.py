@@ -56,7 +56,9 @@ class Source:
 
     def _places_in_results(self, form: str, known: Provenance) -> Iterator[str]:
         if self.path is None:
-            yield from (f"{self.tool} #{number}" for number in known.results_with(self.tool, form))
+            for each in known.results_with(self.tool, form):
+                if self.kind != "named" or _are_said(each.given, known):
+                    yield f"{self.tool} #{each.number}"
             return
         look = known.given if self.kind == "call" else known.seen
         for seen in look(self.tool, self.path, form):
@@ -95,11 +97,14 @@ def source_of(word: object) -> Iterable[Source]:
     kind, rest = (kind, rest) if mark and kind in ("named", "call") else ("result", word)
     tool, mark, path = rest.partition("#")
     path, at, other = path.partition("@")
-    is_whole = bool(tool) and not set(tool) & set(" @") and _PATH.fullmatch(path)
+    is_tool = bool(tool) and not set(tool) & set(" @")
+    if kind == "named" and is_tool and not mark:
+        return [Source(word, kind, tool)]
+    is_whole = is_tool and _PATH.fullmatch(path)
     if not mark or not is_whole or bool(at) is not bool(other) or (other and kind != "result"):
         raise RuleError(
             f"`{word}` is not a source; write `user`, `list:NAME`, `TOOL#field`, `TOOL#field@other`, "
-            "`named:TOOL#field` or `call:TOOL#arg`"
+            "`named:TOOL`, `named:TOOL#field` or `call:TOOL#arg`"
         )
     return [Source(word, kind, tool, tuple(path.split(".")), other or None)]
 

@@ -60,6 +60,9 @@ def _condition(*sources: object, name: str = "from", optional: object = None) ->
         ("named:look#iban", "DE22", True),
         ("named:look#iban", "DE33", False),
         ("named:look#iban", "DE44", False),
+        ("named:look", "DE22", True),
+        ("named:look", "DE33", False),
+        ("named:make", "n3", False),
         ("call:make#id", "n1", True),
         ("call:make#tags", "n2", True),
         ("call:make#id", "n2", False),
@@ -113,7 +116,7 @@ def test_an_optional_argument_may_be_left_out(value: object) -> None:
     assert not _condition("user", name="not_from", optional=True).holds(_question(value), over_approximate=True)
 
 
-@pytest.mark.parametrize("source", ["user", "look#items.to@for", "named:look#iban"])
+@pytest.mark.parametrize("source", ["user", "look#items.to@for", "named:look#iban", "named:look"])
 def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
     """The host may have no way to pass on what the user wrote."""
     silent = Provenance.of([], [("look", {"who": "x"}, {"iban": "DE22", "items": [{"to": "FR33", "for": "x"}]})])
