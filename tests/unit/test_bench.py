@@ -187,3 +187,24 @@ def test_only_a_whole_and_thorough_run_is_written_down() -> None:
     done = bench("--quick", "--write")
     assert done.returncode == 2
     assert "--write writes the whole page" in done.stderr
+
+
+def test_each_guard_of_agentdojo_has_rules_that_load() -> None:
+    """The package need not be there; the example sets stay short, as tools are declared and no task is named."""
+    lines = answer_to(
+        "from permitry import load_policy\n"
+        "from tests.bench.agentdojo import GUARDS, SUITES, policy_lines, rule_files\n"
+        "files = {(guard, suite): rule_files(guard, suite) for guard in GUARDS for suite in SUITES}\n"
+        "for each in files.values():\n"
+        "    load_policy(*map(str, each)) if each else None\n"
+        "texts = {suite: [path.read_text() for path in files['provenance', suite]] for suite in SUITES}\n"
+        "print(json.dumps({suite: sum(map(policy_lines, each)) for suite, each in texts.items()}))"
+    )
+    assert set(lines) == {"workspace", "travel", "banking", "slack"}
+    assert max(lines.values()) <= 45
+
+
+def test_lines_of_policy_are_those_that_decide() -> None:
+    """Neither empty lines, nor comments, nor declarations of tools."""
+    text = "# a\nschema = 1\n[tool]\na = {}\n\n[[rule]]\nid = 'x'\n[tool.b]\ntraits = []\n"
+    assert answer_to(f"from tests.bench.agentdojo import policy_lines\nprint(policy_lines({text!r}))") == 3
