@@ -130,7 +130,7 @@ class Session:
 
     def returned(self, call: ToolCall, result: object) -> None:
         """Keep the result of a call that ran: a JSON value, or a text."""
-        self._heard.keep(call.tool, call.arguments, result)
+        self._heard.keep(call.tool, call.arguments, result, len(call.canonical))
 
     def apply(self, call: ToolCall, effects: SideEffects) -> None:
         """Count a call that may run, and apply its side effects: labels, and entries for budgets."""

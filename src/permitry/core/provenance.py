@@ -9,6 +9,7 @@ import functools
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import attrs
@@ -92,6 +93,16 @@ _OF_A_NAME = 16
 _LONGEST_JSON = 4 * MAX_BYTES
 
 
+class _Waiting(NamedTuple):
+    """A result in which no rule has looked for values yet; `size` is about its bytes."""
+
+    number: int
+    tool: str
+    arguments: Mapping[str, JsonValue]
+    value: JsonValue
+    size: int
+
+
 @attrs.define(eq=False)
 class Heard:
     """What a session hears. It only grows, and takes a bounded amount of memory. Thread-safe with a `lock`."""
@@ -103,6 +114,7 @@ class Heard:
     _texts: deque[Message] = attrs.field(factory=deque, init=False, repr=False)
     _size: int = attrs.field(default=0, init=False, repr=False)
     _returned: deque[Returned] = attrs.field(factory=deque, init=False, repr=False)
+    _waiting: "deque[_Waiting]" = attrs.field(factory=deque, init=False, repr=False)
     _weight: int = attrs.field(default=0, init=False, repr=False)
     _seen: dict[_Key, list[Seen]] = attrs.field(factory=dict, init=False, repr=False)
 
@@ -123,9 +135,31 @@ class Heard:
         with self._lock:
             self.messages += 1
 
-    def keep(self, tool: str, arguments: Mapping[str, JsonValue], result: object) -> None:
-        """Keep the values of a result: a JSON value, or a text, which is read as JSON where it is JSON."""
-        value = _parsed(result) if not isinstance(result, str) or len(result) <= self.bounds.result_size else None
+    def keep(self, tool: str, arguments: Mapping[str, JsonValue], result: object, size: int = 0) -> None:
+        """Keep a result: a JSON value, or a text, which is read as JSON where it is JSON.
+
+        Its values are looked for when a rule first asks for some: most sessions have no such rule. `size` is about how
+        many bytes the arguments take.
+        """
+        # What the host has can change; a text, and what is frozen, cannot.
+        value = result if isinstance(result, str | MappingProxyType) else _parsed(result)
+        size += len(value) if isinstance(value, str) else _size(value)
+        with self._lock:
+            self.results += 1
+            if size > self.bounds.result_size:
+                return
+            self._waiting.append(_Waiting(self.results, tool, arguments, value, size))
+            self._weight += size
+            self._bound()
+
+    def _look(self) -> None:
+        """Look for the values in the results that wait for that."""
+        while self._waiting:
+            self._look_into(self._waiting.popleft())
+
+    def _look_into(self, waiting: "_Waiting") -> None:
+        tool, arguments, value = waiting.tool, waiting.arguments, _parsed(waiting.value)
+        self._weight -= waiting.size
         text = value if isinstance(value, str) else None
         given, names = tuple(_scalars_in(arguments)), tuple(_names_in(arguments))
         size, found = sum(len(each) for each in (text, *given, *names) if isinstance(each, str)), []
@@ -134,24 +168,29 @@ class Heard:
             size += key.size
             if size > self.bounds.result_size:
                 break
-        with self._lock:
-            self.results += 1
-            if size > self.bounds.result_size:
-                return
-            returned = Returned(self.results, tool, given, names, text, size, tuple(key for key, _ in found))
-            for key, others in found:
-                self._seen.setdefault(key, []).append(Seen(returned, others))
-            self._returned.append(returned)
-            self._weight += size
-            while len(self._returned) > self.bounds.results or self._weight > self.bounds.result_size:
-                self._forget()
+        if size > self.bounds.result_size:
+            return
+        returned = Returned(waiting.number, tool, given, names, text, size, tuple(key for key, _ in found))
+        for key, others in found:
+            self._seen.setdefault(key, []).append(Seen(returned, others))
+        self._returned.append(returned)
+        self._weight += size
+        self._bound()
 
     @property
     def provenance(self) -> "Provenance":
         """What was heard until now."""
         return Provenance(self, self.messages, self.results)
 
+    def _bound(self) -> None:
+        """Forget the oldest results while there are too many."""
+        while len(self._returned) + len(self._waiting) > self.bounds.results or self._weight > self.bounds.result_size:
+            self._forget()
+
     def _forget(self) -> None:
+        if not self._returned:
+            self._weight -= self._waiting.popleft().size
+            return
         gone = self._returned.popleft()
         self._weight -= gone.size
         for key in frozenset(gone.keys):
@@ -169,15 +208,18 @@ class Heard:
     def returned(self, results: int) -> tuple[Returned, ...]:
         """Return those of the first results that are kept."""
         with self._lock:
+            self._look()
             return tuple(each for each in self._returned if each.number <= results)
 
     def seen(self, key: _Key, results: int) -> tuple[Seen, ...]:
         """Return where a value was seen in the first results."""
         with self._lock:
+            self._look()
             return tuple(seen for seen in self._seen.get(key, ()) if seen.of.number <= results)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
+            self._look()
             names = [field.name for field in attrs.fields(Heard) if field.name != "_lock"]
             return {name: copy.deepcopy(getattr(self, name)) for name in names}
 
@@ -322,6 +364,11 @@ def _scalars_in(value: JsonValue) -> Iterator[str | int | float]:
             yield from _scalars_in(inner)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield value
+
+
+def _size(value: JsonValue) -> int:
+    """Return about how many bytes a value takes."""
+    return sum(_OF_A_VALUE + (len(each) if isinstance(each, str) else 0) for each in _scalars_in(value))
 
 
 def _names_in(value: JsonValue) -> Iterator[str]:

@@ -187,3 +187,19 @@ def test_a_message_may_be_missed() -> None:
     heard.miss()
     assert not heard.provenance.is_complete
     assert heard.provenance.texts == ("ann",)
+
+
+def test_a_result_is_looked_into_when_a_rule_asks() -> None:
+    """Until then it waits, within the same bounds, and is what it was when it came."""
+    heard = Heard(Bounds(results=2, result_size=2_000))
+    value = {"id": "x9"}
+    heard.keep("look", {}, value)
+    value["id"] = "y9"
+    before = heard.provenance
+    heard.keep("look", {}, '{"id": "z9"}')
+    heard.keep("look", {}, "x" * 1_000, 1_500)
+    heard.keep("look", {}, {"id": "a9"})
+    heard.keep("look", {}, {"id": "b9"})
+    found = {each: _numbers(heard.provenance, "look", "id", each) for each in ("x9", "y9", "z9", "a9", "b9")}
+    assert found == {"x9": [], "y9": [], "z9": [], "a9": [4], "b9": [5]}
+    assert _numbers(before, "look", "id", "x9") == []

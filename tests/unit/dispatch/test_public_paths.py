@@ -38,6 +38,7 @@ _GIVEN: Mapping[str, Any] = {
     "outcome": Ready(_WORK, _ALLOWED, _FORGED),
     "pending": Pending("guess", _WORK, _ALLOWED, ToolConfirmationRequest(_WORK)),
     "pending_id": "guess",
+    "reason": "no one is there",
     "response": ToolConfirmationResponse(True, skip_future=False),
     "spec": ToolSpec("another"),
     "template": None,
