@@ -110,7 +110,7 @@ def test_a_closed_input_blocks_the_call(tmp_path: Path) -> None:
 
 
 def test_a_resident_that_cannot_be_started_changes_no_answer(hook: Run) -> None:
-    """Nor one that is: it is started when the call is answered."""
+    """The call is decided without it."""
     code = "import permitry.hooks.resident as r; r.start = lambda: 1 / 0; "
     for payload in (PUSH, MAKE):
         done = hook(payload, "claude-code", "--start-resident", code=code)

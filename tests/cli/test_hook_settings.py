@@ -132,6 +132,8 @@ def test_the_first_installed_hook_starts_the_resident_for_the_next(
         done = subprocess.run(["/bin/sh", "-c", line], input=payload, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 
+    # There the first of several that start at once notes that it starts the resident.
+    assert (home / ".local/state/permitry/resident").stat().st_mode & 0o777 == 0o700
     first = said(line)
     assert (first[0], first[2]) == (0, "")
     assert "Publishing" in first[1]

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name in HOSTS:
         parser = commands.add_parser(name, allow_abbrev=False, help=f"answer {name}")
         _add_options(parser)
-        parser.add_argument("--start-resident", action="store_true", help="then start the resident, for later calls")
+        parser.add_argument("--start-resident", action="store_true", help="start the resident, for later calls")
         parser.set_defaults(execute=execute, host=name)
     parser = commands.add_parser("doctor", allow_abbrev=False, help="try out the hooks that are installed")
     parser.add_argument("host", choices=HOSTS, nargs="?", metavar="HOST", help="this one; otherwise all that are there")
@@ -72,18 +72,17 @@ def execute(options: argparse.Namespace) -> int:
     """Read the payload from standard input, and print the reply."""
     own = Options(options.rules, options.grant, options.record, options.ask)
     work = functools.partial(_answered, options.host, own)
+    if options.start_resident:
+        # Others may wait for it. Whatever becomes of it, this call is answered here.
+        with contextlib.suppress(Exception):
+            from permitry.hooks.resident import start  # seldom needed
+
+            start()
     reply = _too_long(options) or supervised(work, _fail(options), _total(options))
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:
         print(reply.out)
-    if options.start_resident:
-        sys.stdout.flush()
-        # The call is answered, whatever becomes of the next ones.
-        with contextlib.suppress(Exception):
-            from permitry.hooks.resident import start  # seldom needed
-
-            start()
     return reply.code
 
 

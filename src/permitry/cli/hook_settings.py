@@ -13,6 +13,7 @@ from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
 from permitry.hooks.doctor import version
 from permitry.hooks.install import SPARE, change, hook_command
+from permitry.hooks.places import place
 
 __all__ = ["change_settings"]
 
@@ -35,6 +36,9 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     print("\n".join(lines) if lines else f"nothing to change in {path}")
     if lines and not options.dry_run:
         made.carry_out()
+    if options.is_install and not options.dry_run:
+        # Of hooks that start at once, one starts the resident and the others wait: that is noted there.
+        place().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if options.is_install:
         tell(_notices(settings.note, command or ()))
     return ExitCode.OK

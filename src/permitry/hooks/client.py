@@ -1,8 +1,9 @@
 """The client of the resident: `PYTHON -I -S client.py SOCKET SECONDS COMMAND…`, run for each call.
 
 `COMMAND` is the hook in process. It is run instead where the resident is not there, or not
-certainly this user's own, which is known before the payload is read. From then on whatever goes
-wrong blocks the call. What a hook costs is mostly its imports: here they are next to nothing.
+certainly this user's own, which is known before the payload is read; of several processes that
+find none the first starts it, and the others wait a moment. From then on whatever goes wrong
+blocks the call. What a hook costs is mostly its imports: here they are next to nothing.
 """
 
 import posix
@@ -10,10 +11,13 @@ import sys
 from _blake2 import blake2b
 from _signal import ITIMER_REAL, SIG_UNBLOCK, SIGALRM, pthread_sigmask, setitimer, signal  # type: ignore[import-not-found]  # no stubs
 from _socket import AF_UNIX, SO_PEERCRED, SOL_SOCKET, socket
+from time import sleep, time
 
 _ADMIN = "/etc/permitry/rules.toml"
 _LARGEST = 8 * 1024 * 1024
 _PATIENCE = 2
+_STARTING = 3.0
+_PAUSE = 0.02
 _HEAD = _KEY = 32
 _FOLDER, _SOCKET, _FILE = 0o040000, 0o140000, 0o100000
 _ERROR = 2
@@ -27,7 +31,7 @@ def main() -> None:
         # A variable without a name can be there, and cannot be handed on.
         posix.environ.pop(b"", None)
         try:
-            line, key = _connected(path)
+            line, key = _awaited(path)
         except Exception:  # noqa: BLE001 -- whatever it is: the hook in process is always as strict
             start = [] if _has_admin() or b"PERMITRY_NO_RESIDENT" in posix.environ else ["--start-resident"]
             posix.execve(command[0], [*command, *start], posix.environ)
@@ -57,6 +61,38 @@ def _has_admin() -> bool:
         return False
     except OSError:
         return True
+
+
+def _awaited(path: str) -> tuple[socket, bytes]:
+    """Return the line to the resident and its key; wait for one that another process starts.
+
+    Raises: `OSError` when there is none, and this process is the one to start it.
+    """
+    while True:
+        try:
+            return _connected(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            if _has_admin() or b"PERMITRY_NO_RESIDENT" in posix.environ or not _is_starting(f"{path}.starting"):
+                raise
+        sleep(_PAUSE)
+
+
+def _is_starting(mark: str) -> bool:
+    """Return whether another process starts the resident, and tell others that this one does otherwise.
+
+    Raises: `OSError` where that cannot be noted.
+    """
+    try:
+        if 0 <= time() - posix.lstat(mark).st_mtime < _STARTING:
+            return True
+        posix.unlink(mark)
+    except FileNotFoundError:
+        pass
+    try:
+        posix.close(posix.open(mark, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return True
+    return False
 
 
 def _connected(path: str) -> tuple[socket, bytes]:

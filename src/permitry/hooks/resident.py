@@ -49,13 +49,21 @@ def start() -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            _let_go_on(path)
             return
         status = os.fstat(lock)
         # Twelve hooks at once are not to start twelve.
         if status.st_size and time.time() - status.st_mtime < _PAUSE:
+            _let_go_on(path)
             return
         os.pwrite(lock, b"1", 0)
     _spawn()
+
+
+def _let_go_on(path: Path) -> None:
+    """Let clients that wait for a start go on: it is there, or will not be."""
+    with contextlib.suppress(OSError):
+        path.with_name(f"{path.name}.starting").unlink()
 
 
 def _spawn() -> None:
@@ -116,6 +124,7 @@ class Resident:
         is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
         if not is_own or len(os.fsencode(self.path)) > LONGEST_PATH:
             # Then every hook decides in its own process.
+            _let_go_on(self.path)
             return
         with opened(f"{self.path}.lock", _LOCK) as lock:
             try:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,43 @@ def test_without_a_resident_the_hook_decides_in_process(place: Path) -> None:
     assert _is_in_process(run(place / "nowhere" / "s"))
     with serving(place, lambda _: None):
         pass
+    _mark(place).unlink()
+    assert _is_in_process(run(place))
+
+
+def test_one_starts_the_resident_and_the_others_wait_for_it(place: Path) -> None:
+    """Twelve in process at once would take longer than a host waits."""
+    with ThreadPoolExecutor(4) as pool:
+        started = [pool.submit(run, place) for _ in range(4)]
+        while not _mark(place).exists():
+            time.sleep(0.01)
+        with serving(place, replying()):
+            done = [each.result() for each in started]
+    assert [_is_in_process(each) for each in done].count(True) == 1
+    assert sorted(each.stdout for each in done)[1:] == [b"yes\n"] * 3
+
+
+def _mark(place: Path) -> Path:
+    return place.with_name("s.starting")
+
+
+def test_a_start_that_comes_to_nothing_is_not_waited_for_again(place: Path) -> None:
+    """Nor is one at another time, as a clock that was set may say."""
+    _mark(place).touch()
+    began = time.monotonic()
+    assert _is_in_process(run(place))
+    assert time.monotonic() - began > 2
+    for age in (10, -1_000):
+        then = time.time() - age
+        os.utime(_mark(place), (then, then))
+        assert _is_in_process(run(place))
+        assert abs(_mark(place).stat().st_mtime - then) > 5
+
+
+def test_where_nothing_can_be_noted_the_hook_decides_in_process(place: Path) -> None:
+    """It may start a resident that another one starts as well."""
+    _mark(place).mkdir()
+    os.utime(_mark(place), (0, 0))
     assert _is_in_process(run(place))
 
 

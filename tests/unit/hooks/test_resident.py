@@ -406,17 +406,23 @@ def test_it_is_started_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None
     """However many hooks try it at a time, and only where there is none."""
     for name, value in home.environ.items():
         monkeypatch.setenv(name, value)
-    starts = []
+    starts, mark = [], Path(f"{home.place}.starting")
     monkeypatch.setattr(os, "posix_spawn", lambda path, *_, **__: starts.append(path))
-    for _ in range(3):
+
+    def is_waited_for() -> bool:
+        mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark.touch()
         start()
+        return mark.exists()
+
+    assert [is_waited_for() for _ in range(3)] == [True, False, False]
     assert starts == [sys.executable]
     os.utime(f"{home.place}.lock", (0, 0))
     with home.resident():
-        start()
+        assert not is_waited_for()
     assert len(starts) == 1
     os.utime(f"{home.place}.lock", (0, 0))
-    start()
+    assert is_waited_for()
     assert len(starts) == 2
 
 
@@ -430,12 +436,15 @@ def test_it_is_not_started_with_what_the_environment_adds(home: Home) -> None:
 
 @pytest.mark.parametrize("mode", [0o755, 0o711, 0o770])
 def test_it_does_not_start_in_a_folder_that_others_can_enter(home: Home, mode: int) -> None:
-    """Then hooks stay processes of their own."""
+    """Then hooks stay processes of their own, and none waits for it."""
     home.place.parent.mkdir(parents=True)
     home.place.parent.chmod(mode)
+    mark = Path(f"{home.place}.starting")
+    mark.touch()
     words = [sys.executable, "-I", "-m", "permitry", "hook", "resident"]
     assert subprocess.run(words, env=home.environ, timeout=20, check=False).returncode == 0
     assert not home.place.exists()
+    assert not mark.exists()
 
 
 def test_a_path_that_is_too_long_for_a_socket_has_no_resident(tmp_path: Path) -> None:
