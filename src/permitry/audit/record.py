@@ -12,6 +12,7 @@ from typing import Protocol
 
 import attrs
 
+from permitry.audit.redaction import redacted
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
@@ -75,7 +76,8 @@ def decision_fields(decision: Decision) -> dict[str, object]:
 
 
 def _fields(event: str, call: ToolCall, details: Mapping[str, object]) -> dict[str, object]:
-    return {"event": event, "call_id": call.call_id, "tool": call.tool, "digest": call.digest, **details}
+    head = {"event": event, "call_id": call.call_id, "tool": call.tool, "digest": call.digest}
+    return head | {name: redacted(value) for name, value in details.items()}
 
 
 @attrs.define

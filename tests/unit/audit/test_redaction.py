@@ -1,0 +1,119 @@
+"""What the record does not keep."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permitry.audit.record import JsonlRecorder, MemoryRecorder
+from permitry.audit.redaction import REDACTED, redacted, redacted_text
+from permitry.core.call import ToolCall
+
+CANARY = "Canary7Canary7Canary7Canary7"
+FORMS = [
+    f"ghp_{CANARY}", f"github_pat_{CANARY}", f"glpat-{CANARY}", f"xoxb-{CANARY}", f"sk-ant-api03-{CANARY}",
+    f"sk_live_{CANARY}", f"AIza{CANARY}", f"ya29.{CANARY}", f"npm_{CANARY}", f"hf_{CANARY}", f"pypi-{CANARY}",
+    f"hvs.{CANARY}", f"AGE-SECRET-KEY-1{CANARY.upper()}", f"eyJhbGciOiJI.{CANARY}.{CANARY}", f"eyJhbGciOiJI.{CANARY}",
+    f"https://ann:{CANARY}@example.com/a", f"curl -H 'Authorization: Bearer {CANARY}' x", f"Bearer {CANARY}",
+    f"Authorization: Basic {CANARY}", f"authorization={CANARY} x", f"Cookie: a=1; session={CANARY}", f"https://x.com/?a=1&key={CANARY}&b=2",
+    f"https://x.com/?X-Amz-Signature={CANARY}", f"PGPASSWORD={CANARY} psql", f"export API_KEY='{CANARY} {CANARY}'",
+    f'{{"password": "{CANARY} {CANARY}"}}',
+    f'{{\\"password\\": \\"{CANARY} {CANARY}\\"}}', f"aws_secret_access_key = {CANARY}",
+    f"mysql --password {CANARY} -e x", f"mysql -u root -p{CANARY} db", f"sshpass -p {CANARY} ssh x",
+    f"docker login -u bob -p {CANARY}", f"curl -u ann:{CANARY} x", f"curl --user 'ann:{CANARY}' x", f"token: {CANARY}",
+    f"-----BEGIN OPENSSH PRIVATE KEY-----\n{CANARY}\n{CANARY}\n-----END OPENSSH PRIVATE KEY-----",
+    f"-----BEGIN PRIVATE KEY-----\n{CANARY}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_no_secret_stays(text: str) -> None:
+    """Wherever in a text it is; and what is left says that there was one."""
+    for whole in (text, f"cd a && {text}", f"{text} || true", f"first\n{text}\nlast"):
+        left = redacted_text(whole)
+        assert CANARY.lower() not in left.lower()
+        assert REDACTED in left
+        assert redacted_text(left) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "git status --short", "cat secrets.txt", "the token was lost", "grep -rn token src", "mkdir -p a/b",
+        "cp -p a b", "sort -u names.txt", "python -m pytest tests/test_tokens.py", "git log --author=ann@example.com",
+        "ask-me task-12345",
+        "https://example.com:8080/a?page=2", "ls keys/", "a bearer of news", "ssh-keygen -l -f id.pub",
+    ],
+)  # fmt: skip
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    """A record without its words explains nothing."""
+    assert redacted_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "apiKey", "API_KEY", "DB_PASSWORD", "authToken", "secrets", "Authorization", "accessKey"]
+)
+def test_what_a_name_says_is_secret_is_left_out_whole(name: str) -> None:
+    """With all that is below it; numbers tell no secret."""
+    assert redacted({name: "x", "a": {name: ["x", {"b": "y"}], "c": 5}}) == {
+        name: REDACTED, "a": {name: [REDACTED, {"b": REDACTED}], "c": 5}
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["path", "max_tokens_left", "keyboard", "secretary", "tokenizer", "compass", "monkey"])
+def test_other_names_say_nothing(name: str) -> None:
+    """A part of another word is no name of a secret."""
+    value = 5 if name == "max_tokens_left" else "a"
+    assert redacted({name: value}) == {name: value}
+
+
+def test_an_empty_secret_is_seen_to_be_empty() -> None:
+    """It is none."""
+    assert redacted({"password": "", "token": None, "secret": 5}) == {"password": "", "token": None, "secret": 5}
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_what_is_left_has_the_same_shape(value: object) -> None:
+    """And stays as it is when it is looked at again."""
+    left = redacted(value)
+    assert redacted(left) == left
+    assert json.dumps(left)
+    assert type(left) is type(value)
+
+
+def test_the_time_is_in_the_length_of_the_text() -> None:
+    """An agent chooses the text, and a person waits."""
+    parts = ["x", "a:b -u ", "password", "://a:", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "bearer ", "-a"]
+    for part in [*parts, "cookie:", "?key=", "login ", "password='", "authorization:"]:
+        took = []
+        for size in (20_000, 200_000):
+            text = part * (size // len(part))
+            runs = []
+            for _ in range(3):
+                since = time.perf_counter()
+                redacted_text(text)
+                runs.append(time.perf_counter() - since)
+            took.append(min(runs))
+        # Ten times the text; a square would be a hundred.
+        assert took[1] < 50 * took[0], part
+
+
+def test_neither_recorder_keeps_a_secret(tmp_path: Path) -> None:
+    """Nor does any detail: not what a human wrote, and not the traceback of a tool."""
+    memory, file = MemoryRecorder(), JsonlRecorder(str(tmp_path / "audit.jsonl"))
+    for recorder in (memory, file):
+        for text in FORMS:
+            recorder.record("decided", ToolCall("look"), arguments={"a": text, "b": [text]}, reason=text, errors=[text])
+            recorder.record("answered", ToolCall("look"), instructions=text)
+            recorder.record("finished", ToolCall("look"), error=text)
+        recorder.record("decided", ToolCall("look"), arguments={"apiKey": CANARY})
+    assert CANARY.lower() not in str(memory.records).lower()
+    assert CANARY.lower() not in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").lower()
