@@ -15,6 +15,7 @@
     │   └── FullLedgerError                 too many questions are open to ask one more
     ├── ForgottenSessionError (LookupError) a session of which too much was forgotten to go on with it
     ├── AuditError                          the record cannot be written
+    ├── StoreError                          a store cannot be opened, read or written
     ├── AdapterError                        a host or framework did something an adapter cannot carry
     ├── GoldenMismatchError                 a golden case that does not hold
     ├── CallBlockedError                    a call that does not run, for hosts that want an exception
@@ -45,6 +46,7 @@ __all__ = [
     "RegistryError",
     "ReplayError",
     "RuleError",
+    "StoreError",
     "ToolError",
     "UnavailableError",
     "UnevaluableError",
@@ -162,6 +164,10 @@ class ForgottenSessionError(PermitryError, LookupError):
 
 class AuditError(PermitryError):
     """The record could not be written; nothing runs without a record."""
+
+
+class StoreError(PermitryError):
+    """A store cannot be opened, read or written."""
 
 
 class AdapterError(PermitryError):

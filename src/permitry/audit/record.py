@@ -1,5 +1,6 @@
 """Where the record goes: an append-only file, or memory."""
 
+import abc
 import datetime as dt
 import json
 import os
@@ -18,7 +19,10 @@ from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
 from permitry.errors import AuditError
 
-__all__ = ["AuditRecord", "JsonlRecorder", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields"]
+__all__ = [
+    "AuditRecord", "JsonlRecorder", "LineRecorder", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields",
+    "new_session", "utc_now",
+]  # fmt: skip
 
 _CLOSED = -1
 _LARGE = 4_096
@@ -127,27 +131,66 @@ class MemoryRecorder:
                 self.records.popleft()
 
 
-def _utc_now() -> str:
+def utc_now() -> str:
+    """Return the time in ISO 8601, with milliseconds."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
 
 
-def _new_session() -> str:
+def new_session() -> str:
+    """Return an id that no other session has."""
     return secrets.token_hex(8)
 
 
+class LineRecorder(abc.ABC):
+    """Makes a line of JSON of each event. `clock` gives the text of the time.
+
+    `session` is in every line, because several sessions may share a record, and their call ids repeat.
+    """
+
+    clock: Callable[[], str]
+    session: str
+
+    @abc.abstractmethod
+    def _append(self, line: str) -> None:
+        """Keep a line.
+
+        Raises: `AuditError`.
+        """
+
+    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+        """Keep one event; when this returns, it is on the disk."""
+        self._keep(_fields(event, call, details))
+
+    def begin(self, **details: object) -> None:
+        """Keep an event `session` that says under which circumstances the next ones come about.
+
+        Raises: `AuditError` when the record cannot be kept.
+        """
+        self._keep({"event": "session", "process": os.getpid(), **details})
+
+    def reloaded(self, **details: object) -> None:
+        """Keep an event `reloaded`: other rules are in force from here on, or those in the files have mistakes.
+
+        Raises: `AuditError` when the record cannot be kept.
+        """
+        self._keep({"event": "reloaded", **details})
+
+    def _keep(self, fields: Mapping[str, object]) -> None:
+        self._append(json.dumps({"at": self.clock(), "session": self.session, **fields}))
+
+
 @attrs.define
-class JsonlRecorder:
+class JsonlRecorder(LineRecorder):
     """Appends one JSON line per event to a file only its owner may read, and syncs it to the disk.
 
-    Opening creates missing folders. `clock` gives the text of the time; `session` is in every line, because several
-    sessions may share a file, and their call ids repeat.
+    Opening creates missing folders.
 
     Raises: `AuditError` when the file cannot be opened or written.
     """
 
     path: str
-    clock: Callable[[], str] = _utc_now
-    session: str = attrs.field(factory=_new_session)
+    clock: Callable[[], str] = utc_now
+    session: str = attrs.field(factory=new_session)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     _is_regular: bool = attrs.field(default=True, init=False, repr=False)
     _is_torn: bool = attrs.field(default=False, init=False, repr=False)
@@ -168,26 +211,8 @@ class JsonlRecorder:
             raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
         return file
 
-    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event; when this returns, it is on the disk."""
-        self._append(_fields(event, call, details))
-
-    def begin(self, **details: object) -> None:
-        """Keep an event `session` that says under which circumstances the next ones come about.
-
-        Raises: `AuditError` when the record cannot be kept.
-        """
-        self._append({"event": "session", "process": os.getpid(), **details})
-
-    def reloaded(self, **details: object) -> None:
-        """Keep an event `reloaded`: other rules are in force from here on, or those in the files have mistakes.
-
-        Raises: `AuditError` when the record cannot be kept.
-        """
-        self._append({"event": "reloaded", **details})
-
-    def _append(self, fields: Mapping[str, object]) -> None:
-        line = (json.dumps({"at": self.clock(), "session": self.session, **fields}) + "\n").encode()
+    def _append(self, line: str) -> None:
+        data = f"{line}\n".encode()
         with self._lock:
             if self._file == _CLOSED:
                 raise AuditError(f"the record `{self.path}` is closed")
@@ -195,7 +220,7 @@ class JsonlRecorder:
                 if self._is_regular and not self._is_in_place():
                     raise AuditError(f"the record `{self.path}` was replaced while it was open")
                 # After a write that failed half-way, a line of its own keeps this event readable.
-                _write_all(self._file, b"\n" + line if self._is_torn else line)
+                _write_all(self._file, b"\n" + data if self._is_torn else data)
                 if self._is_regular:
                     os.fsync(self._file)
             except OSError as error:

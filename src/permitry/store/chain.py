@@ -1,0 +1,69 @@
+"""The chain of records: each is bound to the one before it by a hash, so that what was changed is found."""
+
+import hashlib
+from collections.abc import Iterable
+
+import attrs
+
+from permitry.errors import PermitryError
+
+__all__ = ["BEGINNING", "SIZE", "BrokenChainError", "Head", "Linked", "checked", "linked"]
+
+SIZE = 32
+BEGINNING = bytes(SIZE)
+"""The hash of a chain without a record."""
+
+
+class BrokenChainError(PermitryError):
+    """The record with this `number` is not as it was written, or not there."""
+
+    def __init__(self, number: int, why: str) -> None:
+        super().__init__(f"record {number:,}: {why}")
+        self.number = number
+
+
+@attrs.frozen
+class Head:
+    """The end of a chain: the number of its last record, and its hash; 0 without any."""
+
+    number: int = 0
+    hash: bytes = BEGINNING
+
+
+@attrs.frozen
+class Linked:
+    """A record as it is kept: its number, its text, and the hash of both and of all before it."""
+
+    number: int
+    body: str
+    hash: bytes
+
+
+def linked(head: Head, body: str) -> Linked:
+    """Return the record that comes after `head`."""
+    number = head.number + 1
+    # The lengths of the first two parts do not change, so that no other parts give the same bytes.
+    digest = hashlib.blake2b(head.hash + number.to_bytes(8, "big") + body.encode(), digest_size=SIZE)
+    return Linked(number, body, digest.digest())
+
+
+def checked(records: Iterable[Linked], before: Head, end: Head) -> int:
+    """Return how many records there are after `before`, if they are those that were written, up to `end`.
+
+    Raises: `BrokenChainError` with the first number at which something else is found.
+    """
+    head, count = before, 0
+    for record in records:
+        due = linked(head, record.body)
+        if record.number != due.number:
+            raise BrokenChainError(due.number, "it is missing")
+        if record.hash != due.hash:
+            raise BrokenChainError(due.number, "it is not as it was written, or one before it was")
+        head, count = Head(due.number, due.hash), count + 1
+    if head.number != end.number:
+        raise BrokenChainError(
+            min(head.number, end.number) + 1, "the last records are missing, or were not written here"
+        )
+    if head.hash != end.hash:
+        raise BrokenChainError(head.number, "it is not the last one that was written")
+    return count

@@ -1,0 +1,36 @@
+"""The forms of a store."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from permitry.store.migrations import MIGRATIONS, NAMES
+from permitry.store.sqlite import SqliteStore
+
+
+@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+def test_a_store_of_any_version_is_brought_to_this_one(tmp_path: Path, version: int) -> None:
+    """And can be used then."""
+    path = tmp_path / "permitry.db"
+    with sqlite3.connect(path) as connection:
+        for statements in MIGRATIONS[:version]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    store = SqliteStore(path)
+    assert store.append("{}") == 1
+    assert store.verify() == 1
+
+
+def test_all_names_can_be_asked_for(tmp_path: Path) -> None:
+    """Each is a column, with what the record says."""
+    store = SqliteStore(tmp_path / "permitry.db")
+    store.append(json.dumps({name: "x" for name in NAMES}))
+    found = [
+        *store.records(session="x", event="x", call_id="x", tool="x", verdict="x", rule="x"),
+        *store.records(since="x"),
+    ]
+    assert [record.number for record in found] == [1, 1]
