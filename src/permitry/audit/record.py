@@ -157,6 +157,10 @@ class LineRecorder(abc.ABC):
         Raises: `AuditError`.
         """
 
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Close what the record is kept in, once; later records fail."""
+
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event; when this returns, it is on the disk."""
         self._keep(_fields(event, call, details))

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from permitry.audit.record import JsonlRecorder
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal
@@ -22,6 +21,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import CallError, PermitryError
 from permitry.guard import Guard
+from permitry.records import recorder_at
 from permitry.session import Session
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         _check_origin(origin)
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     tell(reloader.loaded.rules.notices)
-    recorder = JsonlRecorder(options.record or str(default_record()))
+    recorder = recorder_at(options.record or str(default_record()))
     session = Session(workspace=str(Path(options.workspace).resolve()))
     guard = Guard(reloader.loaded.policy, session, recorder=recorder)
     renewal = Renewal(reloader, recorder, guard)

@@ -2,7 +2,7 @@
 
 import attrs
 
-from permitry.audit.record import JsonlRecorder
+from permitry.audit.record import LineRecorder
 from permitry.cli.inputs import tell
 from permitry.config.reload import Loaded, PolicyReloader, difference
 from permitry.confirm.channel import ConfirmationChannel
@@ -19,7 +19,7 @@ class Renewal:
     """Puts changed rules in force: they are recorded before they count, and reported to the user."""
 
     reloader: PolicyReloader
-    recorder: JsonlRecorder
+    recorder: LineRecorder
     guard: Guard
     _known: Loaded = attrs.field(init=False, repr=False)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from permitry.audit.record import JsonlRecorder
+from permitry.audit.record import LineRecorder
 from permitry.cli import prompt
 from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
@@ -27,6 +27,7 @@ from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
+from permitry.records import recorder_at
 from permitry.session import Session
 from permitry_tools.turn_diff import TurnDiffTracker
 
@@ -84,7 +85,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     return guard.exit_code
 
 
-def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tuple[SessionGuard, JsonlRecorder]:
+def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tuple[SessionGuard, LineRecorder]:
     workspace, registry = Path(options.workspace), toolset.registry
     tell(rules.notices)
     tell(_exposed(toolset, workspace.resolve()))
@@ -101,7 +102,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
     if _reaches(Path(record), workspace.resolve()):
         message = f"the record `{record}` lies in the workspace, where tools could replace it"
         raise PermitryError(f"{message}; name another with --record")
-    recorder = JsonlRecorder(record)
+    recorder = recorder_at(record)
     tracker = TurnDiffTracker(workspace) if options.diff else None
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)
     if sys.stderr.isatty() and not options.json:

@@ -12,7 +12,6 @@ from typing import Any
 
 import attrs
 
-from permitry.audit.record import JsonlRecorder
 from permitry.config.catalogue import shipped_path
 from permitry.config.folders import user_state
 from permitry.config.layers import default_record, find_layers
@@ -34,6 +33,7 @@ from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
 from permitry.hooks.waiting import Question, Questions, ancestors
 from permitry.outcome import Ask, Permit, Refusal, Silence
+from permitry.records import recorder_at
 from permitry.session import Session
 
 __all__ = ["HOSTS", "Options", "answer", "host_named"]
@@ -132,7 +132,7 @@ def _decided(
     policy = options.policies.policy(loaded, own_rules(), name, spec)
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
     session.switch_mode(event.mode)
-    recorder = JsonlRecorder(options.record or str(default_record()), session=f"{host.name}:{event.session}")
+    recorder = recorder_at(options.record or str(default_record()), session=f"{host.name}:{event.session}")
     guard = Guard(policy, session, recorder=recorder, unmatched="silence")
     named = [(event.server, event.tool), *servers]
     calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]

@@ -9,8 +9,9 @@ import os
 import sqlite3
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import attrs
 
@@ -105,7 +106,13 @@ class SqliteStore:
                 raise
 
     def records(
-        self, *, after: int = 0, since: str = "", until: str = "~", last: int = -1, **equal: str
+        self,
+        *,
+        after: int = 0,
+        since: str = "",
+        until: str = "~",
+        last: int = -1,
+        equal: Mapping[str, str] = MappingProxyType({}),
     ) -> Iterator[Linked]:
         """Yield records, oldest first: those with numbers above `after`, from `since` until before `until`.
 

@@ -98,9 +98,9 @@ def test_the_time_is_in_the_length_of_the_text() -> None:
             text = part * (size // len(part))
             runs = []
             for _ in range(3):
-                since = time.perf_counter()
+                since = time.process_time()
                 redacted_text(text)
-                runs.append(time.perf_counter() - since)
+                runs.append(time.process_time() - since)
             took.append(min(runs))
         # Ten times the text; a square would be a hundred.
         assert took[1] < 50 * took[0], part

@@ -71,13 +71,13 @@ def test_records_are_asked_for_by_what_they_say(store: SqliteStore) -> None:
 
     assert found(after=3) == [4, 5]
     assert found(last=2) == [4, 5]
-    assert found(tool="t2", event="decided") == [3]
-    assert found(tool="t2", event="asked") == []
+    assert found(equal={"tool": "t2", "event": "decided"}) == [3]
+    assert found(equal={"tool": "t2", "event": "asked"}) == []
     assert found(since="2026-11-02", until="2026-11-04") == [2, 3]
     store.append("{}")
     assert found(last=1) == [6]
     with pytest.raises(TypeError, match="body"):
-        found(body="x")
+        found(equal={"body": "x"})
 
 
 def test_only_its_owner_reads_it(store: SqliteStore) -> None:

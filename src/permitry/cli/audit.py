@@ -1,0 +1,215 @@
+"""`permitry audit`: read the record, count what is in it, and show that nothing in it was changed."""
+
+import argparse
+import datetime as dt
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from permitry.audit.record import utc_now
+from permitry.audit.stats import Stats
+from permitry.cli._tables import counts_table
+from permitry.cli.inputs import rules_from
+from permitry.cli.main import ExitCode
+from permitry.cli.render import console_on
+from permitry.config.layers import default_record
+from permitry.core.texts import one_line, shortened
+from permitry.errors import AuditError, PermitryError
+from permitry.records import Wanted, is_store, records_at
+from permitry.rules.configured import ConfiguredRule
+from permitry.store.chain import BrokenChainError, Head
+
+__all__ = ["configure"]
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_FILTERS = ("tool", "rule", "verdict", "event", "session")
+_PAUSE = 0.5
+_LONGEST = 100
+_MOST = 15
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry audit`."""
+    commands = parser.add_subparsers(metavar="ACTION", required=True)
+    for name, summary, execute in (
+        ("tail", "print the last records", _tail),
+        ("show", "print all records of a call, in full", _show),
+        ("query", "print the records that are asked for", _query),
+        ("stats", "count verdicts, rules and tools", _stats),
+        ("verify", "check that no record of a store was changed or is missing", _verify),
+        ("prune", "forget the oldest records of a store; what is left can still be verified", _prune),
+    ):
+        command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
+        add = command.add_argument
+        add("--record", type=Path, metavar="FILE", help="the record; default: audit.jsonl in your state folder")
+        add("--json", action="store_true", help="print one JSON object a line, and nothing else")
+        command.set_defaults(execute=execute)
+        match name:
+            case "tail":
+                add("-n", "--last", type=int, default=20, metavar="N", help="so many records; default: 20")
+                add("-f", "--follow", action="store_true", help="then print new ones as they come, until Ctrl-C")
+            case "show":
+                add("id", metavar="ID", help="the id of a call, or the number of a record")
+            case "query":
+                _add_filters(command)
+            case "stats":
+                _add_filters(command)
+                add("--rules", action="append", metavar="FILE", help="list which of these rules have decided nothing")
+            case "verify":
+                add("--anchor", type=Path, metavar="FILE", help="check the heads in this file, then add this one")
+            case _:
+                add("--older-than", type=_moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    for name in _FILTERS:
+        add(f"--{name}", metavar=name.upper(), help=f"only with this {name}")
+    add("--since", type=_moment, metavar="TIME", help="such as 2026-11-23, 2026-11-23T10:00, or 2h, 7d ago")
+    add("--until", type=_moment, metavar="TIME", help="only before this time")
+    add("--text", default="", metavar="TEXT", help="only with this text in the arguments")
+    add("-n", "--last", type=int, metavar="N", help="only the last so many")
+
+
+def _moment(text: str) -> str:
+    """Return a time as the record has it: of a date, of a date and a time, or of an age such as `2h`."""
+    if age := re.fullmatch(r"(\d{1,6})([mhdw])", text):
+        at = dt.datetime.now(dt.UTC) - dt.timedelta(**{_UNITS[age[2]]: int(age[1])})
+    else:
+        try:
+            at = dt.datetime.fromisoformat(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"`{text}` is not a time; write 2026-11-23, or an age such as 2h"
+            ) from None
+    return at.replace(tzinfo=at.tzinfo or dt.UTC).astimezone(dt.UTC).isoformat(timespec="milliseconds")
+
+
+def _path(options: argparse.Namespace) -> Path:
+    return options.record or default_record()
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    equal = {name: value for name in _FILTERS if (value := getattr(options, name)) is not None}
+    return Wanted(options.since or "", options.until or "~", equal, options.text, options.last)
+
+
+def _tail(options: argparse.Namespace) -> ExitCode:
+    number = _print(options, records_at(_path(options), Wanted(last=options.last)), 0)
+    while options.follow:
+        sys.stdout.flush()
+        time.sleep(_PAUSE)
+        number = _print(options, records_at(_path(options), Wanted(), after=number), number)
+    return ExitCode.OK
+
+
+def _query(options: argparse.Namespace) -> ExitCode:
+    return ExitCode.OK if _print(options, records_at(_path(options), _wanted(options)), 0) else ExitCode.FAILED
+
+
+def _show(options: argparse.Namespace) -> ExitCode:
+    records = list(records_at(_path(options), Wanted(equal={"call_id": options.id})))
+    if not records and options.id.isdecimal():
+        number = int(options.id)
+        records = [each for each in records_at(_path(options), Wanted(), after=number - 1) if each["number"] == number]
+    if not records:
+        raise AuditError(f"the record has no call `{options.id}`, and no record with this number")
+    for record in records:
+        print(json.dumps(record, indent=None if options.json else 2, ensure_ascii=options.json))
+    return ExitCode.OK
+
+
+def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]], number: int) -> int:
+    """Print records, and return the number of the last, or `number` without any."""
+    for record in records:
+        print(json.dumps(record) if options.json else _line(record))
+        number = record["number"]
+    return number
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    """Return a record as a line for people."""
+    what = [str(record.get(name) or "") for name in ("verdict", "tool", "rule")]
+    if "approved" in record:
+        what[0] = "approved" if record["approved"] else "rejected"
+    elif "outcome" in record:
+        what[0] = str(record["outcome"])
+    arguments = record.get("arguments")
+    words = [f"{record['number']:>6}", str(record.get("at") or "")[:19], f"{record.get('event')!s:<11}"]
+    words += [f"{what[0]:<8}", what[1], f"[{what[2]}]" if what[2] else ""]
+    words.append(json.dumps(arguments, ensure_ascii=False) if arguments else "")
+    return shortened(one_line(" ".join(filter(None, words))), _LONGEST * 2)
+
+
+def _stats(options: argparse.Namespace) -> ExitCode:
+    rules = rules_from(options, ".").policy().rules if options.rules else ()
+    ids = [rule.id for rule in rules if isinstance(rule, ConfiguredRule)]
+    stats = Stats()
+    for record in records_at(_path(options), _wanted(options)):
+        stats.add(record)
+    if options.json:
+        print(json.dumps(stats.to_dict() | ({"unused_rules": stats.unused(ids)} if ids else {})))
+        return ExitCode.OK
+    console = console_on(sys.stdout)
+    shares = ", ".join(f"{verdict} {count:,}" for verdict, count in stats.verdicts.most_common())
+    console.print(f"{stats.calls:,} decisions in {len(stats.sessions):,} sessions{': ' + shares if shares else ''}")
+    for title, columns, rows in stats.tables(_MOST):
+        counts_table(console, title, columns, rows)
+    if ids:
+        console.print()
+        console.print(f"rules that have decided nothing: {', '.join(stats.unused(ids)) or 'none'}", soft_wrap=True)
+    return ExitCode.OK
+
+
+def _verify(options: argparse.Namespace) -> ExitCode:
+    store = _store(options)
+    try:
+        count = store.verify(_anchors(options.anchor))
+        head = store.head
+    except BrokenChainError as error:
+        print(json.dumps({"ok": False, "number": error.number, "problem": str(error)}) if options.json else str(error))
+        return ExitCode.FAILED
+    finally:
+        store.close()
+    if options.anchor is not None:
+        with options.anchor.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"at": utc_now(), "number": head.number, "hash": head.hash.hex()}) + "\n")
+    result = {"ok": True, "records": count, "number": head.number, "hash": head.hash.hex()}
+    said = f"{count:,} records, none changed; the last is {head.number:,}: {head.hash.hex()}"
+    print(json.dumps(result) if options.json else said)
+    return ExitCode.OK
+
+
+def _anchors(path: Path | None) -> list[Head]:
+    if path is None or not path.exists():
+        return []
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return [Head(int(line["number"]), bytes.fromhex(line["hash"])) for line in lines]
+    except (ValueError, TypeError, LookupError) as error:
+        raise AuditError(f"`{path}` is not a file of heads: {error}") from error
+
+
+def _prune(options: argparse.Namespace) -> ExitCode:
+    store = _store(options)
+    try:
+        count = store.prune(options.older_than, json.dumps({"at": utc_now(), "event": "pruned"}))
+    finally:
+        store.close()
+    print(json.dumps({"pruned": count}) if options.json else f"{count:,} records are forgotten")
+    return ExitCode.OK
+
+
+def _store(options: argparse.Namespace) -> Any:  # noqa: ANN401 -- imported only here
+    from permitry.store.sqlite import SqliteStore
+
+    path = _path(options)
+    if not is_store(path):
+        raise PermitryError(f"`{path}` is a plain file, in which nothing shows a change; record to a file `.db`")
+    if not path.exists():
+        raise AuditError(f"there is no record `{path}`")
+    return SqliteStore(path)

@@ -1,0 +1,107 @@
+"""The record at a path: in a store where the name ends in `.db`, otherwise in a file with a line for each event."""
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
+from permitry.audit.stored import StoredRecorder
+from permitry.errors import AuditError
+
+__all__ = ["Wanted", "is_store", "recorder_at", "records_at"]
+
+_STORE = ".db"
+
+
+def is_store(path: str | Path) -> bool:
+    """Return whether a record with this name is in a store."""
+    return Path(path).suffix == _STORE
+
+
+def recorder_at(path: str, *, session: str | None = None) -> LineRecorder:
+    """Return what keeps the record at a path; without the id of a session, under a new one.
+
+    Raises: `AuditError` when it cannot be opened or written; `StoreError`.
+    """
+    name = session or new_session()
+    if is_store(path):
+        from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- a hook without a store need not import it
+
+        return StoredRecorder(SqliteStore(path), session=name)
+    return JsonlRecorder(path, session=name)
+
+
+@attrs.frozen
+class Wanted:
+    """Which records are asked for: from `since` until before `until`, with equal values, and a text in their arguments.
+
+    Of these the `last` ones; None for all.
+    """
+
+    since: str = ""
+    until: str = "~"
+    equal: Mapping[str, str] = attrs.field(factory=dict)
+    text: str = ""
+    last: int | None = None
+
+    def holds(self, record: Mapping[str, Any]) -> bool:
+        """Return whether a record is asked for."""
+        return (
+            self.since <= str(record.get("at") or "") < self.until
+            and all(record.get(name) == value for name, value in self.equal.items())
+            and (not self.text or self.text in json.dumps(record.get("arguments"), ensure_ascii=False))
+        )
+
+
+def records_at(path: Path, wanted: Wanted, *, after: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the records with numbers above `after` that are asked for, oldest first, each with its `number`.
+
+    Half a line, as a process leaves it that is killed while it writes, is an event `unreadable`.
+
+    Raises: `AuditError` when the record cannot be read; `StoreError`.
+    """
+    read = _in_store(path, wanted, after) if is_store(path) else _in_lines(path, after)
+    found = (record for record in read if wanted.holds(record))
+    yield from found if wanted.last is None else deque(found, wanted.last)
+
+
+def _in_store(path: Path, wanted: Wanted, after: int) -> Iterator[dict[str, Any]]:
+    from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- as above
+
+    if not path.exists():
+        raise AuditError(f"there is no record `{path}`")
+    # A text is looked for here, so that the store cannot count the last ones.
+    last = -1 if wanted.last is None or wanted.text else wanted.last
+    store = SqliteStore(path)
+    try:
+        for record in store.records(after=after, since=wanted.since, until=wanted.until, last=last, equal=wanted.equal):
+            yield {"number": record.number, **json.loads(record.body)}
+    finally:
+        store.close()
+
+
+def _in_lines(path: Path, after: int) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as lines:
+            yield from _parsed(lines, after)
+    except FileNotFoundError as error:
+        raise AuditError(f"there is no record `{path}`") from error
+    except OSError as error:
+        raise AuditError(f"cannot read the record `{path}`: {error.strerror}") from error
+
+
+def _parsed(lines: Iterable[str], after: int) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, 1):
+        if number <= after or not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            record = {"event": "unreadable"}
+        yield {"number": number, **record}

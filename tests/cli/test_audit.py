@@ -1,0 +1,165 @@
+"""`permitry audit`."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Outcome
+
+from permitry.core.call import ToolCall
+from permitry.records import recorder_at
+
+RULE = '[[rule]]\nid = "{0}"\neffect = "allow"\ntools = ["{0}"]\n'
+RULES = f"schema = 1\n{RULE.format('used')}{RULE.format('unused')}"
+
+
+def fill(path: Path) -> Path:
+    """Return a record with three calls."""
+    recorder = recorder_at(str(path), session="s1")
+    for number, verdict in enumerate(("allow", "confirm", "block"), 1):
+        call = ToolCall("look", call_id=f"c{number}")
+        recorder.record("decided", call, verdict=verdict, rule="used", arguments={"path": f"a{number}.txt"})
+    recorder.record("answered", ToolCall("look", call_id="c2"), approved=True)
+    recorder.record("finished", ToolCall("look", call_id="c2"), outcome="ok", seconds=0.1)
+    recorder.close()
+    return path
+
+
+@pytest.fixture(params=["audit.jsonl", "permitry.db"])
+def record(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a record of each kind."""
+    return fill(tmp_path / str(request.param))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Return a record in a store."""
+    return fill(tmp_path / "permitry.db")
+
+
+Cli = Callable[..., Outcome]
+
+
+def test_the_last_records_are_lines(cli: Cli, record: Path) -> None:
+    """What was decided, answered, or how it ended, with tool, rule and arguments."""
+    code, out, _ = cli("audit", "tail", "--record", record, "-n", 4)
+    lines = [line.split() for line in out.splitlines()]
+    assert code == 0
+    assert [(line[0], *line[2:5]) for line in lines] == [
+        ("2", "decided", "confirm", "look"), ("3", "decided", "block", "look"), ("4", "answered", "approved", "look"),
+        ("5", "finished", "ok", "look"),
+    ]  # fmt: skip
+    assert lines[0][5:] == ["[used]", '{"path":', '"a2.txt"}']
+
+
+def test_what_a_tool_is_called_cannot_draw_on_the_terminal(cli: Cli, tmp_path: Path) -> None:
+    """A record is data."""
+    path = tmp_path / "audit.jsonl"
+    path.write_text(json.dumps({"event": "decided", "tool": "a\x1b[2Jb\nc", "arguments": {"x": "\x1b]0;"}}) + "\n")
+    _, out, _ = cli("audit", "tail", "--record", path)
+    assert "\x1b" not in out
+    assert out.count("\n") == 1
+
+
+def test_a_call_is_shown_in_full(cli: Cli, record: Path) -> None:
+    """By its id or the number of one of its records."""
+    _, out, _ = cli("audit", "show", "c2", "--record", record, "--json")
+    assert [json.loads(line)["event"] for line in out.splitlines()] == ["decided", "answered", "finished"]
+    _, out, _ = cli("audit", "show", "3", "--record", record)
+    assert json.loads(out)["arguments"] == {"path": "a3.txt"}
+    code, _, err = cli("audit", "show", "c9", "--record", record)
+    assert (code, "no call `c9`" in err) == (4, True)
+
+
+def test_records_are_asked_for(cli: Cli, record: Path) -> None:
+    """The exit code says whether there are any."""
+    code, out, _ = cli("audit", "query", "--record", record, "--verdict", "block", "--since", "1h", "--json")
+    assert (code, [json.loads(line)["number"] for line in out.splitlines()]) == (0, [3])
+    code, out, _ = cli("audit", "query", "--record", record, "--text", "a2.txt", "--tool", "look")
+    assert (code, out.count("\n")) == (0, 1)
+    for words in (("--tool", "other"), ("--until", "2020-01-01"), ("--since", "2100-01-01T10:00+02:00")):
+        assert cli("audit", "query", "--record", record, *words)[:2] == (1, "")
+    code, _, err = cli("audit", "query", "--record", record, "--since", "5 days")
+    assert (code, "not a time" in err) == (4, True)
+
+
+def test_a_record_is_counted(cli: Cli, record: Path, tmp_path: Path) -> None:
+    """As tables, with the rules that decided nothing, or as JSON."""
+    rules = tmp_path / "rules.toml"
+    rules.write_text(RULES)
+    code, out, _ = cli("audit", "stats", "--record", record, "--rules", rules)
+    assert code == 0
+    assert "3 decisions in 1 sessions" in out
+    assert "rules that have decided nothing: unused" in out
+    _, out, _ = cli("audit", "stats", "--record", record, "--json", "--rules", rules)
+    assert json.loads(out)["unused_rules"] == ["unused"]
+    _, out, _ = cli("audit", "stats", "--record", record, "--json", "--verdict", "block")
+    assert json.loads(out)["verdicts"] == {"block": 1}
+
+
+def test_a_store_is_verified(cli: Cli, store: Path, tmp_path: Path) -> None:
+    """Against its own chain, and against what was noted elsewhere before."""
+    heads = tmp_path / "heads.jsonl"
+    code, out, _ = cli("audit", "verify", "--record", store, "--anchor", heads)
+    assert (code, out.startswith("5 records, none changed")) == (0, True)
+    fill(store)
+    assert cli("audit", "verify", "--record", store, "--anchor", heads)[0] == 0
+    assert [json.loads(line)["number"] for line in heads.read_text().splitlines()] == [5, 10]
+    with sqlite3.connect(store) as connection:
+        connection.execute("UPDATE record SET body = json_set(body, '$.verdict', 'allow') WHERE number = 3")
+    connection.close()
+    code, out, _ = cli("audit", "verify", "--record", store, "--anchor", heads, "--json")
+    assert (code, json.loads(out)["number"]) == (1, 3)
+    assert cli("audit", "verify", "--record", store)[1].startswith("record 3: it is not as it was written")
+    assert len(heads.read_text().splitlines()) == 2
+    store.unlink()
+    fill(store)
+    code, out, _ = cli("audit", "verify", "--record", store, "--anchor", heads)
+    assert (code, "noted elsewhere" in out) == (1, True)
+    heads.write_text("nothing\n")
+    assert cli("audit", "verify", "--record", store, "--anchor", heads)[0] == 4
+
+
+def test_old_records_are_forgotten(cli: Cli, store: Path) -> None:
+    """And the rest can be verified."""
+    assert cli("audit", "prune", "--older-than", "1d", "--record", store, "--json")[:2] == (0, '{"pruned": 0}\n')
+    code, out, _ = cli("audit", "prune", "--older-than", "2100-01-01", "--record", store)
+    assert (code, out) == (0, "5 records are forgotten\n")
+    assert cli("audit", "verify", "--record", store)[1].startswith("1 records, none changed")
+
+
+@pytest.mark.parametrize("action", [("verify",), ("prune", "--older-than", "1d")])
+def test_a_plain_file_cannot_be_verified(cli: Cli, tmp_path: Path, action: tuple[str, ...]) -> None:
+    """Nothing in it would show a change; and a store that is not there is not made."""
+    code, _, err = cli("audit", *action, "--record", fill(tmp_path / "a.jsonl"))
+    assert (code, "record to a file `.db`" in err) == (4, True)
+    code, _, err = cli("audit", *action, "--record", tmp_path / "b.db")
+    assert (code, "there is no record" in err) == (4, True)
+    assert not (tmp_path / "b.db").exists()
+
+
+def test_new_records_are_followed(store: Path) -> None:
+    """Until it is interrupted."""
+    words = [sys.executable, "-m", "permitry", "audit", "tail", "--follow", "-n", "1", "--record", str(store)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().split()[0] == "5"
+        fill(store)
+        assert [process.stdout.readline().split()[0] for _ in range(5)] == ["6", "7", "8", "9", "10"]
+        process.terminate()
+
+
+def test_a_run_is_recorded_in_a_store(cli: Cli, tmp_path: Path) -> None:
+    """Where the name of the record ends in `.db`."""
+    (tmp_path / "work").mkdir()
+    session = '{"id": "c1", "name": "list_files", "arguments": {"password": "canary-7"}}\n'
+    record = tmp_path / "permitry.db"
+    cli("run", "-", "--rules", "permitry:base", "--workspace", tmp_path / "work", "--record", record, stdin=session)
+    _, out, _ = cli("audit", "query", "--event", "decided", "--record", record, "--json")
+    assert json.loads(out)["arguments"] == {"password": "[redacted]"}
+    assert cli("audit", "verify", "--record", record)[0] == 0
+    assert all(b"canary-7" not in each.read_bytes() for each in tmp_path.glob("permitry.db*"))
