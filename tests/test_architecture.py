@@ -49,6 +49,7 @@ THIRD_PARTY = {
     "matplotlib": ("replay/plot.py",),
     "mcp": ("gateway/", "permitry_tools/mcp.py", "permitry_tools/_mcp_client.py"),
     "mcp_types": ("adapters/fastmcp.py", "gateway/"),
+    "opentelemetry": ("audit/otel.py",),
     "platformdirs": ("config/", "audit/"),
     "psutil": ("permitry_tools/_descendants.py", "permitry_tools/_process.py"),
     "pydantic": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),

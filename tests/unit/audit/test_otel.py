@@ -1,0 +1,222 @@
+"""Spans and metrics, as a collector receives them over OTLP."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import attrs
+import pytest
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+from permitry.audit.otel import OtelRecorder
+from permitry.audit.record import MemoryRecorder
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.errors import AuditError
+from permitry.guard import Guard
+from permitry.outcome import Ask, Permit
+from permitry.session import Session
+
+
+@attrs.define
+class Collector:
+    """A collector on loopback, and what it has received."""
+
+    bodies: list[tuple[str, bytes]] = attrs.field(factory=list)
+    tracers: TracerProvider = attrs.field(init=False)
+    meters: MeterProvider = attrs.field(init=False)
+
+    def recorder(self, **options: Any) -> OtelRecorder:  # noqa: ANN401 -- as the class takes them
+        """Return a recorder whose telemetry comes here."""
+        providers = {"tracer_provider": self.tracers, "meter_provider": self.meters}
+        return OtelRecorder(MemoryRecorder(), **{**providers, **options})
+
+    def spans(self) -> list[Any]:
+        """Return the spans that came, in the order in which they ended."""
+        requests = [ExportTraceServiceRequest.FromString(body) for path, body in self.bodies if path == "/v1/traces"]
+        return [
+            span for each in requests for one in each.resource_spans for two in one.scope_spans for span in two.spans
+        ]
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the metrics that came last, by name."""
+        self.meters.force_flush()
+        requests = [ExportMetricsServiceRequest.FromString(body) for path, body in self.bodies if path == "/v1/metrics"]
+        scopes = [two for one in requests[-1].resource_metrics for two in one.scope_metrics]
+        return {metric.name: metric for scope in scopes for metric in scope.metrics}
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    """Return a collector that listens."""
+    found = Collector()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            found.bodies.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    found.tracers = TracerProvider()
+    found.tracers.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(f"{address}/v1/traces")))
+    found.meters = MeterProvider(
+        [PeriodicExportingMetricReader(OTLPMetricExporter(f"{address}/v1/metrics"), 3_600_000)]
+    )
+    yield found
+    found.tracers.shutdown()
+    found.meters.shutdown()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def attributes(item: Any) -> dict[str, Any]:  # noqa: ANN401 -- a generated class
+    """Return the attributes of a span, an event or a point."""
+    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in item.attributes}
+
+
+def permitted(guard: Guard, call: ToolCall) -> Permit:
+    """Return the permit of a call that may run, once it is approved if it is asked about."""
+    outcome = guard.check(call)
+    if isinstance(outcome, Ask):
+        outcome = guard.answer(outcome.id, ToolConfirmationResponse(True))
+    assert isinstance(outcome, Permit)
+    return outcome
+
+
+def test_a_run_is_a_span_by_the_conventions(collector: Collector) -> None:
+    """With all that was decided, inside of the span of the agent, and without a word of the arguments."""
+    guard = Guard(session=Session(yolo_mode=True), recorder=collector.recorder())
+    call = ToolCall("look", {"path": "a.txt"}, call_id="c1")
+    with trace.use_span(collector.tracers.get_tracer("agent").start_span("invoke_agent"), end_on_exit=True) as agent:
+        permit = permitted(guard, call)
+        permit.take()
+        permit.done(ok=True)
+    span, outer = collector.spans()
+    assert (span.name, outer.name, span.kind, span.status.code) == ("execute_tool look", "invoke_agent", 1, 0)
+    assert span.parent_span_id == outer.span_id == agent.get_span_context().span_id.to_bytes(8, "big")
+    decision = permit.decision
+    assert attributes(span) == {
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look", "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": "c1", "permitry.call.digest": call.digest, "permitry.verdict": "allow",
+        "permitry.rule": decision.rule_id, "permitry.rule.source": "built-in", "permitry.phase": "permission",
+        "permitry.policy.version": decision.policy_version, "permitry.mode": "yolo", "permitry.outcome": "ok",
+    }  # fmt: skip
+    assert [event.name for event in span.events] == ["permitry.started"]
+    assert span.start_time_unix_nano < span.end_time_unix_nano
+    assert all(b"a.txt" not in body for _, body in collector.bodies)
+
+
+def test_arguments_are_shown_on_request_and_without_secrets(collector: Collector) -> None:
+    """Only then."""
+    guard = Guard(session=Session(yolo_mode=True), recorder=collector.recorder(shows_arguments=True))
+    with permitted(guard, ToolCall("look", {"path": "a.txt", "token": "canary-7"})):
+        pass
+    (span,) = collector.spans()
+    assert json.loads(attributes(span)["gen_ai.tool.call.arguments"]) == {"path": "a.txt", "token": "[redacted]"}
+    assert all(b"canary-7" not in body for _, body in collector.bodies)
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_a_question_is_part_of_the_span(collector: Collector, *, is_approved: bool) -> None:
+    """With what was answered, and how long that took."""
+    guard = Guard(session=Session(), recorder=collector.recorder())
+    ask = guard.check(ToolCall("send", call_id="c1"))
+    assert isinstance(ask, Ask)
+    outcome = guard.answer(ask.id, ToolConfirmationResponse(is_approved))
+    if isinstance(outcome, Permit):
+        outcome.take()
+        outcome.done(ok=False)
+    (span,) = collector.spans()
+    error = "permitry.failed" if is_approved else "permitry.not_approved"
+    assert (attributes(span)["permitry.verdict"], attributes(span)["error.type"], span.status.code) == (
+        "confirm",
+        error,
+        2,
+    )
+    asked, answered, *_ = span.events
+    assert (asked.name, answered.name, attributes(answered)) == (
+        "permitry.asked", "permitry.answered", {"permitry.approved": is_approved}
+    )  # fmt: skip
+    (point,) = collector.metrics()["permitry.question.duration"].histogram.data_points
+    assert (attributes(point), point.count) == ({"gen_ai.tool.name": "send", "permitry.approved": is_approved}, 1)
+
+
+def test_decisions_and_runs_are_counted(collector: Collector) -> None:
+    """By tool and verdict; a blocked call ends its span, and has no run."""
+    recorder = collector.recorder()
+    call = ToolCall("look")
+    for verdict in ("allow", "block", "block"):
+        recorder.record("decided", call, verdict=verdict, errors=["r: KeyError"])
+    recorder.record("decided", call, verdict="allow")
+    recorder.record("finished", call, ok=False, outcome="timed out", seconds=2.5)
+    found = collector.metrics()
+    points = found["permitry.decisions"].sum.data_points
+    assert {(attributes(point)["permitry.verdict"], point.as_int) for point in points} == {("allow", 2), ("block", 2)}
+    (point,) = found["gen_ai.execute_tool.duration"].histogram.data_points
+    assert (point.sum, attributes(point)) == (2.5, {"gen_ai.tool.name": "look", "error.type": "permitry.timed_out"})
+    assert [attributes(span)["error.type"] for span in collector.spans()] == [
+        "permitry.blocked", "permitry.blocked", "permitry.timed_out"
+    ]  # fmt: skip
+    assert attributes(collector.spans()[0])["permitry.errors"].values[0].string_value == "r: KeyError"
+
+
+def test_spans_do_not_pile_up(collector: Collector) -> None:
+    """The oldest ends when there are too many."""
+    recorder = collector.recorder(most=2)
+    for number in range(4):
+        recorder.record("decided", ToolCall("look", call_id=f"c{number}"), verdict="allow")
+    said = [attributes(span) for span in collector.spans()]
+    assert [each["gen_ai.tool.call.id"] for each in said] == ["c0", "c1"]
+    assert {each["error.type"] for each in said} == {"permitry.unfinished"}
+
+
+class _Failing:
+    def record(self, _event: str, _call: ToolCall, /, **_: object) -> None:
+        raise AuditError("full")
+
+
+def test_what_is_not_kept_is_not_passed_on(collector: Collector) -> None:
+    """The record comes first, and its error reaches the guard."""
+    recorder = collector.recorder()
+    recorder.recorder = _Failing()
+    with pytest.raises(AuditError):
+        recorder.record("decided", ToolCall("look"), verdict="block")
+    assert collector.spans() == []
+
+
+def test_telemetry_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """The event is kept, and the failure is logged."""
+
+    class Tracers(trace.TracerProvider):
+        def get_tracer(self, *_: object, **__: object) -> trace.Tracer:
+            return Tracer()
+
+    class Tracer(trace.NoOpTracer):
+        def start_span(self, *_: object, **__: object) -> trace.Span:
+            raise RuntimeError("away")
+
+    memory = MemoryRecorder()
+    recorder = OtelRecorder(memory, tracer_provider=Tracers())
+    with permitted(Guard(session=Session(yolo_mode=True), recorder=recorder), ToolCall("look")):
+        pass
+    events: list[Mapping[str, object]] = list(memory.records)
+    assert [record["event"] for record in events] == ["decided", "started", "finished"]
+    assert "cannot pass on an event `decided`" in caplog.text
