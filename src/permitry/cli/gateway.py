@@ -47,7 +47,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     trust = "believe what the server says in favour of its tools, such as that one only reads"
     add("--trust-annotations", action="store_true", help=trust)
     add_rules_option(parser)
-    add("--workspace", default=".", metavar="DIR", help="the folder that relative paths start from; default: this one")
+    add(
+        "--workspace",
+        default=".",
+        metavar="DIR",
+        help="the folder in which the servers look for relative paths; default: this one",
+    )
     add(
         "--listen",
         metavar="HOST:PORT",
