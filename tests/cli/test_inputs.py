@@ -125,7 +125,9 @@ def test_a_projects_permissions_are_dropped_with_a_notice(
     assert cli("check", "--call", asked("lift"))[0] == 2
     code, _, err = cli("check", "--call", asked("drop"))
     assert code == 3
-    assert err == f"permitry: {path}:6: permission `yes-drop` dropped: the project is not trusted\n"
+    assert (
+        err == f"permitry: {path}:6: permission `yes-drop` dropped: the project is not trusted; see `permitry trust`\n"
+    )
 
 
 def test_named_rules_are_all_there_is(cli: Callable[..., Outcome], asked: Callable[..., str], project: Path) -> None:

@@ -13,6 +13,7 @@ import attrs
 from pydantic import BaseModel, ValidationError
 
 from permitry.config._checks import tool_name_problem
+from permitry.config._dropped import Dropped, notices_on
 from permitry.config.build import (
     DEEPEST,
     build_templates,
@@ -458,20 +459,22 @@ class _Loader:
 
     def notices(self) -> Iterator[str]:
         yield from self.conflicts
-        for draft, origin in self.rules:
-            if not origin.is_trusted and not _restricts(draft):
-                place = draft.source.source(draft.path)
-                yield f"{place}: permission `{draft.table.id}` dropped: {origin.distrust}"
+        yield from notices_on(
+            Dropped("permission", draft.table.id, draft, origin)
+            for draft, origin in self.rules
+            if not origin.is_trusted and not _restricts(draft)
+        )
         ranks = self.ranks()
         for added, origin in self.lists:
             if origin.rank < ranks[added.name]:
                 place = added.source.source(added.path)
                 yield f"{place}: list `{added.name}`: counts only where it restricts; a more trusted layer has it too"
         others: Iterable[tuple[Draft[Any], Origin]] = (*self.templates.values(), *self.tools.values())
-        for defined, origin in others:
-            if not origin.is_trusted:
-                place = defined.source.source(defined.path)
-                yield f"{place}: {defined.path[0]} `{defined.name}` dropped: {origin.distrust}"
+        yield from notices_on(
+            Dropped(str(defined.path[0]), defined.name, defined, origin)
+            for defined, origin in others
+            if not origin.is_trusted
+        )
 
 
 def _without_examples(draft: RuleDraft) -> RuleDraft:

@@ -29,7 +29,7 @@ class Origin:
     is_admin: bool = False
     root: Path | None = None
     pinned: Mapping[Path, str] | None = None
-    distrust: str = "the project is not trusted"
+    distrust: str = "the project is not trusted; see `permitry trust`"
     text: str | None = None
 
     @property
@@ -52,5 +52,5 @@ class Origin:
         """Return the origin without pins and not trusted, for files that differ from their pins."""
         if self.pinned is None:
             return self
-        distrust = "the project has changed since it was trusted"
+        distrust = "the project has changed since it was trusted; see `permitry trust`"
         return attrs.evolve(self, is_trusted=False, pinned=None, distrust=distrust)

@@ -190,7 +190,9 @@ def test_a_projects_permission_does_not_count_and_is_told(house: House) -> None:
     path = house.write("project", ALLOW)
     rules = house.rules()
     assert _verdict(rules) is Verdict.CONFIRM
-    assert rules.notices == (f"{path}:2: permission `permits` dropped: the project is not trusted",)
+    assert rules.notices == (
+        f"{path}:2: permission `permits` dropped: the project is not trusted; see `permitry trust`",
+    )
 
 
 def test_a_projects_template_is_dropped_and_told(house: House) -> None:
@@ -198,7 +200,7 @@ def test_a_projects_template_is_dropped_and_told(house: House) -> None:
     path = house.write("project", TEMPLATE)
     rules = house.rules()
     assert rules.templates == {}
-    assert rules.notices == (f"{path}:2: template `mine` dropped: the project is not trusted",)
+    assert rules.notices == (f"{path}:2: template `mine` dropped: the project is not trusted; see `permitry trust`",)
 
 
 @pytest.mark.parametrize("effect", ["confirm", "block"])
@@ -366,7 +368,9 @@ def test_a_project_that_changed_since_it_was_trusted_is_not(house: House) -> Non
     path = house.write("project", ALLOW, BLOCK)
     rules = house.rules()
     assert _verdict(rules) is Verdict.BLOCK
-    assert rules.notices == (f"{path}:2: permission `permits` dropped: the project has changed since it was trusted",)
+    assert rules.notices == (
+        f"{path}:2: permission `permits` dropped: the project has changed since it was trusted; see `permitry trust`",
+    )
 
 
 def test_a_trusted_project_lifts_no_restriction(house: House) -> None:

@@ -412,8 +412,8 @@ def test_an_untrusted_origin_keeps_its_restrictions_only(write: Write) -> None:
     assert [rule.id for rule in loaded.rules] == ["c", "b"]
     assert dict(loaded.templates) == {}
     assert loaded.notices == (
-        "a.toml:4: permission `a` dropped: the project is not trusted",
-        "a.toml:3: template `t` dropped: the project is not trusted",
+        "a.toml:4: permission `a` dropped: the project is not trusted; see `permitry trust`",
+        "a.toml:3: template `t` dropped: the project is not trusted; see `permitry trust`",
     )
 
 
@@ -534,7 +534,9 @@ def test_an_untrusted_declaration_is_dropped(write: Write) -> None:
     user, project = _write_user_and_project(write, "", _TOOL)
     loaded = load_rules([user, project])
     assert dict(loaded.tools) == {}
-    assert loaded.notices == ("project.toml:2: tool `http_get` dropped: the project is not trusted",)
+    assert loaded.notices == (
+        "project.toml:2: tool `http_get` dropped: the project is not trusted; see `permitry trust`",
+    )
 
 
 def test_an_untrusted_label_and_budget_are_kept(write: Write) -> None:

@@ -346,7 +346,7 @@ def test_a_trusted_project_that_changes_loses_its_permissions(house: House) -> N
     assert _takes_two_looks(reloader)
     assert _verdict(reloader) == "confirm"
     assert [notice.split(": ")[-1] for notice in house.told[-1].rules.notices] == [
-        "the project has changed since it was trusted"
+        "the project has changed since it was trusted; see `permitry trust`"
     ]
 
 

@@ -23,7 +23,7 @@ from permitry.errors import ConfigError
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 
 ALLOW = 'schema = 1\n[[rule]]\nid = "permits"\neffect = "allow"\ntools = ["tool"]\n'
-CHANGED = "the project has changed since it was trusted"
+CHANGED = "the project has changed since it was trusted; see `permitry trust`"
 _TRUST_ALL = """
 import sys
 from pathlib import Path
