@@ -339,7 +339,10 @@ def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], wor
         (["--name", "a", "--origin", "*", "--", "b"], "is not an origin"),
         (["--name", "a", "--ask", "wait=0", "--", "b"], "is not `client`, `wait` or"),
         (["--name", "a", "--ask", "later", "--", "b"], "is not `client`, `wait` or"),
-        (["--name", "a", "--", "/nowhere/program"], "the MCP server `a` cannot be used"),
+        (
+            ["--name", "a", "--", "/nowhere/program"],
+            "the MCP server `a`, started by `/nowhere/program`, cannot be used",
+        ),
         (["--tools", "nowhere.toml"], "cannot be read"),
         (["--tools", "names.json"], "list of tools"),
         (["--name", "a", "--rules", "nowhere.toml", "--", "b"], "nowhere.toml"),

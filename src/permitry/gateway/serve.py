@@ -48,7 +48,7 @@ class Address:
         """
         host, _, port = text.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
-        if not (port.isascii() and port.isdigit() and 0 < int(port) < 2**16):
+        if not (host and port.isascii() and port.isdigit() and 0 < int(port) < 2**16):
             raise AdapterError(f"`{text}` is not HOST:PORT, such as 127.0.0.1:8931")
         if host not in _LOOPBACK:
             raise AdapterError(
@@ -163,9 +163,14 @@ def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iter
 async def serve_http(gateway: Gateway, server: uvicorn.Server) -> None:
     """Serve clients at `/mcp` until the process is ended, as `serve_stdio` does.
 
-    Raises: `AdapterError` when a server is not there; `asyncio.CancelledError` for SIGTERM.
+    Raises: `AdapterError` when a server is not there, or the port is taken; `asyncio.CancelledError` for SIGTERM.
     """
     # The signal reaches the loop as well as uvicorn, which would end the process before the servers have ended.
     _end_with_sigterm()
     async with _connected(gateway):
-        await server.serve()
+        try:
+            await server.serve()
+        except SystemExit as error:
+            # By uvicorn, which has logged why.
+            at = Address(server.config.host, server.config.port)
+            raise AdapterError(f"cannot listen at {at}; free the port, or name another one with --listen") from error

@@ -30,6 +30,12 @@ class Server:
     is_trusted: bool = attrs.field(default=False, kw_only=True)
 
     @property
+    def described(self) -> str:
+        """The server for its user, with the program to try by hand; arguments and an address may hold secrets."""
+        program = f", started by `{self.command[0]}`," if self.url is None else ""
+        return f"the MCP server `{self.name}`{program}"
+
+    @property
     def identity(self) -> str:
         """A digest of its name and of how and where it is started or reached: what pinned definitions belong to."""
         folder = str(Path(self.folder or "").resolve()) if self.url is None else None

@@ -63,9 +63,9 @@ class Upstream:
                 await self._open()
                 await self.refresh()
         except TimeoutError as error:
-            raise AdapterError(f"the MCP server `{self.server.name}` was not ready in time") from error
+            raise AdapterError(f"{self.server.described} was not ready in time") from error
         except Exception as error:
-            raise AdapterError(f"the MCP server `{self.server.name}` cannot be used: {_words(error)}") from error
+            raise AdapterError(f"{self.server.described} cannot be used: {_words(error)}") from error
 
     async def _open(self) -> None:
         await self._close()
@@ -97,6 +97,7 @@ class Upstream:
         except Exception as error:  # noqa: BLE001 -- whatever a transport raises
             if not opened.done():
                 opened.set_exception(error)
+                return
             _LOG.warning("the connection to the MCP server `%s` has ended: %s", self.server.name, _words(error))
         finally:
             self._client = None

@@ -296,16 +296,27 @@ def test_a_server_that_is_not_there_is_an_error(tmp_path: Path, monkeypatch: pyt
         raise OSError("gone")
 
     monkeypatch.setattr(type(upstream), "_new_client", lambda _, stack: gone(stack))
-    with pytest.raises(AdapterError, match="`fs` cannot be used: gone"):
+    with pytest.raises(AdapterError, match=r"`fs`.* cannot be used: gone"):
         served(scene, lambda _: asyncio.sleep(0))
 
 
+def test_a_port_that_is_taken_is_an_error(tmp_path: Path) -> None:
+    """With the way out; uvicorn would end the process with a code of its own."""
+    scene = Scene(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server = http_server(scene.gateway, Address("127.0.0.1", taken.getsockname()[1]), TOKEN)
+        with pytest.raises(AdapterError, match=r"cannot listen at 127\.0\.0\.1:[0-9]+; free the port"):
+            asyncio.run(serve_http(scene.gateway, server))
+
+
 @pytest.mark.parametrize(
-    "text", ["127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:a", "127.0.0.1:٣"]
+    "text", ["8931", "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:a", "127.0.0.1:٣"]
 )
 def test_an_address_has_a_host_and_a_port(text: str) -> None:
     """Anything else is an error."""
-    with pytest.raises(AdapterError):
+    with pytest.raises(AdapterError, match="is not HOST:PORT, such as"):
         Address.parse(text)
 
 

@@ -16,6 +16,12 @@ def test_the_folder_of_a_program_is_part_of_what_it_is(tmp_path: Path, monkeypat
     assert Server("a", url="http://127.0.0.1").identity == Server("a", url="http://127.0.0.1", folder="b").identity
 
 
+def test_a_server_is_described_by_its_program() -> None:
+    """Which the user can try by hand; arguments and an address may hold secrets."""
+    assert Server("a", ("npx", "--key=secret")).described == "the MCP server `a`, started by `npx`,"
+    assert Server("a", url="http://127.0.0.1/?key=secret").described == "the MCP server `a`"
+
+
 def test_a_server_is_known_by_how_it_is_started() -> None:
     """Another program of the same name is another server; what it is told in secret says nothing."""
     servers = [

@@ -173,10 +173,11 @@ def test_a_server_that_cannot_be_reached_ends_nothing_else() -> None:
     "command",
     [("/nowhere/program",), (sys.executable, "-c", "raise SystemExit(3)"), (sys.executable, "-c", "print(1)")],
 )
-def test_a_server_that_does_not_start_is_an_error(command: tuple[str, ...]) -> None:
-    """The gateway does not serve without it."""
-    with pytest.raises(AdapterError, match="the MCP server `a` cannot be used"):
+def test_a_server_that_does_not_start_is_an_error(command: tuple[str, ...], caplog: pytest.LogCaptureFixture) -> None:
+    """The gateway does not serve without it, and says so once."""
+    with pytest.raises(AdapterError, match=f"the MCP server `a`, started by `{command[0]}`, cannot be used"):
         run(Upstream(Server("a", command, start_timeout=5.0)), lambda: asyncio.sleep(0))
+    assert "has ended" not in caplog.text
 
 
 def test_a_server_that_is_not_ready_in_time_is_an_error() -> None:
