@@ -355,6 +355,17 @@ def test_mistakes_are_reported(cli: Cli, words: list[str], more: list[str], prob
     assert problem in err
 
 
+def test_a_server_that_is_none_is_reported_without_tracebacks(notes: list[str], workspace: Path) -> None:
+    """Each of its lines would have one, and the problem would be out of sight."""
+    program = [sys.executable, "-c", "print('hello'); print('again')"]
+    words = [sys.executable, "-m", "permitry", *notes[: notes.index("--") + 1], *program]
+    ended = subprocess.run(words, cwd=workspace, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert ended.stderr.endswith(f"started by `{sys.executable}`, cannot be used: Connection closed\n")
+    assert "Failed to parse" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_two_servers_of_one_name_are_a_mistake(cli: Cli, words: list[str], workspace: Path) -> None:
     """Rules could not tell them apart."""
     file = workspace / "tools.toml"

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import functools
+import logging
 import os
 import re
 import sys
@@ -75,6 +76,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """Serve until the client leaves, or the process is ended."""
     import asyncio
 
+    # It logs each line that is not of the protocol, such as what `npx` says at first, each with a traceback.
+    logging.getLogger("mcp.client.stdio").addFilter(_without_traceback)
     try:
         from permitry.gateway.definitions import Pins
         from permitry.gateway.gateway import Gateway
@@ -115,6 +118,11 @@ def execute(options: argparse.Namespace) -> ExitCode:
     except asyncio.CancelledError:
         return ExitCode.INTERRUPTED
     return ExitCode.OK
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    record.exc_info = None
+    return True
 
 
 def _seconds(text: str) -> float:
