@@ -85,6 +85,14 @@ def test_a_shipped_set_is_shown_with_its_permissions(cli: Cli, objects: Objects,
     assert (shipped["sha256"], shipped["templates"]) == (None, 2)
 
 
+def test_of_shipped_sets_that_only_restrict_the_number_is_shown(cli: Cli, project: Path) -> None:
+    """Trust changes nothing for them, and there are many."""
+    (project / ".permitry" / "rules.toml").write_text('schema = 1\nextends = ["permitry:money", "permitry:access"]\n')
+    assert [line.split(":")[0] for line in cli("trust")[1].splitlines()[2:]] == [
+        "  .permitry/rules.toml", "  2 shipped sets without permissions",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("words", [(), (".",), ("../workspace",)])
 def test_the_project_is_found_or_named(cli: Cli, project: Path, words: tuple[str, ...]) -> None:
     """Without a folder the nearest project counts."""

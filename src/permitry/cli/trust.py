@@ -113,7 +113,17 @@ def _plugins_as_text(plugins: PluginFolder) -> str:
 
 
 def _as_text(project: Project) -> str:
-    return "\n".join([_line("trusted", project.root, project.pin), *map(_file_line, project.files)])
+    shown = [file for file in project.files if not _only_restricts(file)]
+    lines = [_line("trusted", project.root, project.pin), *map(_file_line, shown)]
+    if left := len(project.files) - len(shown):
+        lines.append(f"  {count(left, 'shipped set')} without permissions")
+    return "\n".join(lines)
+
+
+def _only_restricts(file: ProjectFile) -> bool:
+    """Return whether a file is a shipped set for which trust changes nothing."""
+    grants = file.permissions or file.templates or file.tools or file.lists or file.unmatched
+    return file.digest is None and not grants
 
 
 def _line(state: str, root: Path, pin: Pin | None = None) -> str:
