@@ -23,6 +23,13 @@ def _new_id() -> str:
     return secrets.token_hex(8)
 
 
+def _check_workspace(_: object, __: object, value: str | None) -> None:
+    # Rules on paths would permit nothing under any other one, and not say why.
+    workspace: object = value
+    if workspace is not None and not (isinstance(workspace, str) and workspace.startswith("/")):
+        raise ValueError(f"`workspace` must be an absolute path, not {workspace!r}; write str(Path(...).resolve())")
+
+
 @attrs.define
 class Session:
     """What changes while an agent works: modes, ignore list, template, labels, and what ran.
@@ -31,7 +38,7 @@ class Session:
     `messages` collects what the host must show the model (see `ToolHandler.process_confirmation`). `clock` gives
     seconds. The session of a sub-agent has the one of its parent: see `child`.
 
-    Raises: `ValueError` for a `mode` as in `switch_mode`.
+    Raises: `ValueError` for a `mode` as in `switch_mode`, and for a workspace that is not an absolute path.
     """
 
     is_plan_mode: bool = False
@@ -40,7 +47,7 @@ class Session:
     active_template: Template | None = None
     _word: str = attrs.field(default="default", kw_only=True, alias="mode")
     agent: str = attrs.field(default="main", kw_only=True)
-    workspace: str | None = attrs.field(default=None, kw_only=True)
+    workspace: str | None = attrs.field(default=None, kw_only=True, validator=_check_workspace)
     attended: bool = attrs.field(default=True, kw_only=True)
     counts: Counter[str] = attrs.field(factory=Counter, kw_only=True)
     labels: set[str] = attrs.field(factory=set, kw_only=True)

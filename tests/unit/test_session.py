@@ -1,5 +1,6 @@
 """The mutable state of a session, and the contexts read from it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,7 +109,7 @@ def test_runs_are_counted_by_tool() -> None:
 def test_every_field_reaches_the_context() -> None:
     """What the host says of its session, rules can see."""
     template = Template("docs", ["grep"])
-    session = Session(True, True, ["bash"], template, agent="sub", workspace="w", attended=False)
+    session = Session(True, True, ["bash"], template, agent="sub", workspace="/w", attended=False)
     session.labels.add("tainted")
     assert AuthContext.from_state(session) == AuthContext(
         True,
@@ -117,7 +118,7 @@ def test_every_field_reaches_the_context() -> None:
         template,
         mode="plan",
         agent="sub",
-        workspace="w",
+        workspace="/w",
         attended=False,
         labels=frozenset({"tainted"}),
     )
@@ -204,14 +205,24 @@ def test_a_tool_is_ignored_once() -> None:
     assert session.tool_ignore_list == ["bash"]
 
 
+@pytest.mark.parametrize("workspace", [".", "~/project", "", Path("/home/ann")])
+def test_a_workspace_is_an_absolute_path(workspace: Any) -> None:  # noqa: ANN401 -- mistakes of a caller
+    """Under any other one rules on paths permit nothing, and would not say why."""
+    with pytest.raises(ValueError, match=r"`workspace` must be an absolute path, not .*; write str\(Path"):
+        Session(workspace=workspace)
+    session = Session(workspace="/home/ann")
+    with pytest.raises(ValueError, match="absolute path"):
+        session.workspace = workspace
+
+
 def test_a_child_starts_from_its_parent() -> None:
     """Modes, list, template and workspace are those of the parent; the list is its own from then."""
-    top = Session(True, True, ["bash"], Template("t"), mode="review", workspace="w", attended=False, labels={"web"})
+    top = Session(True, True, ["bash"], Template("t"), mode="review", workspace="/w", attended=False, labels={"web"})
     low = top.child("low")
     own, above = AuthContext.from_state(low), AuthContext.from_state(top)
     assert (own.agent, own.parent) == ("low", above)
     assert (own.modes, own.tool_ignore_list, own.active_template) == (above.modes, ("bash",), Template("t"))
-    assert (own.labels, own.workspace, own.attended) == (frozenset({"web"}), "w", False)
+    assert (own.labels, own.workspace, own.attended) == (frozenset({"web"}), "/w", False)
     low.ignore("rm")
     assert AuthContext.from_state(top) == above
 
