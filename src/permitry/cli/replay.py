@@ -13,7 +13,7 @@ from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, ru
 from permitry.cli.main import ExitCode
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
-from permitry.replay.replaying import replay
+from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
 from permitry.session import Session
 
@@ -32,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_rules_option(parser)
     add("--against", action="append", metavar="FILE", help="the rules to compare with; may be given again")
     add("--session-key", metavar="KEY", help="a key of the lines whose value names the session, as in a log of several")
+    add("--task-key", metavar="KEY", help="a key of the lines whose value names the task of a session")
     add("--workspace", default=".", metavar="DIR", help="the folder the agents worked in; default: this one")
     add("--workers", type=int, default=1, metavar="N", help="so many processes, each for a file at a time; default: 1")
     add("--plot", type=Path, metavar="FILE", help="draw the verdicts of each tool: a file .svg, .png or .pdf")
@@ -81,8 +82,7 @@ def _replayed(options: argparse.Namespace, name: str) -> Tally:
             numbered_lines(stream),
             policy,
             against,
-            name=name,
-            key=options.session_key,
+            recording=Recording(name, options.session_key, options.task_key),
             session=partial(Session, workspace=workspace),
         )
 
@@ -113,10 +113,17 @@ def _print(tally: Tally, *, is_compared: bool) -> None:
     tables.append(("by rule", ("rule", "verdict", "calls", "first"), rules))
     tools = [(*key, f"{n:,}") for key, n in tally.tools.most_common(_MOST)]
     tables.append(("by tool", ("tool", "verdict", "calls"), tools))
+    lost = [
+        (task, loss.verdict.value, f"{loss.sessions:,}", f"{loss.calls:,}", loss.first)
+        for task, loss in tally.most_lost()[:_MOST]
+    ]
+    tables.append(("what each task loses", ("task", "verdict", "sessions", "calls", "first"), lost))
     for title, columns, lines in tables:
         counts_table(console, title, columns, lines)
     for verdict, word in (("block", "would lose a call"), ("confirm", "would be asked")):
         console.print(f"sessions that {word}: {tally.lost[verdict]:,} of {tally.sessions:,}", highlight=False)
+    more = f", and those of {tally.unlisted:,} more sessions" if tally.unlisted else ""
+    console.print(f"tasks that would be asked, or lose a call: {len(tally.tasks):,}{more}", highlight=False)
     tell(f"{tally.places.get(('bad', error), '')}: {error} ({n:,} lines)" for error, n in tally.bad.most_common(_MOST))
 
 

@@ -1,5 +1,6 @@
 """Recorded sessions, decided again call by call."""
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -15,12 +16,38 @@ from permitry.errors import CallError
 from permitry.messages import calls_in
 from permitry.messages.results import RecordedResult, results_in
 from permitry.messages.said import user_text
-from permitry.replay.tally import Tally
+from permitry.replay.tally import Loss, Tally
 from permitry.session import Session
 
-__all__ = ["replay"]
+__all__ = ["Recording", "replay"]
 
 _MOST_WAITING = 1_000
+
+
+@attrs.frozen
+class Recording:
+    """A file of messages: its name, and the keys of its lines whose values name the session and the task."""
+
+    name: str = "-"
+    session_key: str | None = None
+    task_key: str | None = None
+
+    def marks(self, message: object) -> dict[str, object]:
+        """Return what a line has under the keys."""
+        if not isinstance(message, Mapping):
+            return {}
+        values = {key: message.get(key) for key in (self.session_key, self.task_key) if key is not None}
+        return {key: value for key, value in values.items() if value is not None}
+
+    def task(self, marks: Mapping[str, object]) -> str:
+        """Return the task that the marks name; else the session, in its file."""
+        if self.task_key is not None and self.task_key in marks:
+            return _text(marks[self.task_key])
+        return " ".join([self.name, *map(_text, marks.values())])
+
+
+def _text(mark: object) -> str:
+    return mark if isinstance(mark, str) else json.dumps(mark)
 
 
 def replay(
@@ -28,28 +55,28 @@ def replay(
     policy: AuthorizationPolicy,
     against: AuthorizationPolicy | None = None,
     *,
-    name: str = "-",
-    key: str | None = None,
+    recording: Recording = Recording(),
     session: Callable[[], Session] = Session,
 ) -> Tally:
     """Return what a policy says of the calls in a file of messages, and what has changed `against` another one.
 
     The calls and results are those that were recorded: a call that is asked about counts as approved, one that is
-    blocked as not run. `name` is that of the file; with `key`, a line whose value under it is another one begins
-    another session.
+    blocked as not run. A line with another value under a key of the recording begins another session.
     """
     tally, begun = Tally(), time.perf_counter()
     kept = _Kept(policy, against, session)
-    for number, message in _messages(lines, name, tally):
-        if key is not None and isinstance(message, Mapping) and kept.is_other(message.get(key)):
-            tally.end(kept.worst)
-            kept = _Kept(policy, against, session, message.get(key))
-        place = f"{name}:{number}"
+    for number, message in _messages(lines, recording.name, tally):
+        marks = recording.marks(message)
+        if kept.differs(marks):
+            tally.end(recording.task(kept.marks), kept.loss)
+            kept = _Kept(policy, against, session)
+        kept.marks |= marks
+        place = f"{recording.name}:{number}"
         try:
             kept.take(message, place, tally)
         except CallError as error:
             tally.refuse(place, str(error))
-    tally.end(kept.worst)
+    tally.end(recording.task(kept.marks), kept.loss)
     tally.seconds = time.perf_counter() - begun
     return tally
 
@@ -71,8 +98,8 @@ class _Kept:
     policy: AuthorizationPolicy
     against: AuthorizationPolicy | None
     make: Callable[[], Session]
-    mark: object = None
-    worst: Verdict | None = None
+    marks: dict[str, object] = attrs.field(factory=dict)
+    loss: Loss | None = None
     _now: Session = attrs.field(init=False)
     _before: Session = attrs.field(init=False)
     _waiting: dict[str, tuple[ToolCall, list[Session]]] = attrs.field(factory=dict, init=False)
@@ -85,11 +112,9 @@ class _Kept:
     def _old(self) -> Session:
         return self.make()
 
-    def is_other(self, mark: object) -> bool:
-        """Return whether a line belongs to another session; the first one says to which this belongs."""
-        if self.mark is None:
-            self.mark = mark
-        return mark is not None and mark != self.mark
+    def differs(self, marks: Mapping[str, object]) -> bool:
+        """Return whether marks are those of another session; a key without a value so far differs from none."""
+        return any(self.marks.get(key, mark) != mark for key, mark in marks.items())
 
     def take(self, message: object, place: str, tally: Tally) -> None:
         """Decide the calls of a message, and keep what the user wrote and what tools returned.
@@ -112,10 +137,12 @@ class _Kept:
         new = _decided(self.policy, self._now, call)
         old = None if self.against is None else _decided(self.against, self._before, call)
         tally.count(call.tool, place, new, old)
-        if (old is None or new.verdict.strictness > old.verdict.strictness) and (
-            self.worst is None or new.verdict.strictness > self.worst.strictness
-        ):
-            self.worst = new.verdict
+        if new.verdict > (Verdict.ALLOW if old is None else old.verdict):
+            loss = Loss(new.verdict, place)
+            if self.loss is None:
+                self.loss = loss
+            else:
+                self.loss.add(loss)
         ran = [(self._now, new), *([] if old is None else [(self._before, old)])]
         while len(self._waiting) >= _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]

@@ -7,7 +7,26 @@ import attrs
 
 from permitry.core.decision import Decision, Verdict
 
-__all__ = ["Tally"]
+__all__ = ["Loss", "Tally"]
+
+_MOST_TASKS = 10_000
+_LONGEST_NAME = 200
+
+
+@attrs.define
+class Loss:
+    """What a session or a task would lose: the strictest verdict, the first call, how many, in how many sessions."""
+
+    verdict: Verdict
+    first: str
+    calls: int = 1
+    sessions: int = 1
+
+    def add(self, other: Self, *, sessions: int = 0) -> None:
+        """Add what was lost later, in so many other sessions."""
+        self.verdict = max(self.verdict, other.verdict)
+        self.calls += other.calls
+        self.sessions += sessions
 
 
 @attrs.define
@@ -16,7 +35,8 @@ class Tally:
 
     `changes` counts calls by the verdict of the policy that is compared with, that of the new one, the tool, and the
     id of the deciding rule; `places` has the first call of each kind, as `file:line`. `lost` counts sessions in which
-    the new policy blocks a call, or asks about it, that the other one does not (without another one: at all).
+    the new policy blocks a call, or asks about it, that the other one does not (without another one: at all); `tasks`
+    has what each task loses, for the first 10,000 that lose a call, and `unlisted` counts the sessions of all others.
     """
 
     calls: int = 0
@@ -28,6 +48,8 @@ class Tally:
     changes: Counter[tuple[str, str, str, str]] = attrs.field(factory=Counter)
     places: dict[tuple[str, ...], str] = attrs.field(factory=dict)
     lost: Counter[str] = attrs.field(factory=Counter)
+    tasks: dict[str, Loss] = attrs.field(factory=dict)
+    unlisted: int = 0
     bad: Counter[str] = attrs.field(factory=Counter)
 
     def count(self, tool: str, place: str, new: Decision, old: Decision | None) -> None:
@@ -43,11 +65,24 @@ class Tally:
             self.changes[change] += 1
             self.places.setdefault(change, place)
 
-    def end(self, worst: Verdict | None) -> None:
-        """Count a session; `worst` is the strictest verdict that is new in it."""
+    def end(self, task: str, loss: Loss | None) -> None:
+        """Count a session of a task, and what it loses."""
         self.sessions += 1
-        if worst is not None and worst is not Verdict.ALLOW:
-            self.lost[worst.value] += 1
+        if loss is not None:
+            self.lost[loss.verdict.value] += 1
+            self._lose(task[:_LONGEST_NAME], loss)
+
+    def _lose(self, task: str, loss: Loss) -> None:
+        if task in self.tasks:
+            self.tasks[task].add(loss, sessions=loss.sessions)
+        elif len(self.tasks) < _MOST_TASKS:
+            self.tasks[task] = loss
+        else:
+            self.unlisted += loss.sessions
+
+    def most_lost(self) -> list[tuple[str, Loss]]:
+        """Return the tasks that lose a call, those that lose most first."""
+        return sorted(self.tasks.items(), key=lambda item: (-item[1].verdict.strictness, -item[1].calls, item[0]))
 
     def refuse(self, place: str, error: str) -> None:
         """Count a line that could not be read."""
@@ -61,6 +96,9 @@ class Tally:
         self.seconds += other.seconds
         for name in ("verdicts", "tools", "rules", "changes", "lost", "bad"):
             getattr(self, name).update(getattr(other, name))
+        self.unlisted += other.unlisted
+        for task, loss in other.tasks.items():
+            self._lose(task, loss)
         for key, place in other.places.items():
             self.places.setdefault(key, place)
 
@@ -86,6 +124,14 @@ class Tally:
                 for key, n in self.changes.most_common()
             ],
             "sessions_with_a_loss": dict(self.lost),
+            "tasks_with_a_loss": [
+                {
+                    "task": task, "verdict": loss.verdict.value, "calls": loss.calls, "sessions": loss.sessions,
+                    "first": loss.first,
+                }
+                for task, loss in self.most_lost()
+            ],
+            "sessions_of_unlisted_tasks": self.unlisted,
             "bad_lines": [
                 {"error": error, "lines": n, "first": self.places.get(("bad", error))}
                 for error, n in self.bad.most_common()

@@ -9,7 +9,7 @@ from tests.whole_calls import policy_of
 
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import CallError
-from permitry.replay.replaying import replay
+from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
 
 _RULES = """schema = 1
@@ -90,9 +90,31 @@ def test_labels_belong_to_a_session(policy: AuthorizationPolicy) -> None:
     lines = [{"run": run, **_call(tool)} for run, tool in ((1, "find"), (1, "say"), (2, "say"), (2, "delete"))]
     one = replay(_lines(*lines), policy)
     assert (one.sessions, _verdicts(one)) == (1, {"allow": 1, "confirm": 2, "block": 1})
-    two = replay(_lines(*lines), policy, key="run")
+    two = replay(_lines(*lines), policy, recording=Recording(session_key="run"))
     assert (two.sessions, _verdicts(two)) == (2, {"allow": 2, "confirm": 1, "block": 1})
     assert two.lost == {"confirm": 1, "block": 1}
+
+
+def test_a_task_has_what_its_sessions_lose(policy: AuthorizationPolicy) -> None:
+    """Two keys of the lines name session and task; a line without them belongs to the session before it."""
+    runs = ((1, "t", "delete"), (1, "t", "say"), (2, "t", "find"), (2, "t", "ask"), (3, 7, "ask"), (4, "u", "say"))
+    lines = [{"run": run, "task": task, **_call(tool)} for run, task, tool in runs]
+    lines.insert(1, _call("delete"))
+    tally = replay(_lines(*lines), policy, recording=Recording("s", "run", "task"))
+    assert tally.sessions == 4
+    assert tally.to_dict()["tasks_with_a_loss"] == [
+        {"task": "t", "verdict": "block", "calls": 3, "sessions": 2, "first": "s:1"},
+        {"task": "7", "verdict": "confirm", "calls": 1, "sessions": 1, "first": "s:6"},
+    ]
+    by_task = replay(_lines(*lines), policy, recording=Recording("s", task_key="task"))
+    assert (by_task.sessions, by_task.tasks.keys()) == (3, tally.tasks.keys())
+
+
+def test_without_a_task_it_is_the_session(policy: AuthorizationPolicy) -> None:
+    """By its file, and by the value of its key."""
+    lines = _lines({"run": 1, **_call("ask")}, {"run": 2, **_call("ask")})
+    assert list(replay(lines, policy, recording=Recording("s", "run")).tasks) == ["s 1", "s 2"]
+    assert list(replay(lines, policy, recording=Recording("s")).tasks) == ["s"]
 
 
 def test_two_policies_are_compared(policy: AuthorizationPolicy) -> None:
@@ -102,7 +124,9 @@ def test_two_policies_are_compared(policy: AuthorizationPolicy) -> None:
             '"says"\neffect = "allow"', '"says"\neffect = "confirm"'
         )
     )
-    tally = replay(_lines(_call("say"), _call("delete"), _call("delete")), policy, before, name="s.jsonl")
+    tally = replay(
+        _lines(_call("say"), _call("delete"), _call("delete")), policy, before, recording=Recording("s.jsonl")
+    )
     assert tally.changes == {("confirm", "allow", "say", "says"): 1, ("confirm", "block", "delete", "no-deleting"): 2}
     assert tally.places["confirm", "block", "delete", "no-deleting"] == "s.jsonl:2"
     assert tally.lost == {"block": 1}
@@ -116,7 +140,7 @@ def test_a_line_that_cannot_be_read_is_counted(policy: AuthorizationPolicy) -> N
         (2, CallError("too long")),
         (3, '{"name": "say", "arguments": 5}'),
     ]
-    tally = replay([*lines, (4, '{"x": 1}'), *_lines(_call("say"))], policy, name="s.jsonl")
+    tally = replay([*lines, (4, '{"x": 1}'), *_lines(_call("say"))], policy, recording=Recording("s.jsonl"))
     assert (tally.calls, sum(tally.bad.values())) == (1, 4)
     assert tally.places["bad", "too long"] == "s.jsonl:2"
 
@@ -135,7 +159,10 @@ def test_a_long_session_takes_no_more_memory(policy: AuthorizationPolicy) -> Non
 def test_tallies_add_up(policy: AuthorizationPolicy) -> None:
     """Those of several files are those of one."""
     messages = [_call("say"), _call("find"), _call("delete")]
-    whole, parts = Tally(), [replay(_lines(each), policy, name=f"{number}") for number, each in enumerate(messages)]
+    whole, parts = (
+        Tally(),
+        [replay(_lines(each), policy, recording=Recording(f"{number}")) for number, each in enumerate(messages)],
+    )
     for part in parts:
         whole.add(part)
     counted = whole.to_dict()
