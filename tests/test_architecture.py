@@ -55,6 +55,7 @@ THIRD_PARTY = {
     "pydantic": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),
     "pydantic_ai": ("adapters/pydantic_ai.py",),
     "pydantic_core": ("adapters/pydantic_ai.py", "config/", "golden/", "permitry_tools/", "dispatch/schema.py"),
+    "ray": ("replay/cluster.py",),
     "re2": ("rules/conditions/", "dispatch/schema_keywords.py"),
     "referencing": ("dispatch/argument_schema.py", "dispatch/schema_keywords.py"),
     "rich": ("cli/",),

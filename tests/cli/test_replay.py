@@ -1,6 +1,8 @@
 """`permitry replay`."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,3 +64,26 @@ def test_bad_input_names_its_place(cli: Callable[..., Outcome], files: list[str]
         code, _, err = cli("replay", *words)
         assert code == 4
         assert "none.jsonl" in err or "bad.jsonl" in err
+
+
+def test_a_cluster_gives_the_same_figures(files: list[str], tmp_path: Path) -> None:
+    """Two workers of Ray, on this machine; a file that is not there is an error as without it."""
+    allow, block, *sessions = files
+    words = [sys.executable, "-m", "permitry", "replay", "--rules", block, "--against", allow, "--json", *sessions]
+    ways: tuple[list[str], ...] = ([], ["--workers", "2"], ["--workers", "2", "--ray"])
+    runs = [subprocess.run([*words, *way], cwd=tmp_path, capture_output=True, text=True, check=True) for way in ways]
+    figures = [{**json.loads(run.stdout), "seconds": 0} for run in runs]
+    assert (figures[0]["calls"], figures[0]["sessions_with_a_loss"]) == (4, {"block": 2})
+    assert figures[0] == figures[1] == figures[2]
+    assert runs[2].stderr == ""
+    run = subprocess.run([*words, "none.jsonl", *ways[2]], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (4, "")
+    assert "none.jsonl" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_cluster_cannot_read_standard_input(cli: Callable[..., Outcome], files: list[str]) -> None:
+    """A worker has another one."""
+    code, _, err = cli("replay", "-", "--rules", files[0], "--ray")
+    assert code == 4
+    assert "standard input" in err

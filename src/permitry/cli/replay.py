@@ -13,6 +13,7 @@ from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, ru
 from permitry.cli.main import ExitCode
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
+from permitry.errors import CallError
 from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
 from permitry.session import Session
@@ -35,6 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--task-key", metavar="KEY", help="a key of the lines whose value names the task of a session")
     add("--workspace", default=".", metavar="DIR", help="the folder the agents worked in; default: this one")
     add("--workers", type=int, default=1, metavar="N", help="so many processes, each for a file at a time; default: 1")
+    add("--ray", action="store_true", help="spread the files over a Ray cluster; by default N workers of this machine")
+    add("--ray-address", metavar="ADDRESS", help="the cluster that --ray uses, such as host:6379")
     add("--plot", type=Path, metavar="FILE", help="draw the verdicts of each tool: a file .svg, .png or .pdf")
     add("--json", action="store_true", help="print one JSON object, and nothing else")
     parser.set_defaults(execute=execute)
@@ -66,6 +69,13 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 def _parts(options: argparse.Namespace) -> Iterator[Tally]:
     work = partial(_replayed, options)
+    if options.ray:
+        from permitry.replay.cluster import spread
+
+        if "-" in options.sessions:
+            raise CallError("a cluster cannot read standard input")
+        yield from spread(work, options.sessions, address=options.ray_address, workers=options.workers)
+        return
     workers = min(options.workers, len(options.sessions))
     if workers <= 1:
         yield from map(work, options.sessions)
