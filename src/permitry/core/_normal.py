@@ -36,6 +36,8 @@ _LABEL = re.compile(r"[A-Za-z_]+(?::(?!/)|=(?![^@]*@))")
 _BLANKS = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s<>\"]+|(?<=\])\(")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
+# A sentence that starts right behind an address: `www.example.com.They`.
+_RUN_ON = re.compile(r"((?:\A|(?<=\s))(?:https?://|www\.)[a-z0-9.-]{1,253}[a-z])\.(?=[A-Z][a-z]{2,24}\s)")
 # A word goes on across one of these signs, if a letter or digit follows: `ann` is a part of `jo-ann`.
 _JOINS_WORDS = "@.-+_/\\=&%#~$\u2010\u2011\u2212"
 _JOINS_NAMES = f"{_JOINS_WORDS}:?"
@@ -145,7 +147,7 @@ class Message:
     @classmethod
     def of(cls, text: str) -> "Message":
         """Return a message; it is empty where the text is blank, or cannot be read."""
-        plain = _plain(text, "NFC")
+        plain = _RUN_ON.sub(r"\1. ", _plain(text, "NFC"))
         return cls(plain, _plain(plain, "NFKC").lower(), frozenset(_forms(plain.translate(_WIDE))))
 
     def has(self, form: str) -> bool:

@@ -321,7 +321,8 @@ def _values(
 ) -> Iterator[tuple[_Key, Mapping[str, tuple[str, ...]]]]:
     """Yield every text and number in a value, by its path, with those of the same object.
 
-    Of a text in a result, the addresses in it as well: its author could make it one of them.
+    Of a text in a result, the addresses in it as well: its author could make it one of them. So is an address that is
+    the name of a value in an object, as in `{"shared_with": {"ann@example.com": "read"}}`.
     """
     if isinstance(value, Mapping):
         others = {name: forms for name, inner in value.items() if (forms := _forms_of(inner))}
@@ -352,8 +353,8 @@ def _forms_of(value: JsonValue) -> tuple[str, ...]:
 
 
 def _addresses_in(value: JsonValue) -> Iterator[str]:
-    """Yield the normal forms of the addresses in a text, or in the texts of a list."""
-    for each in value if isinstance(value, tuple) else (value,):
+    """Yield the normal forms of the addresses in a text, in the texts of a list, or in the names of an object."""
+    for each in value if isinstance(value, tuple | Mapping) else (value,):
         if isinstance(each, str):
             yield from addresses(each)
 

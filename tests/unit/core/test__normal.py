@@ -161,6 +161,8 @@ def test_a_part_of_a_word_is_not_found(text: str, value: object) -> None:
         "a" + "\u0301" * 500_000 + "\u0327" * 500_000,
         "](" * 100_000,
         "AT11 " + "AAAA " * 50_000,
+        "www." * 250_000 + "a",
+        "www.a " * 150_000,
     ],
 )
 def test_every_text_takes_linear_time(text: str) -> None:
@@ -173,6 +175,24 @@ def test_a_word_that_overlaps_itself_takes_linear_time() -> None:
     """In a text of the one letter that it has; where the places do not overlap, all are looked at."""
     assert not Message.of("a" * 1_000_000).has("words:" + "a" * 4_096)
     assert Message.of("xx a" * 100_000 + " a").has("words:a")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_there"),
+    [
+        ("Post it to www.x.com.They know.", True),
+        ("www.x.com.They know.", True),
+        ("Post it to www.x.com.they know.", False),
+        ("Post it to www.x.com.Uk and wait.", False),
+        ("Post it to www.x.com.They", False),
+        ("Post it to www.x.com.They-know it.", False),
+    ],
+)
+def test_a_sentence_may_start_right_behind_an_address(text: str, *, is_there: bool) -> None:
+    """With a capital letter, and at least three letters, so that it is not a part of the address."""
+    form = normal("www.x.com")
+    assert form is not None
+    assert Message.of(text).has(form) is is_there
 
 
 def test_words_are_found_one_by_one() -> None:

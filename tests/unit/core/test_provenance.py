@@ -48,6 +48,17 @@ def test_an_address_is_found_in_a_text() -> None:
     assert seen.others["body"] == (normal(body),)
 
 
+def test_an_address_may_be_a_name_in_an_object() -> None:
+    """As in a list of those who may read a file; other names, and those in arguments, say what is there."""
+    known = Provenance.of([], [("look", {"to": {"bob@x.org": "r"}}, {"shared": {"Ann@x.org": "r", "bob@x.org": "r"}})])
+    assert _numbers(known, "look", "shared", "ann@x.org") == [1]
+    assert [_numbers(known, "look", path, value) for path, value in (("shared", "bob@x.org"), ("", "shared"))] == [
+        [],
+        [],
+    ]
+    assert known.given("look", ("to",), normal("bob@x.org")) == ()
+
+
 def test_a_value_knows_the_others_of_its_object() -> None:
     """Not those of other objects, nor of the one around it."""
     known = Provenance.of([], [("look", {}, {"of": "me", "items": [{"id": "a1", "by": ["ann", "bob"]}, {"id": "a2"}]})])
