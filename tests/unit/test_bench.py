@@ -208,3 +208,17 @@ def test_lines_of_policy_are_those_that_decide() -> None:
     """Neither empty lines, nor comments, nor declarations of tools."""
     text = "# a\nschema = 1\n[tool]\na = {}\n\n[[rule]]\nid = 'x'\n[tool.b]\ntraits = []\n"
     assert answer_to(f"from tests.bench.agentdojo import policy_lines\nprint(policy_lines({text!r}))") == 3
+
+
+def test_what_is_heard_of_a_task_comes_from_its_other_runs() -> None:
+    """Those without an attack; a run says nothing of itself, and one that is attacked nothing of any."""
+    heard = answer_to(
+        "from tests.bench.agentdyn import words_of_others\n"
+        "def line(run, attack, **given):\n"
+        "    of = {'run': run, 'suite': 's', 'user_task': 't', 'injection_task': attack, 'attack_succeeded': attack}\n"
+        "    return {**of, 'arguments': given}\n"
+        "runs = {'a': [line('a', None, to=['ann', 5])], 'b': [line('b', None, to={'x': 'bob'}, c=True)],\n"
+        "        'x': [line('x', 'i', to='eve')]}\n"
+        "print(json.dumps({name: words_of_others(runs)(run).split() for name, run in runs.items()}))"
+    )
+    assert heard == {"a": ["bob"], "b": ["5", "ann"], "x": ["5", "ann", "bob"]}
