@@ -75,7 +75,6 @@ def test_a_cluster_gives_the_same_figures(files: list[str], tmp_path: Path) -> N
     figures = [{**json.loads(run.stdout), "seconds": 0} for run in runs]
     assert (figures[0]["calls"], figures[0]["sessions_with_a_loss"]) == (4, {"block": 2})
     assert figures[0] == figures[1] == figures[2]
-    assert runs[2].stderr == ""
     run = subprocess.run([*words, "none.jsonl", *ways[2]], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (4, "")
     assert "none.jsonl" in run.stderr

@@ -72,7 +72,10 @@ Step: TypeAlias = tuple[str, Any, Any]
 
 _value = st.sampled_from(_VALUES)
 _text = st.lists(st.sampled_from((*map(str, _VALUES), "pay", "secret", "x")), max_size=3).map(" ".join)
-_record = st.fixed_dictionaries({}, optional={"iban": _value, "name": _value, "items": st.lists(_value, max_size=2)})
+_named = st.dictionaries(st.sampled_from(("ann@x.com", "Bob@x.com", "rent")), _value, max_size=2)
+_record = st.fixed_dictionaries(
+    {}, optional={"iban": _value | _named, "name": _value, "items": st.lists(_value, max_size=2)}
+)
 _json = st.recursive(_value | _record, lambda inner: st.lists(inner, max_size=3), max_leaves=6)
 _result: st.SearchStrategy[Step] = st.tuples(
     st.sampled_from(("look", "mine", "make", "mcp:evil/look")),

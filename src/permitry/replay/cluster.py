@@ -12,7 +12,7 @@ __all__ = ["spread"]
 
 _Result = TypeVar("_Result")
 
-# Read by Ray when it is imported or started.
+# Read by Ray when it is imported or started. Without support for several machines, it listens on loopback alone.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 _SECONDS = 10
