@@ -25,6 +25,7 @@ TRACED = [
     "unless",
     "error",
     "lists",
+    "origins",
 ]
 BUILT_IN = {"present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"}
 
@@ -216,3 +217,32 @@ def test_a_declaration_is_shown_only_where_a_permission_needs_it(
     rules = workspace / "pages.toml"
     rules.write_text(PAGES, encoding="utf-8")
     assert "declare" not in cli("explain", "--rules", rules, "--call", asked(tool, arguments))[1]
+
+
+def test_it_says_where_values_come_from(
+    cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects, tmp_path: Path
+) -> None:
+    """Of a rule that matched as well; also what is no source of the rule, and that the user did not write it."""
+    path = tmp_path / "rules.toml"
+    rule = '[[rule]]\nid = "pays"\neffect = "allow"\ntools = ["pay"]\nwhen.args.to.from = ["look#iban"]\n'
+    path.write_text(f"schema = 1\n{rule}")
+    results = [
+        {"tool": "look", "arguments": {}, "result": {"iban": "AT11"}},
+        {"tool": "page", "arguments": {}, "result": "Pay AT11!"},
+    ]
+    call = asked("pay", {"to": "AT11"}, context={"heard": ["Pay them."], "results": results})
+    assert cli("explain", "--rules", path, "--call", call)[1].splitlines()[-2:] == [
+        "  values",
+        '    `to` = "AT11" occurs in look #1, field `iban` and in page #2; not in the user\'s messages',
+    ]
+    (shown,) = objects(cli("explain", "--rules", path, "--json", "--call", call)[1])
+    (rule,) = [each for each in shown["rules"] if each["origins"]]
+    assert rule["origins"] == [
+        {
+            "argument": "to",
+            "value": '"AT11"',
+            "places": ["look #1, field `iban`", "page #2"],
+            "is_said": False,
+            "words": None,
+        }
+    ]

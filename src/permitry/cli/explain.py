@@ -5,6 +5,8 @@ import json
 import sys
 from typing import assert_never
 
+import attrs
+
 from permitry.cli.check import answer_each, decision_line
 from permitry.cli.inputs import add_call_options, add_rules_option
 from permitry.cli.main import ExitCode
@@ -101,4 +103,5 @@ def _trace(rule: RuleTrace) -> dict[str, object]:
         "unless": rule.unless,
         "error": rule.error,
         "lists": rule.lists,
+        "origins": [attrs.asdict(each) for each in rule.origins],
     }

@@ -16,6 +16,7 @@ from permitry.core.explanation import RuleOutcome, RuleTrace
 from permitry.core.facts import Fact
 from permitry.core.lists import lists_in
 from permitry.core.names import NamePattern
+from permitry.core.origin import Origin
 from permitry.core.pattern import Pattern
 from permitry.core.rule import (
     AnyRule,
@@ -190,6 +191,7 @@ class Entry:
             unless=self._not_lifted(question) if outcome is RuleOutcome.MATCHED else None,
             error=failures[0].error if failures else doubt,
             lists=tuple(sorted(lists_in(self.rule))),
+            origins=self._origins(question),
         )
 
     def answer(self, question: Question, failures: list[RuleFailure]) -> bool | Unsure | None:
@@ -245,6 +247,13 @@ class Entry:
             return None if not_lifted is None else not_lifted(question)
         except Exception:  # noqa: BLE001 -- as for a near miss
             return None
+
+    def _origins(self, question: Question) -> tuple[Origin, ...]:
+        try:
+            origins = getattr(self.rule, "origins", None)
+            return () if origins is None else tuple(origins(question))
+        except Exception:  # noqa: BLE001 -- as for a near miss
+            return ()
 
     def _near_miss(self, question: Question) -> str | None:
         try:

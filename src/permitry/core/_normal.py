@@ -17,7 +17,7 @@ import attrs
 from permitry.core._dates import date_form, dates_in
 from permitry.core.json_values import JsonValue
 
-__all__ = ["Message", "addresses", "normal", "words_of"]
+__all__ = ["Message", "addresses", "is_in_text", "normal", "words_of"]
 
 _MAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@([^\s@<>()\[\],;:\"]+)")
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -72,6 +72,20 @@ def addresses(text: str) -> Iterator[str]:
         elif not form and _HOST.fullmatch(each):
             yield _unspecial(each)
     yield from _ibans_in(plain)
+
+
+def is_in_text(form: str, other: str) -> bool:
+    """Return whether words or a name with the first normal form are in a text with the other, as a whole word."""
+    (kind, _, word), (of, _, text) = form.partition(":"), other.partition(":")
+    if of not in ("text", "lines"):
+        return False
+    match kind:
+        case "words":
+            return _occurs(word, _plain(text, "NFKC").lower(), _JOINS_WORDS)
+        case "text":
+            return _occurs(word, _plain(text, "NFC"), _JOINS_NAMES)
+        case _:
+            return False
 
 
 def words_of(value: str) -> list[str]:

@@ -7,6 +7,7 @@ import attrs
 
 from permitry.core.action import Action, Run, Unknown, phrase
 from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.origin import Origin
 from permitry.core.texts import one_line, shortened
 
 __all__ = ["ActionTrace", "Explanation", "Line", "RuleOutcome", "RuleTrace", "action_lines", "lines_of"]
@@ -30,7 +31,7 @@ class RuleTrace:
     """One rule's part in an explanation; `near_miss` completes "would have matched, but …".
 
     `lists` are the names of the lists that it uses. `unless` says of a restriction that matched why its exceptions do
-    not apply; None without one.
+    not apply; None without one. `origins` say where the values came from that it asks that of.
     """
 
     rule_id: str
@@ -45,6 +46,7 @@ class RuleTrace:
     error: str | None = None
     lists: tuple[str, ...] = ()
     unless: str | None = None
+    origins: tuple[Origin, ...] = ()
 
 
 @attrs.frozen
@@ -80,6 +82,15 @@ class Explanation:
         """The rules that one fact kept from matching."""
         near = (rule for rule in self.rules if rule.outcome is RuleOutcome.NOT_MATCHED)
         return tuple(rule for rule in near if rule.near_miss is not None)
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Where values came from that rules ask that of: those that matched, and those that could have changed it."""
+        near = {RuleOutcome.NOT_MATCHED, RuleOutcome.FAILED}
+        asked = (
+            rule for rule in self.rules if _counts(rule) or (rule.outcome in near and _matters(rule, self.decision))
+        )
+        return tuple(dict.fromkeys(origin for rule in asked for origin in rule.origins))
 
     def __str__(self) -> str:
         return "\n".join(map(str, lines_of(self)))
@@ -128,6 +139,9 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
     if near:
         yield Line("  near misses")
     yield from (Line(f"    {_described(rule)}") for rule in near)
+    if explained.origins:
+        yield Line("  values")
+    yield from (Line(f"    {one_line(str(origin))}") for origin in explained.origins)
     if explained.declaration:
         yield Line("  declare what the arguments are, in a rule file")
     yield from (Line(f"    {one_line(each)}") for each in explained.declaration)

@@ -7,6 +7,7 @@ import contextlib
 import copy
 import functools
 import itertools
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -14,9 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.core._normal import Message, addresses, normal, words_of
+from permitry.core._normal import Message, addresses, is_in_text, normal, words_of
 from permitry.core.history import Bounds
-from permitry.core.json_values import MAX_BYTES, JsonValue, freeze_object, parse_json
+from permitry.core.json_values import MAX_BYTES, JsonValue, canonical_text, freeze_object, parse_json
+from permitry.core.texts import shortened
 from permitry.errors import CallError
 
 __all__ = ["Heard", "Provenance", "Returned", "Seen", "normal", "words_of"]
@@ -53,6 +55,16 @@ class Returned:
         """Return whether a value is in the result, or a whole word of it where it is a text."""
         return form in self._forms or (self._message is not None and self._message.has(form))
 
+    def places(self, form: str) -> Iterator[str]:
+        """Yield where a value with this normal form is in the call and its result, as phrases for people."""
+        where = f"{self.tool} #{self.number}"
+        if self._message is not None and self._message.has(form):
+            yield where
+        for key in self.keys:
+            if key.form == form or is_in_text(form, key.form):
+                repeated = not key.is_given and self.echoes(form)
+                yield f"{where}{key.place}" + (", which it was given" if repeated else "")
+
     @functools.cached_property
     def _messages(self) -> tuple[Message, ...]:
         return tuple(Message.of(each) for each in (*self.arguments, *self.names) if isinstance(each, str))
@@ -87,9 +99,19 @@ class _Key(NamedTuple):
         """About how many bytes it takes to keep it, with what is kept next to it."""
         return _OF_A_VALUE + len(self.form) + sum(_OF_A_NAME + len(name) for name in self.path)
 
+    @property
+    def place(self) -> str:
+        """The field or argument, for people, after the name of the tool; empty for the whole result."""
+        path = ".".join(self.path)
+        # INVARIANT: who writes a result chooses the names of its fields, and none may read like a phrase of ours.
+        name = f"`{path}`" if _PLAIN_PATH.fullmatch(path) else shortened(canonical_text(path), _LONGEST_PATH)
+        return f", {'argument' if self.is_given else 'field'} {name}" if path else ""
+
 
 _OF_A_VALUE = 400
 _OF_A_NAME = 16
+_PLAIN_PATH = re.compile(r"[\w.-]{1,60}", re.ASCII)
+_LONGEST_PATH = 60
 _LONGEST_JSON = 4 * MAX_BYTES
 
 
@@ -277,14 +299,23 @@ class Provenance:
 
     def results_with(self, tool: str, form: str) -> Iterator[Returned]:
         """Yield the results of a tool with a value that it was not given, anywhere or as a word."""
-        for each in () if self._heard is None else self._heard.returned(self.results):
+        for each in self._returned:
             if each.tool == tool and each.has(form) and not each.echoes(form):
                 yield each
+
+    def places(self, form: str) -> Iterator[str]:
+        """Yield every place in results and calls where a value with this normal form is, as phrases for people."""
+        for each in self._returned:
+            yield from each.places(form)
 
     def _at(self, tool: str, path: Path, form: str | None, *, is_given: bool) -> tuple[Seen, ...]:
         if form is None or self._heard is None:
             return ()
         return self._heard.seen(_Key(is_given, tool, path, form), self.results)
+
+    @property
+    def _returned(self) -> tuple[Returned, ...]:
+        return () if self._heard is None else self._heard.returned(self.results)
 
     @property
     def _said(self) -> tuple[Message, ...]:
@@ -302,8 +333,8 @@ class Provenance:
 
     @property
     def _content(self) -> tuple[object, ...]:
-        kept = () if self._heard is None else self._heard.returned(self.results)
-        return self.messages, self.results, self.texts, tuple((each.number, each.text, each.keys) for each in kept)
+        kept = tuple((each.number, each.text, each.keys) for each in self._returned)
+        return self.messages, self.results, self.texts, kept
 
 
 def _parsed(result: object) -> JsonValue:

@@ -1,11 +1,13 @@
 """A rule that was written in a rule file."""
 
+from collections.abc import Iterator
 from types import NoneType
 
 import attrs
 
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
+from permitry.core.origin import Origin
 from permitry.core.policy import SideEffects
 from permitry.core.rule import Question, Unsure
 from permitry.rules.conditions.budget import Budget
@@ -107,6 +109,11 @@ class ConfiguredRule(Scoped):
         """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
         is_restriction = self.effect is not Verdict.ALLOW
         return (" and ".join(self.scope.not_lifted(question)) or None) if is_restriction else None
+
+    def origins(self, question: Question) -> Iterator[Origin]:
+        """Yield where the values came from that its conditions ask that of; nothing for a tool it does not select."""
+        if self.scope.selects(question, over_approximate=self.effect is not Verdict.ALLOW):
+            yield from self.scope.origins(question)
 
     def _near_name(self, question: Question) -> str | None:
         """Return the name of a tool of this rule that the called one may mean, or has the letters of."""

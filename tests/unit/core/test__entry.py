@@ -12,6 +12,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, RuleFailure, Verdict
 from permitry.core.explanation import RuleOutcome
+from permitry.core.origin import Origin
 from permitry.core.rule import Question, Unsure
 from permitry.errors import RuleError
 
@@ -153,3 +154,14 @@ def test_an_exception_of_a_rule_that_matched_is_explained() -> None:
 
     entries = _entries(*(_Excepting(name, **BLOCKS) for name in ("says", "fails")), StubRule("no", **BLOCKS))
     assert [entry.trace(QUESTION, None).unless for entry in entries] == ["`b` (a)", None, None]
+
+
+def test_where_values_came_from_is_a_courtesy() -> None:
+    """A rule that fails at it costs nothing."""
+
+    class _Knowing(StubRule):
+        def origins(self, _: Question) -> list[Origin]:
+            return [Origin("to", "5" if self.id == "says" else str(1 // 0))]
+
+    entries = _entries(*(_Knowing(name) for name in ("says", "fails")), StubRule("no"))
+    assert [entry.trace(QUESTION, None).origins for entry in entries] == [(Origin("to", "5"),), (), ()]

@@ -6,6 +6,7 @@ import pytest
 from permitry.core.action import Run, Unknown, Word
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.explanation import ActionTrace, Explanation, RuleOutcome, RuleTrace
+from permitry.core.origin import Origin
 
 
 def _decision(verdict: Verdict = Verdict.BLOCK, phase: Phase = Phase.RESTRICTION) -> Decision:
@@ -112,6 +113,27 @@ def test_only_near_misses_that_matter_are_shown(verdict: Verdict, phase: Phase, 
     )
     shown = str(Explanation(_decision(verdict, phase), rules)).partition("near misses\n")[2]
     assert [line.split()[2] for line in shown.splitlines() if "would have matched" in line] == near
+
+
+@pytest.mark.parametrize(
+    ("outcome", "effect", "verdict", "is_shown"),
+    [
+        (RuleOutcome.MATCHED, Verdict.ALLOW, Verdict.ALLOW, True),
+        (RuleOutcome.NOT_MATCHED, Verdict.ALLOW, Verdict.CONFIRM, True),
+        (RuleOutcome.FAILED, Verdict.ALLOW, Verdict.CONFIRM, True),
+        (RuleOutcome.FAILED, Verdict.ALLOW, Verdict.ALLOW, False),
+        (RuleOutcome.NOT_MATCHED, Verdict.BLOCK, Verdict.BLOCK, False),
+    ],
+)
+def test_origins_are_shown_where_they_matter(
+    *, outcome: RuleOutcome, effect: Verdict, verdict: Verdict, is_shown: bool
+) -> None:
+    """Once each, of the rules that matched, or whose match would have led to another verdict."""
+    origin = Origin("to", '"x"', ("look #1",), is_said=False)
+    rule = RuleTrace("r", Phase.PERMISSION, 250, effect, outcome, None, "", origins=(origin,))
+    explained = Explanation(_decision(verdict, Phase.DEFAULT), (rule, attrs.evolve(rule, rule_id="s")))
+    assert ("values\n    `to` = " in str(explained)) is is_shown
+    assert str(explained).count("look #1") == is_shown
 
 
 def test_of_many_rules_that_may_match_a_few_are_shown() -> None:

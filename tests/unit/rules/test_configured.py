@@ -14,10 +14,12 @@ from permitry.core.history import History, Ran
 from permitry.core.lists import Lists
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.provenance import Provenance
 from permitry.core.rule import Question, Unsure
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
+from permitry.rules.conditions.args import argument_conditions
 from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.command import ArgvPattern
@@ -165,6 +167,18 @@ def test_an_exception_is_about_what_the_rule_is_about() -> None:
 
 
 # Budgets ----------------------------------------------------------------------------------------------------------
+
+
+def test_it_says_where_the_values_came_from_that_it_asks_about() -> None:
+    """In `when` and in `unless`; nothing about the call of another tool."""
+    (source,) = argument_conditions(("to",), {"from": ["user"]})
+    rule = _rule("pay", plain=(source,))
+    question = Question(ToolCall("pay", {"to": "AT11"}), AuthContext(provenance=Provenance.of(["Pay AT11"])))
+    excepting = attrs.evolve(_restriction(rule), scope=Scope(rule.scope.selectors, unless=rule.scope.when))
+    for each in (rule, excepting):
+        assert [str(origin) for origin in each.origins(question)] == ['`to` = "AT11" occurs in the user\'s messages']
+    assert list(rule.origins(_question("bash"))) == []
+    assert list(_rule("pay", plain=(ModeCondition(("default",)),)).origins(question)) == []
 
 
 def test_a_permission_with_a_budget_matches_while_it_is_not_spent() -> None:

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.json_values import JsonValue, canonical_json
+from permitry.core.json_values import JsonValue
+from permitry.core.origin import Origin, origin_of, shown
 from permitry.core.provenance import Path, Provenance, normal, words_of
 from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError
@@ -17,6 +18,7 @@ __all__ = ["ABOUT_SOURCES", "Source", "SourceCondition", "source_condition", "so
 
 ABOUT_SOURCES = ("from", "not_from", "words")
 _BRIEF = 60
+_MOST_VALUES = 10
 _PATH = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*")
 _EMPTY: tuple[object, ...] = (None, "", ())
 
@@ -188,10 +190,23 @@ class SourceCondition(PlainCondition):
         parts = []
         for each in value if isinstance(value, tuple) else (value,):
             places = list(dict.fromkeys(self._places(each, known)))
-            shown = "missing" if each is None else canonical_json(each)
-            shown = shown if len(shown) <= _BRIEF else f"{shown[:_BRIEF]}..."
-            parts.append(f"{shown} is in {' and '.join(places)}" if places else f"{shown} is in none of its sources")
+            text = "missing" if each is None else shown(each)
+            parts.append(f"{text} is in {' and '.join(places)}" if places else f"{text} is in none of its sources")
         return f"{self._name}: {', '.join(parts)}"
+
+    def origins(self, question: Question) -> Iterator[Origin]:
+        """Yield where each value was seen, in its sources and elsewhere; no more than the first ten of a list."""
+        try:
+            value, known = _found(question.call.arguments, self.path), question.context.provenance
+        except UnevaluableError:
+            return
+        elements = value if isinstance(value, tuple) else (value,)
+        for each in elements[:_MOST_VALUES] if value is not None else ():
+            form = normal(each)
+            lists = (source.text.removeprefix("list:") for source in self.sources if form in source.values)
+            origin = origin_of(".".join(self.path), each, known, lists)
+            words = _words_said(each, known) if self.share is not None and isinstance(each, str) else None
+            yield attrs.evolve(origin, words=words)
 
     @property
     def _name(self) -> str:
@@ -232,8 +247,14 @@ def _share_of(raw: object) -> float:
 
 def _share(text: str, known: Provenance) -> float:
     """Return how many of the words of a text are in the messages of the user."""
+    said, all_of_them = _words_said(text, known)
+    return said / all_of_them if said else 0.0
+
+
+def _words_said(text: str, known: Provenance) -> tuple[int, int]:
+    """Return how many of the words of a text are in the messages of the user, and how many it has."""
     words = set(words_of(text))
-    return sum(map(known.is_word, words)) / len(words) if words else 0.0
+    return sum(map(known.is_word, words)), len(words)
 
 
 def _found(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:

@@ -21,12 +21,14 @@ from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.facts import Fact
 from permitry.core.likely_roles import likely_roles
 from permitry.core.lists import Lists
+from permitry.core.origin import Origin
 from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Condition, Conditions
 from permitry.rules.conditions._left import pattern_below, what_is_left
 from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
+from permitry.rules.conditions._sources import SourceCondition
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
@@ -221,6 +223,12 @@ class Scope:
             yield f"it is not declared what the arguments of `{question.call.tool}` are"
         elif question.tool is not None and question.tool.roles:
             yield from self._uncovered(question)
+
+    def origins(self, question: Question) -> Iterator[Origin]:
+        """Yield where the values came from that conditions in `when` and `unless` ask that of."""
+        for each in self._plain:
+            if isinstance(each, SourceCondition):
+                yield from each.origins(question)
 
     def not_lifted(self, question: Question) -> Iterator[str]:
         """Yield for each alternative of `unless` why it does not lift the restriction from the call, for people."""

@@ -165,9 +165,31 @@ def test_near_misses_say_where_values_come_from() -> None:
     words = source_condition(("to",), "words", 0.5)
     assert words.expected == "50% of its words in the user's messages"
     assert words.fact(_question("rent")) == 'args.to: "rent" is in the words of the user'
-    assert words.fact(_question("x" * 100)).endswith("... is in none of its sources")
+    assert words.fact(_question("x" * 100)).endswith('xx" (102 characters) is in none of its sources')
     assert "missing" in words.fact(_question(None))
     assert "missing" in _condition("user").fact(_question(None))
+
+
+def test_it_says_where_values_were_seen() -> None:
+    """Also outside of its sources, and of a value that comes from one of them."""
+    condition = _condition("look#iban", ListedValues.of("ours", ("AT11",)))
+    origins = list(condition.origins(_question(["AT11", "n3", None])))
+    assert [(each.argument, each.value, each.is_said) for each in origins] == [
+        ("to", '"AT11"', True),
+        ("to", '"n3"', False),
+        ("to", "null", False),
+    ]
+    assert [each.places for each in origins] == [("the list `ours`",), ("make #5",), ()]
+    assert len(list(condition.origins(_question(["AT11"] * 100)))) == 10
+    assert list(condition.origins(_question(None))) == []
+    assert list(source_condition(("to", "id"), "from", ["user"]).origins(_question("AT11"))) == []
+
+
+def test_it_says_how_many_words_the_user_wrote() -> None:
+    """Of texts: a number has none."""
+    condition = source_condition(("to",), "words", 0.5)
+    text, number = condition.origins(_question(["Summer rent 2026", 50]))
+    assert (text.words, number.words) == ((2, 3), None)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""Where a value was seen, as explanations say it."""
+
+from typing import Any
+
+import pytest
+
+from permitry.core.origin import Origin, origin_of
+from permitry.core.provenance import Provenance
+
+_KNOWN = Provenance.of(
+    ["Pay 50 to AT11."],
+    [
+        ("look", {"who": "AT33", "deep": {"id": "n1"}}, {"iban": "AT11", "to": "AT33", "all": [{"by": "DE22"}]}),
+        ("page", {}, "Send it to DE22, or to ann lee."),
+        ("page", {}, {"body": "Dear Ann Lee,\nuse `DE22`.", "title": "for Ann-Lee", "odd`, and": "DE44"}),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_said", "places"),
+    [
+        ("AT11", True, ["look #1, field `iban`"]),
+        ("DE22", False, ["look #1, field `all.by`", "page #2", "page #3, field `body`"]),
+        ("Ann Lee", False, ["page #2", "page #3, field `body`"]),
+        ("AT33", False, ["look #1, field `to`, which it was given", "look #1, argument `who`"]),
+        ("n1", False, ["look #1, argument `deep.id`"]),
+        ("DE44", False, ['page #3, field "odd`, and"']),
+        (50, True, []),
+        (51, False, []),
+        (None, False, []),
+        (["AT11"], False, []),
+    ],
+)
+def test_every_place_is_found(value: Any, places: list[str], *, is_said: bool) -> None:  # noqa: ANN401 -- JSON
+    """In fields, within texts, in arguments; the name of a field cannot read like a phrase of ours."""
+    origin = origin_of("to", value, _KNOWN)
+    assert (list(origin.places), origin.is_said) == (places, is_said)
+
+
+def test_long_lists_of_places_are_cut() -> None:
+    """And a long value is."""
+    known = Provenance.of([], [("look", {}, {"iban": "x" * 100})] * 12)
+    origin = origin_of("to", "x" * 100, known, ["ours"])
+    assert origin.places[0] == "the list `ours`"
+    assert origin.places[-2:] == ("look #7, field `iban`", "5 more places")
+    assert len(origin.value) < 90
+
+
+@pytest.mark.parametrize(
+    ("origin", "text"),
+    [
+        (Origin("to", '"x"', (), is_said=True), '`to` = "x" occurs in the user\'s messages'),
+        (
+            Origin("to", '"x"', ("look #1", "the list `ours`"), is_said=True),
+            '`to` = "x" occurs in the user\'s messages and in look #1 and in the list `ours`',
+        ),
+        (
+            Origin("to", '"x"', ("look #1",), is_said=False),
+            '`to` = "x" occurs in look #1; not in the user\'s messages',
+        ),
+        (
+            Origin("to", '"x"'),
+            '`to` = "x" occurs in no result or call that is known; no message of the user is known',
+        ),
+        (
+            Origin("to", '"x"', ("page #2",), is_said=False, words=(1, 2)),
+            "`to` = \"x\" occurs in page #2; not in the user's messages; 1 of its 2 words are in the user's messages",
+        ),
+    ],
+)
+def test_it_reads_as_text(origin: Origin, text: str) -> None:
+    """Whether the user wrote it is always said."""
+    assert str(origin) == text
