@@ -18,6 +18,8 @@ from permitry.core.template import Template
 
 __all__ = ["Session"]
 
+_NO_LABELS = frozenset[str]()
+
 
 def _new_id() -> str:
     return secrets.token_hex(8)
@@ -137,7 +139,10 @@ class Session:
 
     def returned(self, call: ToolCall, result: object) -> None:
         """Keep the result of a call that ran: a JSON value, or a text."""
-        self._heard.keep(call.tool, call.arguments, result, len(call.canonical))
+        heard = self._heard
+        # Most sessions have no labels.
+        labels = heard.labels.get(call.digest, _NO_LABELS) if heard.labels else _NO_LABELS
+        heard.keep(call.tool, call.arguments, result, len(call.canonical), labels=labels)
 
     def apply(self, call: ToolCall, effects: SideEffects) -> None:
         """Count a call that may run, and apply its side effects: labels, and entries for budgets."""
@@ -145,6 +150,7 @@ class Session:
         self.counts[tool] += 1
         if effects.labels:
             self.labels |= effects.labels
+            self._heard.label(call.digest, effects.labels)
         self._log.add(Ran(self.clock(), tool, self.agent, call.digest, effects.rules, effects.targets))
 
     def recall(self, ran: Ran, labels: frozenset[str]) -> None:

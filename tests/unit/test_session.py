@@ -276,3 +276,15 @@ def test_what_was_heard_before_a_restart_is_not_known() -> None:
     session.heard("ann")
     assert session.provenance.messages == len("ab")
     assert not session.provenance.is_complete
+
+
+def test_a_result_has_the_labels_that_its_call_put_on_the_session() -> None:
+    """Not those of other calls, nor those that are there already."""
+    session = Session(labels={"mail"})
+    look, fetch = ToolCall("look"), ToolCall("fetch")
+    session.apply(fetch, SideEffects(labels=frozenset({"web"})))
+    session.apply(look, SideEffects())
+    for call in (look, fetch):
+        session.returned(call, "AT11")
+    places = list(dict.fromkeys(session.provenance.places("text:AT11")))
+    assert places == ["look #1", "fetch #2 (labelled `web`)"]

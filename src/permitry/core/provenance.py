@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,12 +26,16 @@ __all__ = ["Heard", "Provenance", "Returned", "Seen", "normal", "words_of"]
 Path: TypeAlias = tuple[str, ...]
 """The names that lead to a value in a result, or in arguments; the places in lists are left out."""
 
+GivenResult: TypeAlias = tuple[str, Mapping[str, Any], object] | tuple[str, Mapping[str, Any], object, Collection[str]]
+"""A result: the tool, the arguments, what it returned, and the labels that the call put on the session."""
+
 
 @attrs.frozen(eq=False)
 class Returned:
     """A result of a call that ran, with its number in the session; `text` is the result where it is a text.
 
-    `arguments` are the texts and numbers in the arguments, and `names` those of objects in them.
+    `arguments` are the texts and numbers in the arguments, and `names` those of objects in them. `labels` are those
+    that the call put on the session; they are for explanations alone.
     """
 
     number: int
@@ -41,6 +45,7 @@ class Returned:
     text: str | None
     size: int = attrs.field(repr=False)
     keys: tuple["_Key", ...] = attrs.field(repr=False)
+    labels: frozenset[str] = frozenset()
 
     @functools.cached_property
     def given(self) -> tuple[str | None, ...]:
@@ -57,7 +62,8 @@ class Returned:
 
     def places(self, form: str) -> Iterator[str]:
         """Yield where a value with this normal form is in the call and its result, as phrases for people."""
-        where = f"{self.tool} #{self.number}"
+        labels = f" (labelled {', '.join(f'`{label}`' for label in sorted(self.labels))})" if self.labels else ""
+        where = f"{self.tool} #{self.number}{labels}"
         if self._message is not None and self._message.has(form):
             yield where
         for key in self.keys:
@@ -112,6 +118,7 @@ _OF_A_VALUE = 400
 _OF_A_NAME = 16
 _PLAIN_PATH = re.compile(r"[\w.-]{1,60}", re.ASCII)
 _LONGEST_PATH = 60
+_NONE = frozenset[str]()
 _LONGEST_JSON = 4 * MAX_BYTES
 
 
@@ -123,6 +130,7 @@ class _Waiting(NamedTuple):
     arguments: Mapping[str, JsonValue]
     value: JsonValue
     size: int
+    labels: frozenset[str]
 
 
 @attrs.define(eq=False)
@@ -139,6 +147,8 @@ class Heard:
     _waiting: "deque[_Waiting]" = attrs.field(factory=deque, init=False, repr=False)
     _weight: int = attrs.field(default=0, init=False, repr=False)
     _seen: dict[_Key, list[Seen]] = attrs.field(factory=dict, init=False, repr=False)
+    labels: dict[str, frozenset[str]] = attrs.field(factory=dict, init=False, repr=False)
+    """By the digest of a call, the labels that it put on the session; those of the latest calls with some."""
 
     def hear(self, text: str) -> None:
         """Keep a message of the user; miss one that is too long, or cannot be read."""
@@ -157,11 +167,26 @@ class Heard:
         with self._lock:
             self.messages += 1
 
-    def keep(self, tool: str, arguments: Mapping[str, JsonValue], result: object, size: int = 0) -> None:
+    def label(self, digest: str, labels: frozenset[str]) -> None:
+        """Note the labels that a call with this digest puts on the session, for when its result comes."""
+        with self._lock:
+            self.labels[digest] = self.labels.pop(digest, _NONE) | labels
+            if len(self.labels) > self.bounds.results:
+                del self.labels[next(iter(self.labels))]
+
+    def keep(
+        self,
+        tool: str,
+        arguments: Mapping[str, JsonValue],
+        result: object,
+        size: int = 0,
+        *,
+        labels: frozenset[str] = _NONE,
+    ) -> None:
         """Keep a result: a JSON value, or a text, which is read as JSON where it is JSON.
 
         Its values are looked for when a rule first asks for some: most sessions have no such rule. `size` is about how
-        many bytes the arguments take.
+        many bytes the arguments take; `labels` are those that the call put on the session.
         """
         # What the host has can change; a text, and what is frozen, cannot.
         value = result if isinstance(result, str | MappingProxyType) else _parsed(result)
@@ -170,7 +195,7 @@ class Heard:
             self.results += 1
             if size > self.bounds.result_size:
                 return
-            self._waiting.append(_Waiting(self.results, tool, arguments, value, size))
+            self._waiting.append(_Waiting(self.results, tool, arguments, value, size, labels))
             self._weight += size
             self._bound()
 
@@ -192,7 +217,8 @@ class Heard:
                 break
         if size > self.bounds.result_size:
             return
-        returned = Returned(waiting.number, tool, given, names, text, size, tuple(key for key, _ in found))
+        keys = tuple(key for key, _ in found)
+        returned = Returned(waiting.number, tool, given, names, text, size, keys, waiting.labels)
         for key, others in found:
             self._seen.setdefault(key, []).append(Seen(returned, others))
         self._returned.append(returned)
@@ -261,13 +287,13 @@ class Provenance:
     results: int = 0
 
     @classmethod
-    def of(cls, messages: Iterable[str], results: Iterable[tuple[str, Mapping[str, Any], object]] = ()) -> "Provenance":
-        """Return that of these messages, and of these results: tool, arguments, and the result itself."""
+    def of(cls, messages: Iterable[str], results: Iterable[GivenResult] = ()) -> "Provenance":
+        """Return that of these messages, and of these results: tool, arguments, the result itself, and its labels."""
         heard = Heard()
         for text in messages:
             heard.hear(text)
-        for tool, arguments, result in results:
-            heard.keep(tool, freeze_object(arguments), result)
+        for tool, arguments, result, *labels in results:
+            heard.keep(tool, freeze_object(arguments), result, labels=frozenset(*labels))
         return heard.provenance
 
     @property
@@ -333,7 +359,7 @@ class Provenance:
 
     @property
     def _content(self) -> tuple[object, ...]:
-        kept = tuple((each.number, each.text, each.keys) for each in self._returned)
+        kept = tuple((each.number, each.text, each.keys, each.labels) for each in self._returned)
         return self.messages, self.results, self.texts, kept
 
 

@@ -12,7 +12,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.history import History, Ran
-from permitry.core.provenance import Provenance
+from permitry.core.provenance import GivenResult, Provenance
 from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
@@ -124,18 +124,20 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
 
 
 def _provenance(heard: list[object], results: list[object]) -> Provenance:
-    """Return where values were seen: texts of the user, and results `{"tool", "arguments", "result"}`."""
+    """Return where values were seen: texts of the user, and results `{"tool", "arguments", "result", "labels"?}`."""
     texts = [text for text in heard if isinstance(text, str)]
     if len(texts) < len(heard):
         raise CallError("`context.heard` must be a list of strings")
     return Provenance.of(texts, map(_result, results))
 
 
-def _result(value: object) -> tuple[str, Mapping[str, Any], object]:
+def _result(value: object) -> GivenResult:
     match value:
-        case {"tool": str() as tool, "arguments": Mapping() as arguments, "result": result, **rest} if not rest:
-            return tool, arguments, result
-    raise CallError('a result in `context.results` is {"tool", "arguments", "result"}')
+        case {"tool": str() as tool, "arguments": Mapping() as arguments, "result": result, **rest}:
+            labels = rest.pop("labels", [])
+            if not rest and isinstance(labels, list) and all(isinstance(label, str) for label in labels):
+                return tool, arguments, result, labels
+    raise CallError('a result in `context.results` is {"tool", "arguments", "result", "labels"?}')
 
 
 def _ran(value: object) -> Ran:

@@ -190,6 +190,17 @@ def test_it_can_be_copied() -> None:
     assert list(Provenance().results_with("look", "text:x")) == []
 
 
+def test_a_result_knows_the_labels_of_its_call() -> None:
+    """They are explained, and change nothing else; the same call may put more of them later."""
+    heard = Heard(Bounds(results=2))
+    for digest, label in (("a", "web"), ("b", "mail"), ("a", "big"), ("c", "web")):
+        heard.label(digest, frozenset({label}))
+    assert heard.labels == {"a": {"web", "big"}, "c": {"web"}}
+    heard.keep("page", {}, "AT11", labels=heard.labels["a"])
+    assert list(heard.provenance.places("text:AT11")) == ["page #1 (labelled `big`, `web`)"] * 2
+    assert heard.provenance != Provenance.of([], [("page", {}, "AT11")])
+
+
 def test_a_message_may_be_missed() -> None:
     """What was not heard may be what a rule asks for."""
     heard = Heard()

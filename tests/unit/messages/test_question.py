@@ -60,6 +60,10 @@ def test_the_id_is_not_the_calls() -> None:
             {"results": [{"tool": "look", "arguments": {"q": "x"}, "result": ["y"]}]},
             AuthContext(provenance=Provenance.of([], [("look", {"q": "x"}, ["y"])])),
         ),
+        (
+            {"results": [{"tool": "look", "arguments": {}, "result": "y", "labels": ["web"]}]},
+            AuthContext(provenance=Provenance.of([], [("look", {}, "y", ["web"])])),
+        ),
         ({"heard": [], "results": []}, AuthContext()),
         ({"history": []}, AuthContext()),
         (
@@ -210,8 +214,20 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], expected: str)
         ({"context": {"heard": [5]}}, "`context.heard` must be a list of strings"),
         ({"context": {"results": {}}}, "`context.results` must be a list of results"),
         (
+            {"context": {"results": [{"tool": "look", "arguments": {}, "result": 5, "labels": "web"}]}},
+            'a result in `context.results` is {"tool", "arguments", "result", "labels"?}',
+        ),
+        (
+            {"context": {"results": [{"tool": "look", "arguments": {}, "result": 5, "labels": [5]}]}},
+            'a result in `context.results` is {"tool", "arguments", "result", "labels"?}',
+        ),
+        (
+            {"context": {"results": [{"tool": "look", "arguments": {}, "result": 5, "number": 1}]}},
+            'a result in `context.results` is {"tool", "arguments", "result", "labels"?}',
+        ),
+        (
             {"context": {"results": [{"tool": "look", "result": 5}]}},
-            'a result in `context.results` is {"tool", "arguments", "result"}',
+            'a result in `context.results` is {"tool", "arguments", "result", "labels"?}',
         ),
         ({"context": {"now": "7"}}, "`context.now` must be a number of seconds"),
         ({"context": {"now": True}}, "`context.now` must be a number of seconds"),
