@@ -52,7 +52,8 @@ def test_an_argument_that_the_schema_does_not_have(linted: Linted, rule: Rule) -
     [
         'when.args.emails = "x"', 'unless.args.emails = "x"', 'when.args.Email = "x"', "unless.args.zzz = { any = 1 }",
         "when.args.to_ = { exists = true }", "when.args.filter.ids = { eq = 1 }", 'when.args.to.name = { ne = "x" }',
-        "when.args.filter.id.x = { eq = 1 }", 'when.args.files.path = { eq = "x" }', "unless.args.e.f = { ne = 1 }",
+        "when.args.filter.id.x = { eq = 1 }", "when.args.emails = { optional = true, eq = 1 }",
+        'when.args.files.path = { eq = "x" }', "unless.args.e.f = { ne = 1 }",
     ],
 )  # fmt: skip
 def test_each_way_to_name_what_is_not_there(levels: Levels, rule: Rule, effect: str, line: str) -> None:
@@ -72,6 +73,22 @@ def test_what_is_there(levels: Levels, rule: Rule, line: str) -> None:
     assert levels(rule("a", "allow", TOOL, line), {"send_mail": MAIL}) == []
 
 
+@pytest.mark.parametrize(
+    ("effect", "line"),
+    [
+        ("allow", 'when.args.emails.from = ["user"]'),
+        ("allow", "when.args.emails.words = 0.5"),
+        ("confirm", 'when.args.filter.ids.not_from = ["user"]'),
+        ("confirm", 'unless.args.emails.from = ["user"]'),
+    ],
+)
+def test_where_a_value_comes_from_that_never_comes(levels: Levels, rule: Rule, effect: str, line: str) -> None:
+    """The condition never has an answer."""
+    text = rule("a", effect, TOOL, line)
+    assert (levels(text, {"send_mail": MAIL}), levels(text)) == (["error"], [])
+    assert levels(text.replace("emails", "email").replace("ids", "id"), {"send_mail": MAIL}) == []
+
+
 def test_a_tool_without_arguments_has_none(linted: Linted, rule: Rule) -> None:
     """That is not the same as a schema that says nothing."""
     text = rule("a", "block", TOOL, 'when.args.to = "x"')
@@ -86,6 +103,10 @@ def test_a_tool_without_arguments_has_none(linted: Linted, rule: Rule) -> None:
         ('"send_mail", "send_post"', 'when.args.text = "x"', 1),
         ('"send_mail", "send_post"', "when.args.text = { exists = true }", 0),
         ('"send_mail", "send_post"', "when.args.texts = { exists = true }", 2),
+        ('"send_mail", "send_post"', "when.args.text = { optional = true, eq = 1 }", 0),
+        ('"send_mail", "send_post"', 'when.args.text.not_from = ["user"]', 1),
+        ('"send_mail", "send_post"', 'when.args.text = { optional = true, not_from = ["user"] }', 0),
+        ('"send_mail", "send_post"', 'when.args.texts = { optional = true, not_from = ["user"] }', 2),
         ('"send_*"', 'when.args.text = "x"', 0),
         ('"send_*"', 'when.args.texts = "x"', 1),
         ('"@writes"', 'when.args.texts = "x"', 1),
