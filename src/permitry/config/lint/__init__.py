@@ -21,6 +21,7 @@ from permitry.config.lint import (
     unknown_argument,
     unknown_tool,
     unreachable_example,
+    untrusted_counterparty,
     wider_than_restriction,
 )
 from permitry.config.lint._schemas import says_arguments
@@ -47,6 +48,7 @@ _CHECKS: tuple[Check, ...] = (
     no_anchor.findings,
     unanchored_name.findings,
     part_of_text.findings,
+    untrusted_counterparty.findings,
     unreachable_example.findings,
     labels.findings,
     lists.findings,

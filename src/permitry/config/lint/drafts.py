@@ -17,16 +17,18 @@ __all__ = ["Drafts", "drafts_of"]
 
 @attrs.frozen
 class Drafts:
-    """The tables of rule files: of rules by id, of templates by name."""
+    """The tables of rule files: of rules by id, of templates by name; and the trusted fields of tools."""
 
     rules: Mapping[str, RuleDraft] = attrs.field(factory=dict)
     templates: Mapping[str, TemplateDraft] = attrs.field(factory=dict)
+    trusted: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
 
 
 def drafts_of(rules: RuleSet) -> Drafts:
     """Return the tables of the files that `rules` were loaded from; the files are read again."""
     in_rules: dict[str, RuleDraft] = {}
     in_templates: dict[str, TemplateDraft] = {}
+    trusted: dict[str, frozenset[str]] = {}
     for name in rules.files:
         path = shipped_path(name) if name.startswith(PREFIX) else Path(name)
         text = path.read_text(encoding="utf-8")
@@ -36,4 +38,6 @@ def drafts_of(rules: RuleSet) -> Drafts:
         in_templates |= {
             template: Draft(source, ("template", template), table) for template, table in file.template.items()
         }
-    return Drafts(in_rules, in_templates)
+        for tool, declared in file.tool.items():
+            trusted[tool] = trusted.get(tool, frozenset()).union(declared.trusted_fields)
+    return Drafts(in_rules, in_templates, trusted)

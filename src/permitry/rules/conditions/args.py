@@ -40,7 +40,13 @@ from permitry.rules.conditions._compare import (
     same,
 )
 from permitry.rules.conditions._regex import Regex
-from permitry.rules.conditions._sources import ABOUT_SOURCES, SourceCondition, source_condition, trusted_sources
+from permitry.rules.conditions._sources import (
+    ABOUT_SOURCES,
+    Source,
+    SourceCondition,
+    source_condition,
+    trusted_sources,
+)
 from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.rules.conditions.written import Place, PlainCondition, Table
@@ -49,6 +55,7 @@ __all__ = [
     "OPERATORS",
     "ArgumentCondition",
     "ArgumentTest",
+    "Source",
     "SourceCondition",
     "argument_condition",
     "argument_conditions",
