@@ -192,3 +192,12 @@ def test_the_tools_there_are_can_be_given_to_lint(cli: Callable[..., Outcome], w
         Path("tools.json").write_text(cli("tools", "--shape", shape, "--rules", "permitry:base")[1], encoding="utf-8")
         code, out, _ = cli("lint", "--rules", name, "--tools", "tools.json")
         assert (code, "did you mean `path`?" in out) == (1, True)
+
+
+def test_a_host_without_prompts(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+    """What asks for the user is found only there."""
+    path = tmp_path / "rules.toml"
+    path.write_text('schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["t"]\nwhen.prompt.words = ["pay"]\n')
+    assert cli("lint", "--rules", path)[0] == 0
+    code, out, _ = cli("lint", "--rules", path, "--no-prompts")
+    assert (code, "never-heard" in out) == (1, True)

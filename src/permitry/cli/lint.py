@@ -28,6 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry lint`."""
     add_rules_option(parser)
     add_tools_option(parser)
+    unheard = "the host does not pass on what the user writes: find the conditions that ask for it"
+    parser.add_argument("--no-prompts", action="store_true", help=unheard)
     parser.add_argument("--json", action="store_true", help="print one JSON object a finding, and nothing else")
     parser.set_defaults(execute=execute)
 
@@ -38,7 +40,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     with _no_collection():
         rules = rules_from(options)
         watch = _silent if len(rules.rules) < _MANY else _shown
-        found = lint(rules, drafts=drafts_of(rules), tools=tools, watch=watch)
+        found = lint(rules, drafts=drafts_of(rules), tools=tools, has_prompts=not options.no_prompts, watch=watch)
     for finding in found:
         print(json.dumps(_as_json(finding)) if options.json else _as_text(finding))
     if not (found or options.json):

@@ -9,6 +9,7 @@ from permitry.config.lint import (
     covers_interpreter,
     labels,
     lists,
+    never_heard,
     never_matches,
     no_anchor,
     other_types_pass,
@@ -39,6 +40,7 @@ _CHECKS: tuple[Check, ...] = (
     unknown_argument.findings,
     other_types_pass.findings,
     never_matches.findings,
+    never_heard.findings,
     shadowed.findings,
     redundant.findings,
     wider_than_restriction.findings,
@@ -60,19 +62,21 @@ def lint(
     *,
     drafts: Drafts = Drafts(),  # noqa: B008 -- a frozen value
     tools: Collection[str] | None = None,
+    has_prompts: bool = True,
     watch: Callable[[Sequence[Check]], Iterable[Check]] = iter,
 ) -> tuple[Finding, ...]:
     """Return the findings about `rules`, in the order of their files and lines.
 
     `drafts` are the tables that the rules were made from; without them, examples and templates are
     not checked. `tools` are the names of all tools, or a mapping from the names to the JSON Schemas
-    of their arguments, where an unknown schema is empty; None if the tools are not known. There are
-    no findings about shipped sets that other files extend. `watch` yields the checks that it is
-    given, and may show the progress.
+    of their arguments, where an unknown schema is empty; None if the tools are not known.
+    `has_prompts`: the host passes on what the user writes. There are no findings about shipped sets
+    that other files extend. `watch` yields the checks that it is given, and may show the progress.
     """
     listed = None if tools is None else frozenset(tools)
     given = tools if isinstance(tools, Mapping) else {}
-    subject = Subject(rules, drafts, listed, {name: each for name, each in given.items() if says_arguments(each)})
+    schemas = {name: each for name, each in given.items() if says_arguments(each)}
+    subject = Subject(rules, drafts, listed, schemas, has_prompts)
     found = {finding: None for check in watch(_CHECKS) for finding in check(subject)}
     has_own = not all(name.startswith(PREFIX) for name in rules.files)
     shown = [finding for finding in found if not (has_own and finding.source.startswith(PREFIX))]

@@ -51,12 +51,14 @@ class Subject:
     """The rules that are checked, the tables they were made from, and what is known of all tools.
 
     `listed` are the names of all tools, None when they are not known; `schemas` the JSON Schemas of their arguments.
+    `has_prompts`: the host passes on what the user writes.
     """
 
     rules: RuleSet
     drafts: Drafts = attrs.field(factory=Drafts)
     listed: frozenset[str] | None = None
     schemas: Mapping[str, Schema] = attrs.field(factory=dict)
+    has_prompts: bool = True
 
     @functools.cached_property
     def specs(self) -> Mapping[str, ToolSpec]:

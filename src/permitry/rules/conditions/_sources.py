@@ -136,6 +136,11 @@ class SourceCondition(PlainCondition):
     is_negative: bool = False
     is_optional: bool = False
 
+    @property
+    def needs_user(self) -> bool:
+        """Whether it has an answer only where messages of the user are known."""
+        return all(each.needs_user for each in self.sources)
+
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether the value certainly comes from there, or with `is_negative` does not certainly do so.
 
