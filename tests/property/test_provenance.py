@@ -36,6 +36,12 @@ tools = ["order"]
 when.args.to.from = ["mine", "look#iban@name", "named:look#iban", "call:make#id"]
 
 [[rule]]
+id = "by-page"
+effect = "allow"
+tools = ["find"]
+when.args.to.from = ["named:look"]
+
+[[rule]]
 id = "asks"
 effect = "confirm"
 tools = ["send"]
@@ -64,7 +70,7 @@ effect = "allow"
 tools = ["show"]
 """
 _POLICY = policy_of(_RULES)
-_VALUES = ("AT11", "DE22", "FR33", "rent", "ann@x.com", 50)
+_VALUES = ("AT11", "DE22", "FR33", "rent", "ann@x.com", "www.y.com", 50)
 _STRICTNESS = [Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK]
 
 Step: TypeAlias = tuple[str, Any, Any]
@@ -73,9 +79,8 @@ Step: TypeAlias = tuple[str, Any, Any]
 _value = st.sampled_from(_VALUES)
 _text = st.lists(st.sampled_from((*map(str, _VALUES), "pay", "secret", "x")), max_size=3).map(" ".join)
 _named = st.dictionaries(st.sampled_from(("ann@x.com", "Bob@x.com", "rent")), _value, max_size=2)
-_record = st.fixed_dictionaries(
-    {}, optional={"iban": _value | _named, "name": _value, "items": st.lists(_value, max_size=2)}
-)
+_field = _value | _text | st.lists(_value | _text, max_size=2)
+_record = st.fixed_dictionaries({}, optional={"iban": _field | _named, "name": _value | _text, "items": _field})
 _json = st.recursive(_value | _record, lambda inner: st.lists(inner, max_size=3), max_leaves=6)
 _result: st.SearchStrategy[Step] = st.tuples(
     st.sampled_from(("look", "mine", "make", "mcp:evil/look")),
@@ -86,7 +91,7 @@ _heard: st.SearchStrategy[Step] = st.tuples(st.just("user"), st.none(), _text)
 _steps = st.lists(_result | _heard, max_size=8)
 _calls = st.builds(
     lambda tool, to: ToolCall(tool, {"to": to}),
-    st.sampled_from(("pay", "order", "send", "tell", "show")),
+    st.sampled_from(("pay", "order", "find", "send", "tell", "show")),
     _value | st.lists(_value, max_size=2) | st.none() | st.just(""),
 )
 _tiny = st.builds(
@@ -141,16 +146,25 @@ def test_results_of_other_tools_change_nothing(steps: list[Step], forged: list[S
     assert _verdict(call, _known([*steps, *forged])) == _verdict(call, _known(steps))
 
 
+@given(_steps, st.data(), _calls)
+def test_what_untrusted_results_hold_changes_nothing(steps: list[Step], data: st.DataObject, call: ToolCall) -> None:
+    """The attacker writes all of it, of every result that is no source of the rule."""
+    trusted = {"pay": {"user"}, "find": {"user", "look"}}.get(call.tool, {"user", "look", "mine", "make"})
+    others = [
+        step if step[0] in trusted else (step[0], step[1], data.draw(_json | _text, label="written by the attacker"))
+        for step in steps
+    ]
+    assert _verdict(call, _known(others)) == _verdict(call, _known(steps))
+
+
 @given(_steps, _calls)
 def test_it_is_what_a_plain_reader_finds(steps: list[Step], call: ToolCall) -> None:
     """The index finds what looking through everything finds."""
     to = call.arguments["to"]
     elements = to if isinstance(to, tuple) else (to,)
-    if call.tool == "pay":
-        plain = all(_is_said(steps, each) for each in elements) and to not in ((), None, "")
-        assert (_verdict(call, _known(steps)) == 0) is plain
-    elif call.tool == "order":
-        plain = all(_is_recorded(steps, each) for each in elements) and to not in ((), None, "")
+    find = {"pay": _is_said, "order": _is_recorded, "find": _is_on_a_page}.get(call.tool)
+    if find is not None:
+        plain = all(find(steps, each) for each in elements) and to not in ((), None, "")
         assert (_verdict(call, _known(steps)) == 0) is plain
 
 
@@ -164,8 +178,10 @@ def test_what_is_encoded_comes_from_nowhere(steps: list[Step], value: str) -> No
         value[::-1],
         f"{value[:2]} {value[2:]}",
     )
+    known = _known([*steps, ("user", None, value), ("mine", {}, {"iban": value}), ("look", {"q": value}, [value])])
     for other in (*others, *((value.lower(),) if "@" not in value else ())):
-        assert _verdict(ToolCall("pay", {"to": other}), _known([*steps, ("user", None, value)])) == 1
+        for tool in ("pay", "order", "find"):
+            assert _verdict(ToolCall(tool, {"to": other}), known) == 1
 
 
 def _is_said(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
@@ -176,20 +192,55 @@ def _is_recorded(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
     return any(_is_in(steps, step, value) for step in steps if step[0] in ("mine", "look", "make"))
 
 
+def _is_on_a_page(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
+    return any(
+        tool == "look" and _is_named(steps, arguments) and not _echoes(arguments, value) and _holds(result, value)
+        for tool, arguments, result in steps
+    )
+
+
 def _is_in(steps: list[Step], step: Step, value: Any) -> bool:  # noqa: ANN401 -- JSON
     tool, arguments, result = step
     if tool == "make":
         return _same(arguments.get("id"), value)
-    if any(str(value) in str(each).split() for each in arguments.values()):
+    if _echoes(arguments, value):
         return False
-    texts = [str(each) for each in arguments.values()]
-    is_named = bool(texts) and all(_has(steps, each) for each in texts)
     for record in _records(result):
-        if _same(record.get("iban"), value) and (
-            tool == "mine" or is_named or ("name" in record and _is_said(steps, record["name"]))
+        if (
+            "iban" in record
+            and _is_held(record["iban"], value, is_field=True)
+            and (
+                tool == "mine" or _is_named(steps, arguments) or ("name" in record and _has(steps, str(record["name"])))
+            )
         ):
             return True
     return False
+
+
+def _echoes(arguments: dict[str, Any], value: Any) -> bool:  # noqa: ANN401 -- JSON
+    return any(str(value) in str(each).split() for each in arguments.values())
+
+
+def _is_named(steps: list[Step], arguments: dict[str, Any]) -> bool:
+    return bool(arguments) and all(_has(steps, str(each)) for each in arguments.values())
+
+
+def _holds(result: Any, value: Any) -> bool:  # noqa: ANN401 -- JSON
+    """Return whether a value is anywhere in a result, or a word of it where it is a text."""
+    return str(value) in result.split() if isinstance(result, str) else _is_held(result, value)
+
+
+def _is_held(inside: Any, value: Any, *, is_field: bool = False) -> bool:  # noqa: ANN401 -- JSON
+    """Return whether a value is in another one; an address also within a text of a field."""
+    if isinstance(inside, dict):
+        return any(_is_held(each, value, is_field=True) for each in inside.values())
+    if isinstance(inside, list):
+        return any(_is_held(each, value, is_field=is_field and not isinstance(each, list)) for each in inside)
+    return _same(inside, value) or (is_field and _is_address(value) and str(value) in str(inside).split())
+
+
+def _is_address(value: Any) -> bool:  # noqa: ANN401 -- JSON
+    return "." in str(value)
 
 
 def _has(steps: list[Step], text: str) -> bool:
