@@ -5,6 +5,7 @@ says what the user said.
 """
 
 import base64
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from hypothesis import given
@@ -73,27 +74,44 @@ _POLICY = policy_of(_RULES)
 _VALUES = ("AT11", "DE22", "FR33", "rent", "ann@x.com", "www.y.com", 50)
 _STRICTNESS = [Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK]
 
+Value: TypeAlias = str | int
 Step: TypeAlias = tuple[str, Any, Any]
 """A message of the user, or a result: the tool, its arguments, what it returned."""
 
+
+def _text_of(values: Sequence[Value]) -> st.SearchStrategy[str]:
+    return st.lists(st.sampled_from((*map(str, values), "pay", "secret", "x")), max_size=3).map(" ".join)
+
+
+def _json_of(values: Sequence[Value]) -> st.SearchStrategy[Any]:
+    value, text = st.sampled_from(values), _text_of(values)
+    field = value | text | st.lists(value | text, max_size=2)
+    named = st.dictionaries(st.sampled_from(("ann@x.com", "Bob@x.com", "rent")), value, max_size=2)
+    record = st.fixed_dictionaries({}, optional={"iban": field | named, "name": value | text, "items": field})
+    return text | record | st.recursive(value | record, lambda inner: st.lists(inner, max_size=3), max_leaves=6)
+
+
+def _steps_of(values: Sequence[Value], *tools: str) -> st.SearchStrategy[list[Step]]:
+    heard: st.SearchStrategy[Step] = st.tuples(st.just("user"), st.none(), _text_of(values))
+    return st.lists(_result_of(values, *tools) | heard, max_size=8)
+
+
+def _result_of(values: Sequence[Value], *tools: str) -> st.SearchStrategy[Step]:
+    given = st.fixed_dictionaries({}, optional={"id": st.sampled_from(values), "q": _text_of(values)})
+    return st.tuples(st.sampled_from(tools), given, _json_of(values))
+
+
+def _calls_of(values: Sequence[Value], *tools: str) -> st.SearchStrategy[ToolCall]:
+    value = st.sampled_from(values)
+    to = value | st.lists(value, max_size=2) | st.none() | st.just("")
+    return st.builds(lambda tool, to: ToolCall(tool, {"to": to}), st.sampled_from(tools), to)
+
+
 _value = st.sampled_from(_VALUES)
-_text = st.lists(st.sampled_from((*map(str, _VALUES), "pay", "secret", "x")), max_size=3).map(" ".join)
-_named = st.dictionaries(st.sampled_from(("ann@x.com", "Bob@x.com", "rent")), _value, max_size=2)
-_field = _value | _text | st.lists(_value | _text, max_size=2)
-_record = st.fixed_dictionaries({}, optional={"iban": _field | _named, "name": _value | _text, "items": _field})
-_json = st.recursive(_value | _record, lambda inner: st.lists(inner, max_size=3), max_leaves=6)
-_result: st.SearchStrategy[Step] = st.tuples(
-    st.sampled_from(("look", "mine", "make", "mcp:evil/look")),
-    st.fixed_dictionaries({}, optional={"id": _value, "q": _text}),
-    _json | _text,
-)
-_heard: st.SearchStrategy[Step] = st.tuples(st.just("user"), st.none(), _text)
-_steps = st.lists(_result | _heard, max_size=8)
-_calls = st.builds(
-    lambda tool, to: ToolCall(tool, {"to": to}),
-    st.sampled_from(("pay", "order", "find", "send", "tell", "show")),
-    _value | st.lists(_value, max_size=2) | st.none() | st.just(""),
-)
+_json = _json_of(_VALUES)
+_result = _result_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
+_steps = _steps_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
+_calls = _calls_of(_VALUES, "pay", "order", "find", "send", "tell", "show")
 _tiny = st.builds(
     Bounds,
     messages=st.integers(1, 3),
@@ -151,21 +169,29 @@ def test_what_untrusted_results_hold_changes_nothing(steps: list[Step], data: st
     """The attacker writes all of it, of every result that is no source of the rule."""
     trusted = {"pay": {"user"}, "find": {"user", "look"}}.get(call.tool, {"user", "look", "mine", "make"})
     others = [
-        step if step[0] in trusted else (step[0], step[1], data.draw(_json | _text, label="written by the attacker"))
+        step if step[0] in trusted else (step[0], step[1], data.draw(_json, label="written by the attacker"))
         for step in steps
     ]
     assert _verdict(call, _known(others)) == _verdict(call, _known(steps))
 
 
-@given(_steps, _calls)
-def test_it_is_what_a_plain_reader_finds(steps: list[Step], call: ToolCall) -> None:
+# With few values, many a value comes from somewhere.
+_FEW = ("AT11", "ann@x.com", 50)
+_FINDERS = ("pay", "order", "find")
+
+
+@given(_text_of(_FEW), _steps_of(_FEW, "look", "look", "mine", "make"), _calls_of(_FEW, *_FINDERS))
+def test_it_is_what_a_plain_reader_finds(said: str, steps: list[Step], call: ToolCall) -> None:
     """The index finds what looking through everything finds."""
-    to = call.arguments["to"]
-    elements = to if isinstance(to, tuple) else (to,)
-    find = {"pay": _is_said, "order": _is_recorded, "find": _is_on_a_page}.get(call.tool)
-    if find is not None:
-        plain = all(find(steps, each) for each in elements) and to not in ((), None, "")
-        assert (_verdict(call, _known(steps)) == 0) is plain
+    steps = [("user", None, said), *steps]
+    known = _known(steps)
+    for each in (call, *(ToolCall(tool, {"to": value}) for tool in _FINDERS for value in _FEW)):
+        assert (_verdict(each, known) == 0) is _is_found(steps, each.tool, each.arguments["to"])
+
+
+def _is_found(steps: list[Step], tool: str, to: Any) -> bool:  # noqa: ANN401 -- JSON
+    find = {"pay": _is_said, "order": _is_recorded, "find": _is_on_a_page}[tool]
+    return to not in ((), None, "") and all(find(steps, each) for each in (to if isinstance(to, tuple) else (to,)))
 
 
 @given(_steps, st.sampled_from(("AT11", "DE22", "ann@x.com")))
