@@ -286,5 +286,4 @@ def test_a_result_has_the_labels_that_its_call_put_on_the_session() -> None:
     session.apply(look, SideEffects())
     for call in (look, fetch):
         session.returned(call, "AT11")
-    places = list(dict.fromkeys(session.provenance.places("text:AT11")))
-    assert places == ["look #1", "fetch #2 (labelled `web`)"]
+    assert session.provenance.places("text:AT11") == {("look", ""): [1], ("fetch", " (labelled `web`)"): [2]}

@@ -1,6 +1,6 @@
 """Where a value of an argument was seen in a session, as explanations say it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -12,6 +12,7 @@ __all__ = ["Origin", "origin_of", "shown"]
 
 _LONGEST = 60
 _MOST_PLACES = 8
+_MOST_NUMBERS = 3
 
 
 @attrs.frozen
@@ -43,12 +44,19 @@ class Origin:
 def origin_of(argument: str, value: JsonValue, known: Provenance, lists: Iterable[str] = ()) -> Origin:
     """Return where a value was seen; `lists` are the names of the lists that it is in."""
     form = normal(value)
+    places = {} if form is None else known.places(form)
     found = [f"the list `{name}`" for name in lists]
-    found += [] if form is None else dict.fromkeys(known.places(form))
+    found += [f"{tool} {_numbered(numbers)}{what}" for (tool, what), numbers in places.items()]
     left = len(found) - _MOST_PLACES
     more = [f"{left} more places"] if left > 0 else []
     is_said = known.is_said(form) if known.texts else None
     return Origin(argument, shown(value), (*found[:_MOST_PLACES], *more), is_said)
+
+
+def _numbered(numbers: Sequence[int]) -> str:
+    """Return the numbers of results, of many the first ones and how many more there are."""
+    few = ", ".join(f"#{number}" for number in numbers[:_MOST_NUMBERS])
+    return f"{few} and {len(numbers) - _MOST_NUMBERS} more" if len(numbers) > _MOST_NUMBERS else few
 
 
 def shown(value: JsonValue) -> str:

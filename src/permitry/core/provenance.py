@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -60,16 +60,15 @@ class Returned:
         """Return whether a value is in the result, or a whole word of it where it is a text."""
         return form in self._forms or (self._message is not None and self._message.has(form))
 
-    def places(self, form: str) -> Iterator[str]:
-        """Yield where a value with this normal form is in the call and its result, as phrases for people."""
+    def places(self, form: str) -> Iterator[tuple[str, str]]:
+        """Yield the tool, and what of the call and its result a value with this normal form is, as texts for people."""
         labels = f" (labelled {', '.join(f'`{label}`' for label in sorted(self.labels))})" if self.labels else ""
-        where = f"{self.tool} #{self.number}{labels}"
         if self._message is not None and self._message.has(form):
-            yield where
+            yield self.tool, labels
         for key in self.keys:
             if key.form == form or is_in_text(form, key.form):
                 repeated = not key.is_given and self.echoes(form)
-                yield f"{where}{key.place}" + (", which it was given" if repeated else "")
+                yield self.tool, f"{labels}{key.place}" + (", which it was given" if repeated else "")
 
     @functools.cached_property
     def _messages(self) -> tuple[Message, ...]:
@@ -329,10 +328,13 @@ class Provenance:
             if each.tool == tool and each.has(form) and not each.echoes(form):
                 yield each
 
-    def places(self, form: str) -> Iterator[str]:
-        """Yield every place in results and calls where a value with this normal form is, as phrases for people."""
+    def places(self, form: str) -> Mapping[tuple[str, str], Sequence[int]]:
+        """Return by each of `Returned.places` of a value with this normal form the numbers of the results."""
+        found: dict[tuple[str, str], list[int]] = {}
         for each in self._returned:
-            yield from each.places(form)
+            for place in dict.fromkeys(each.places(form)):
+                found.setdefault(place, []).append(each.number)
+        return found
 
     def _at(self, tool: str, path: Path, form: str | None, *, is_given: bool) -> tuple[Seen, ...]:
         if form is None or self._heard is None:

@@ -38,12 +38,12 @@ def test_every_place_is_found(value: Any, places: list[str], *, is_said: bool) -
     assert (list(origin.places), origin.is_said) == (places, is_said)
 
 
-def test_long_lists_of_places_are_cut() -> None:
-    """And a long value is."""
-    known = Provenance.of([], [("look", {}, {"iban": "x" * 100})] * 12)
+def test_many_places_are_cut() -> None:
+    """Those of one field are one place; and a long value is cut."""
+    known = Provenance.of([], [("look", {}, {"iban": "x" * 100, f"f{number}": "x" * 100}) for number in range(12)])
     origin = origin_of("to", "x" * 100, known, ["ours"])
-    assert origin.places[0] == "the list `ours`"
-    assert origin.places[-2:] == ("look #7, field `iban`", "5 more places")
+    assert origin.places[:3] == ("the list `ours`", "look #1, #2, #3 and 9 more, field `iban`", "look #1, field `f0`")
+    assert origin.places[-2:] == ("look #6, field `f5`", "6 more places")
     assert len(origin.value) < 90
 
 
