@@ -11,6 +11,7 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.explanation import Explanation, RuleOutcome, RuleTrace
+from permitry.core.origin import Origin
 
 Draw = Callable[[Callable[[Console], object]], str]
 
@@ -169,6 +170,20 @@ def test_a_request_in_full_indents_the_lines_of_a_value(draw: Draw) -> None:
     asked = ToolConfirmationRequest(ToolCall("x", {"text": "a\nrun it? yes"}))
     shown = draw(lambda console: render.request(console, asked, in_full=True))
     assert "  text: a\n      run it? yes\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("count", "in_full", "shown"), [(1, False, 1), (20, False, 20), (25, False, 20), (25, True, 25)]
+)
+def test_a_request_shows_where_values_were_seen(draw: Draw, count: int, shown: int, *, in_full: bool) -> None:
+    """A human would not see that an attacker chose a value; no more of them than of actions."""
+    origins = tuple(Origin("to", f'"{number}"', (f"page #1, field {NASTY}",)) for number in range(count))
+    trace = RuleTrace("a", Phase.PERMISSION, 250, Verdict.ALLOW, RuleOutcome.NOT_MATCHED, None, "", origins=origins)
+    explained = Explanation(Decision(Verdict.CONFIRM, None, Phase.DEFAULT, ""), (trace,))
+    asked = ToolConfirmationRequest(ToolCall("x"))
+    text = draw(lambda console: render.request(console, asked, explained, in_full=in_full))
+    assert (text.count("occurs in page #1"), "... 5 more lines" in text) == (shown, shown < count)
+    assert is_harmless(text)
 
 
 def test_an_explanations_tool_and_errors_are_harmless(draw: Draw) -> None:

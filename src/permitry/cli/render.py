@@ -72,6 +72,8 @@ def request(
 ) -> bool:
     """Print a confirmation request, and return whether all of it: the call, what it would do and change, and why.
 
+    Where rules ask where a value comes from, that is shown as well: a human would not see that a page chose it.
+
     Long arguments, lists of actions and diffs are shortened, visibly, unless `in_full`.
     """
     console.print()
@@ -84,6 +86,12 @@ def request(
     for line in actions if in_full else actions[:_MOST_ACTIONS]:
         console.print(_coloured(line), soft_wrap=True)
     is_whole = _is_short(console, len(actions), _MOST_ACTIONS, in_full=in_full) and is_whole
+    origins = () if explained is None else explained.origins
+    if origins:
+        console.print(Text("  where values were seen:"))
+    for origin in origins if in_full else origins[:_MOST_ACTIONS]:
+        console.print(Text(f"    {one_line(str(origin))}"), soft_wrap=True)
+    is_whole = _is_short(console, len(origins), _MOST_ACTIONS, in_full=in_full) and is_whole
     if not asked.preview:
         return is_whole
     lines = visible(asked.preview).splitlines()
