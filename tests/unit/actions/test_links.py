@@ -1,0 +1,272 @@
+"""What clients may make links of, and which of it is certain."""
+
+import contextlib
+import time
+
+import pytest
+
+from permitry.actions.links import links_in
+from permitry.core.action import Connect
+from permitry.errors import UnevaluableError
+
+
+def _certain(text: str) -> set[str]:
+    return {_shown(link) for link in links_in(text) if link.is_certain}
+
+
+def _doubtful(text: str) -> set[str]:
+    return {_shown(link) for link in links_in(text) if not link.is_certain}
+
+
+def _shown(link: Connect) -> str:
+    return f"{link.scheme or '?'}:{link.host or ''}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("See https://a.com/x.", {"https:a.com"}),
+        ("HTTPS://A.com", {"https:a.com"}),
+        ("http://a.com:8080/x?y#z, or https://b.com", {"http:a.com", "https:b.com"}),
+        ("https://[::1]/", {"https:[::1]"}),
+        ("a.com is it", {"http:a.com", "https:a.com"}),
+        ("(www.a.com/x)", {"http:www.a.com", "https:www.a.com"}),
+        ("**a.com** _a.com_ a.com...", {"http:a.com", "https:a.com"}),
+        ("xn--80ak6aa92e.com", {"http:xn--80ak6aa92e.com", "https:xn--80ak6aa92e.com"}),
+        ("at 10.0.0.1 now", {"http:10.0.0.1", "https:10.0.0.1"}),
+        ("to ann.lee@a.com.", {"mailto:a.com"}),
+        ("mailto:ann@a.com", {"mailto:a.com"}),
+        ("[a](https://a.com) ![b](https://b.com/i.png 'c')", {"https:a.com", "https:b.com"}),
+        ("[a][b]\n\n[b]: <https://a.com>", {"https:a.com"}),
+        ("<https://a.com/x> <ann@b.com>", {"https:a.com", "mailto:b.com"}),
+        ("<a href='https://a.com'>https://a.com</a>", {"https:a.com"}),
+        ('<img src="https://a.com/i.png"><a href=https://b.com>', {"https:a.com", "https:b.com"}),
+        ("<p>**https://a.com/*x***</p>", {"https:a.com"}),
+        ("ftp://a.com slack://b.com", {"ftp:a.com", "slack:b.com"}),
+        ("javascript:alert(1) tel:+49 javascript:'x'", {"javascript:", "tel:"}),
+        ("[a](foo:bar) <foo:bar> <a href=foo:bar>", {"foo:"}),
+        ("file:///etc/passwd x://?y", {"file:", "x:"}),
+        ("https://en.a.com/wiki/A_(b)", {"https:en.a.com"}),
+        ("https://a.com/?u=a.b&amp;c=%41.d", {"https:a.com"}),
+        ("https://a.com/?u=https://b.com", {"https:a.com", "https:b.com"}),
+    ],
+)
+def test_plain_links_are_certain(text: str, found: set[str]) -> None:
+    """Every client finds the same host in them."""
+    assert _certain(text) == found
+    assert not _doubtful(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Nothing here: 10:30, 3.14, v1.2, e.g. this; a/b, @ann, #1, x = y, 1 < 2 > 0.",
+        "https:// http:// // ://  https://. data: [a](/b) <a href='#c'> ...",
+        "\u201cHello\u201d \u2014 he said\u2026 \u5b8c\u6210\u3002\u8c22\u8c22\u3002",
+        "&amp; &lt;b&gt; \\* a & b",
+        "metadata:x re:invent ratio:2",
+    ],
+)
+def test_other_texts_have_none(text: str) -> None:
+    """Nothing is a link that no client makes one of."""
+    assert links_in(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("https://a.com@b.com", "b.com"),
+        ("https://a.com:x@b.com", "b.com"),
+        ("https://a.com\\@b.com", "a.com"),
+        ("https://a.com\\@b.com", "b.com"),
+        ("https://a.com{@2130706433/", "127.0.0.1"),
+        ('<a href="https://a.com>@2130706433/">', "127.0.0.1"),
+        ('<a href="https://a.com @2130706433/">', "127.0.0.1"),
+        ("[a](<https://a.com @2130706433/>)", "127.0.0.1"),
+        ('"https://a.com @2130706433"', "127.0.0.1"),
+        ("[a](https://a.com\u3000@2130706433/)", "127.0.0.1"),
+        ("a.com@b.com/x", "b.com"),
+        ("x@b.com:80", "b.com"),
+        ("www.a.com@b.com", "www.a.com"),
+        ("@b.com", "b.com"),
+        ("https:b.com", "b.com"),
+        ("https:/b.com", "b.com"),
+        ("https:\\\\b.com", "b.com"),
+        ("https:///b.com", "b.com"),
+        ("5https://b.com", "b.com"),
+        ("xhttps://b.com", "b.com"),
+        ("//b.com", "b.com"),
+        ("//0x7f.1", "127.0.0.1"),
+        ("//x@0x7f.1", "127.0.0.1"),
+        ("[a](//2130706433)", "127.0.0.1"),
+        ("<img src='//2130706433'>", "127.0.0.1"),
+        ("url(\\\\2130706433)", "127.0.0.1"),
+        ("see/b.com", "b.com"),
+        ("https://a.com,b.com", "b.com"),
+        ("https://a.com\u201cb", "a.com"),
+        ("\u201cb.com\u201d", "b.com"),
+        ("b.com\uff0c\u4e5f", "b.com"),
+        ("\u2192b.com", "xn--b-12n.com"),
+        ("b.com._x", "b.com"),
+        ("1.2.3.4.5", "1.2.3.4"),
+        ("e%76il.com", "evil.com"),
+        ("e\u200bvil.com", "evil.com"),
+        ("e\u00advil.com", "evil.com"),
+        ("e\u2060vil\u3002com", "evil.com"),
+        ("evil\uff0ecom", "evil.com"),
+        (
+            "\uff48\uff54\uff54\uff50\uff53\uff1a\uff0f\uff0f\uff45\uff56\uff49\uff4c\uff0e\uff43\uff4f\uff4d",
+            "evil.com",
+        ),
+        ("\u24d4vil.com", "evil.com"),
+        ("evil&#46;com", "evil.com"),
+        ("evil&#00000046;com", "evil.com"),
+        ("evil&period;com", "evil.com"),
+        ("evil&amp;#46;com", "evil.com"),
+        ("https&colon;&sol;&sol;evil&period;com", "evil.com"),
+        ("evil\\.com", "evil.com"),
+        ("https\\://evil.com", "evil.com"),
+        ("ev<b>il</b>.com", "evil.com"),
+        ("ev<!-- -->il.com", "evil.com"),
+        ("ev**il**.com", "evil.com"),
+        ("[evil](#x).com", "evil.com"),
+        ("<a href='https://ev\nil.com'>", "evil.com"),
+        ("<a href='htt\tps://evil.com'>", "evil.com"),
+        ('<a href="https://evil.c\nom', "evil.com"),
+        ("[a](https://ev&Tab;il.com)", "evil.com"),
+        ("[a](https://ev&#x0a;il.com)", "evil.com"),
+        ("http://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444", "xn--e1afmkfd.xn--p1ai"),
+        ("a.com@b.com_", "a.com"),
+        ("www.a.com/index.html", "index.html"),
+        ("mailto:x@a.com?cc=y@b.com", "b.com"),
+        ("\u00e9v\u00e9@b.com", "b.com"),
+        ("//b.comftp://a.com", "b.comftp"),
+    ],
+)
+def test_hidden_and_ambiguous_links_are_found(text: str, host: str) -> None:
+    """Clients disagree on them, so none is certain where it leads there."""
+    found = [link for link in links_in(text) if link.host == host]
+    assert found
+    assert not all(link.is_certain for link in links_in(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme"),
+    [
+        ("<a href='java\nscript:x'>", "javascript"),
+        ("<a href='\x01javascript:x'>", "javascript"),
+        ("[a](java&#115;cript:x)", "javascript"),
+        ("[a](javascript&colon;x)", "javascript"),
+        ("<a href=javascript:<p>", "javascript"),
+        ("mailto:?to=x%40b.com", "mailto"),
+        ("data:text/html,x", "data"),
+        ("<form action=foo:x>", "foo"),
+        ("DATA:x", "data"),
+    ],
+)
+def test_links_without_a_host_are_found(text: str, scheme: str) -> None:
+    """They run code, or open another program."""
+    assert scheme in {link.scheme for link in links_in(text) if link.host is None}
+
+
+@pytest.mark.parametrize("text", ["https://x_.\u00e9%zz/", "https://a b@", "http://%", "[a](//%)"])
+def test_some_links_cannot_be_read(text: str) -> None:
+    """They have no host, and no scheme that would need none."""
+    assert all(not link.is_certain for link in links_in(text) if link.host is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("(https://a.com/x).", "https://a.com/x"),
+        ("https://a.com/x_(y).", "https://a.com/x_(y)"),
+        ("https://a.com/x)secret", "https://a.com/x)secret"),
+        ("<a href='https://a.com/x secret'>", "https://a.com/x secret"),
+        ("<https://a.com/x|y>", "https://a.com/x|y"),
+        ("'https://a.com/x'y", "https://a.com/x"),
+        ("'https://a.com/x y", "https://a.com/x"),
+        ("a.com/x;y", "a.com/x;y"),
+        ("mailto:ann@a.com!", "ann@a.com"),
+        ("https://a.com/x!!!!!!", "https://a.com/x!!"),
+    ],
+)
+def test_a_link_is_all_that_a_client_may_open(text: str, whole: str) -> None:
+    """Only what closes or ends a sentence is left out, a few signs of it."""
+    assert {link.text for link in links_in(text)} == {whole}
+
+
+def test_a_link_that_is_too_long_is_not_certain() -> None:
+    """What is behind the end that is read could change it."""
+    assert not any(link.is_certain for link in links_in(f"https://a.com{')' * 9_000}@2130706433/"))
+    assert not any(link.is_certain for link in links_in(f"a.com/{'x' * 9_000}"))
+
+
+def test_texts_have_bounds() -> None:
+    """Beyond them there is no answer."""
+    with pytest.raises(UnevaluableError, match="1,048,576"):
+        links_in("x" * (1 << 20) + "x")
+    with pytest.raises(UnevaluableError, match="1,000 links"):
+        links_in("a.com " * 501)
+    assert len(links_in("a.com " * 500)) == 2
+
+
+_UNITS = (
+    *(
+        "a",
+        "a.",
+        "a.b ",
+        "<",
+        "<a ",
+        '<a"',
+        '="',
+        "='=\"",
+        "&",
+        "&#",
+        "&#0",
+        "&#4",
+        "&amp;",
+        "\\",
+        "\\.",
+        "*",
+        "_",
+        "-",
+    ),
+    *("%", "@", "a@", "](", "]( ", "[x](", "href= ", 'href="  ', "url(", "<!-- ", "<b", "a:", "'", '"a', "(", "\u200b"),
+    *(
+        "\u0301",
+        "\ufdfa",
+        "\u3002",
+        "\uff0e",
+        "\n",
+        "= ",
+        '=\n"',
+        "<ab:",
+        "a..",
+        ":",
+        "//",
+        "http:",
+        "https://",
+        "x://",
+    ),
+)
+
+
+@pytest.mark.parametrize("unit", _UNITS)
+def test_it_takes_linear_time(unit: str) -> None:
+    """Ten times the text takes nothing like a hundred times as long."""
+    seconds = []
+    for size in (4_000, 40_000):
+        text = (unit * size)[:size]
+        start = time.perf_counter()
+        with contextlib.suppress(UnevaluableError):
+            links_in(text)
+        seconds.append(time.perf_counter() - start)
+    assert seconds[1] < max(40 * seconds[0], 0.5)
+
+
+def test_numbers_of_entities_may_have_any_length() -> None:
+    """Python reads no longer ones than 4,300 digits."""
+    assert links_in(f"a&#{'1' * 9_000};b") == ()
+    assert links_in(f"a&#x{'1' * 9_000};b") == ()
+    assert {link.host for link in links_in(f"a&#{'0' * 9_000}46;com")} == {"a.com"}
