@@ -21,7 +21,6 @@ from permitry.errors import UnevaluableError
 
 __all__ = ["links_in"]
 
-_LONGEST_TEXT = 1 << 20
 _LONGEST_LINK = 8 * 1024
 _MOST_LINKS = 1_000
 _MOST_ROUNDS = 3
@@ -128,10 +127,8 @@ def links_in(text: str) -> tuple[Connect, ...]:
     An address without a scheme is there by `http` and by `https`. Of an address without a host the scheme alone is
     known; one with neither could not be read. Addresses relative to the page they are on are left out.
 
-    Raises: `UnevaluableError` for a text of more than 1,048,576 characters, or with more than 1,000 links.
+    Raises: `UnevaluableError` for a text with more than 1,000 links.
     """
-    if len(text) > _LONGEST_TEXT:
-        raise UnevaluableError(f"a text of more than {_LONGEST_TEXT:,} characters is not searched for links")
     links = dict.fromkeys(_Text(text).links())
     certain = {_origin(link) for link in links if link.is_certain}
     for view in _views(text):
@@ -198,7 +195,7 @@ class _Text:
         """
         for count, link in enumerate(self._links()):
             if count >= _MOST_LINKS:
-                raise UnevaluableError(f"a text with more than {_MOST_LINKS:,} links is not searched")
+                raise UnevaluableError(f"a text with more than {_MOST_LINKS:,} links is not searched for all of them")
             yield link
 
     def _links(self) -> Iterator[Connect]:
@@ -340,9 +337,9 @@ class _Text:
         return [found.span() for found in _QUOTED.finditer(self.text)]
 
 
-def _end(pattern: re.Pattern[str], text: str, start: int = 0, stop: int = _LONGEST_TEXT) -> int:
+def _end(pattern: re.Pattern[str], text: str, start: int = 0, stop: int | None = None) -> int:
     """Return where a pattern that also fits nothing ends, which starts at a place."""
-    found = pattern.match(text, start, stop)
+    found = pattern.match(text, start, len(text) if stop is None else stop)
     return start if found is None else found.end()
 
 

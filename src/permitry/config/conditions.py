@@ -7,10 +7,11 @@ import attrs
 
 from permitry.config._list_reader import ListReader
 from permitry.config.lists import ListUses
+from permitry.core.action import Connect
 from permitry.core.lists import Lists
 from permitry.errors import RuleError
 from permitry.rules.conditions.access import AccessCondition
-from permitry.rules.conditions.args import ArgumentCondition, argument_conditions
+from permitry.rules.conditions.args import ArgumentCondition, LinkReader, argument_conditions
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.keys import CONDITIONS, condition
@@ -87,6 +88,15 @@ def _read_host(text: str) -> str | None:
     return read_host(text)
 
 
+def _links_in(text: str) -> Sequence[Connect]:
+    from permitry.actions.links import links_in  # noqa: PLC0415 -- needed only by rules with links
+
+    return links_in(text)
+
+
+_LINKS = LinkReader(_links_in, host_pattern)
+
+
 def _conditions(at: Place, given: Given, refusals: Refusals | None, lists: ListReader) -> Conditions:
     found: list[Written] = []
     for place, kind, part in _parts(given):
@@ -135,7 +145,7 @@ def _read(kind: type[Written], place: Place, part: Value, lists: ListReader) -> 
         # The function that normalises a host is passed in: rules cannot import it.
         return lists.patterns(part, host_pattern, None)
     if kind is ArgumentCondition:
-        return argument_conditions(place, lists.argument(part))
+        return argument_conditions(place, lists.argument(part), _LINKS)
     return [kind.read(place, part)]
 
 

@@ -202,10 +202,8 @@ def test_a_link_that_is_too_long_is_not_certain() -> None:
     assert not any(link.is_certain for link in links_in(f"a.com/{'x' * 9_000}"))
 
 
-def test_texts_have_bounds() -> None:
-    """Beyond them there is no answer."""
-    with pytest.raises(UnevaluableError, match="1,048,576"):
-        links_in("x" * (1 << 20) + "x")
+def test_there_is_a_bound() -> None:
+    """Beyond it there is no answer."""
     with pytest.raises(UnevaluableError, match="1,000 links"):
         links_in("a.com " * 501)
     assert len(links_in("a.com " * 500)) == 2

@@ -14,7 +14,17 @@ from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.listed import ListedValues
 from permitry.rules.conditions.written import PlainCondition, Table
 
-__all__ = ["ABOUT_SOURCES", "Source", "SourceCondition", "source_condition", "source_of", "trusted_sources"]
+__all__ = [
+    "ABOUT_SOURCES",
+    "Source",
+    "SourceCondition",
+    "flag",
+    "source_condition",
+    "source_of",
+    "sources_of",
+    "trusted_sources",
+    "value_at",
+]
 
 ABOUT_SOURCES = ("from", "not_from", "words")
 _BRIEF = 60
@@ -154,7 +164,7 @@ class SourceCondition(PlainCondition):
         return self._is_known(question) is not self.is_negative
 
     def _is_known(self, question: Question) -> bool:
-        value, known = _found(question.call.arguments, self.path), question.context.provenance
+        value, known = value_at(question.call.arguments, self.path), question.context.provenance
         if self.is_optional and value in _EMPTY:
             return True
         if value is None:
@@ -191,7 +201,7 @@ class SourceCondition(PlainCondition):
 
     def fact(self, question: Question) -> str:
         """Return where the value comes from, as shown in near misses."""
-        value, known = _found(question.call.arguments, self.path), question.context.provenance
+        value, known = value_at(question.call.arguments, self.path), question.context.provenance
         parts = []
         for each in value if isinstance(value, tuple) else (value,):
             places = list(dict.fromkeys(self._places(each, known)))
@@ -225,20 +235,28 @@ def source_condition(path: tuple[str, ...], name: str, operand: object, *, optio
     """
     try:
         share = _share_of(operand) if name == "words" else None
-        sources = _sources(operand) if share is None else ()
-        is_optional = _flag(optional)
+        sources = sources_of(operand) if share is None else ()
+        is_optional = flag(optional)
     except RuleError as error:
         raise RuleError(f"`{'.'.join(('args', *path))}`: `{name}`: {error}") from error
     return SourceCondition(path, sources, share, is_negative=name == "not_from", is_optional=is_optional)
 
 
-def _flag(raw: object) -> bool:
+def flag(raw: object) -> bool:
+    """Return whether `optional` is given.
+
+    Raises: `RuleError` for anything but true.
+    """
     if raw not in (None, True):
         raise RuleError("`optional` is true; take it out where the argument is needed")
     return raw is True
 
 
-def _sources(raw: object) -> tuple[Source, ...]:
+def sources_of(raw: object) -> tuple[Source, ...]:
+    """Return the sources that a list denotes.
+
+    Raises: `RuleError`.
+    """
     if not isinstance(raw, list | tuple) or not raw:
         raise RuleError('a list of sources is needed, such as `["user"]`')
     return tuple(source for word in raw for source in source_of(word))
@@ -262,7 +280,11 @@ def _words_said(text: str, known: Provenance) -> tuple[int, int]:
     return sum(map(known.is_word, words)), len(words)
 
 
-def _found(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:
+def value_at(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:
+    """Return the value of an argument; None if it is missing.
+
+    Raises: `UnevaluableError` if there is something else than an object on the way to it.
+    """
     value: JsonValue = arguments
     for depth, name in enumerate(path):
         if not isinstance(value, Mapping):

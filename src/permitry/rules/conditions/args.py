@@ -39,6 +39,13 @@ from permitry.rules.conditions._compare import (
     ordered,
     same,
 )
+from permitry.rules.conditions._links import (
+    LINKS,
+    LinkHostCondition,
+    LinkReader,
+    LinkSourceCondition,
+    link_condition,
+)
 from permitry.rules.conditions._regex import Regex
 from permitry.rules.conditions._sources import (
     ABOUT_SOURCES,
@@ -52,9 +59,13 @@ from permitry.rules.conditions.listed import ListedValues, list_name, unknown_li
 from permitry.rules.conditions.written import Place, PlainCondition, Table
 
 __all__ = [
+    "LINKS",
     "OPERATORS",
     "ArgumentCondition",
     "ArgumentTest",
+    "LinkHostCondition",
+    "LinkReader",
+    "LinkSourceCondition",
     "Source",
     "SourceCondition",
     "argument_condition",
@@ -135,7 +146,7 @@ class ArgumentCondition(PlainCondition):
         """
         for name, raw in value.items():
             is_object = isinstance(raw, dict) and raw and all(isinstance(inner, dict) for inner in raw.values())
-            if is_object and set(raw).isdisjoint(OPERATORS):
+            if is_object and set(raw).isdisjoint((*OPERATORS, LINKS)):
                 yield from cls.parts(raw, (*above, name))
             else:
                 yield (*above, name), raw
@@ -192,6 +203,10 @@ class ArgumentCondition(PlainCondition):
         return f"{_dotted(self.path)} {self.test}"
 
 
+AnyArgumentCondition: TypeAlias = ArgumentCondition | SourceCondition | LinkHostCondition | LinkSourceCondition
+"""What one entry of `when.args` may denote."""
+
+
 def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCondition:
     """Return the condition of one entry of `when.args`: a literal to equal, or a table of operators.
 
@@ -210,16 +225,20 @@ def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCond
         raise RuleError(f"`{_dotted(names)}`: {error}") from error
 
 
-def argument_conditions(place: Place, raw: object) -> Iterator[ArgumentCondition | SourceCondition]:
-    """Yield the conditions of one entry of `when.args`: the test of the value, and where it comes from.
+def argument_conditions(place: Place, raw: object, links: LinkReader) -> Iterator[AnyArgumentCondition]:
+    """Yield the conditions of one entry of `when.args`: the test of the value, where it comes from, and its links.
 
     Raises: `RuleError`.
     """
     path, rest = tuple(map(str, place)), raw
     if isinstance(raw, Mapping):
         optional = {name: raw[name] for name in ("optional",) if name in raw}
-        apart = [name for name in ABOUT_SOURCES if name in raw]
-        yield from (source_condition(path, name, raw[name], **optional) for name in apart)
+        apart = [name for name in (*ABOUT_SOURCES, LINKS) if name in raw]
+        for name in apart:
+            if name == LINKS:
+                yield link_condition(path, raw[name], links, **optional)
+            else:
+                yield source_condition(path, name, raw[name], **optional)
         rest = {name: operand for name, operand in raw.items() if name not in apart}
         if apart and not set(rest) - {"optional"}:
             return

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
+from permitry.config.conditions import host_pattern
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.provenance import Provenance
 from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._sources import SourceCondition, source_condition, source_of, trusted_sources
-from permitry.rules.conditions.args import argument_conditions
+from permitry.rules.conditions.args import LinkReader, argument_conditions
 from permitry.rules.conditions.listed import ListedValues
 
 _KNOWN = Provenance.of(
@@ -27,6 +28,8 @@ _KNOWN = Provenance.of(
         ("make", {"id": "n1", "tags": ["n2"]}, "made it n3"),
     ],
 )
+
+_NO_LINKS = LinkReader(lambda _: (), host_pattern)
 
 
 def _question(value: object, known: Provenance = _KNOWN, more: dict[str, object] | None = None) -> Question:
@@ -238,10 +241,12 @@ def test_sources_stay_what_they_are() -> None:
             {"from": ["user"], "words": 0.5, "prefix": "x", "optional": True},
             ["SourceCondition"] * 2 + ["ArgumentCondition"],
         ),
+        ({"links": {"host": ["x.com"]}, "from": ["user"]}, ["SourceCondition", "LinkHostCondition"]),
+        ({"links": {"from": ["user"]}, "length": {"le": 5}}, ["LinkSourceCondition", "ArgumentCondition"]),
         ({"le": 5}, ["ArgumentCondition"]),
         (5, ["ArgumentCondition"]),
     ],
 )
 def test_they_stand_next_to_other_operators(raw: Any, kinds: list[str]) -> None:  # noqa: ANN401 -- as in a file
     """Each becomes a condition of its own."""
-    assert [type(each).__name__ for each in argument_conditions(("to",), raw)] == kinds
+    assert [type(each).__name__ for each in argument_conditions(("to",), raw, _NO_LINKS)] == kinds
