@@ -8,7 +8,7 @@ import attrs
 
 from permitry.config.lists import ListUses
 from permitry.errors import RuleError
-from permitry.rules.conditions.args import trusted_sources
+from permitry.rules.conditions.args import LINKS, trusted_sources
 from permitry.rules.conditions.command import ArgvPattern, listed_in
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
@@ -18,6 +18,7 @@ __all__ = ["ListReader"]
 
 _IS_POSITIVE = {"in": True, "not_in": False}
 _ARE_SOURCES = {"from": True, "not_from": False}
+_ARE_HOSTS = {"host": True, "not_host": False}
 _TOOL = re.compile(r"[\w.-]+|mcp:[^\s#@]+")
 Pattern = TypeVar("Pattern", bound=PathPattern | HostPattern)
 
@@ -64,7 +65,19 @@ class ListReader:
             return self._operand(value, is_positive=_IS_POSITIVE[key])
         if key in _ARE_SOURCES and isinstance(value, list | tuple):
             return [each for word in value for each in self._sources(word, is_positive=_ARE_SOURCES[key])]
+        if key == LINKS and isinstance(value, Mapping):
+            return {name: self._of_links(name, operand) for name, operand in value.items()}
         return self.argument(value)
+
+    def _of_links(self, key: str, value: object) -> object:
+        if key not in _ARE_HOSTS or not isinstance(value, str | list | tuple):
+            return self._given(key, value)
+        words = [value] if isinstance(value, str) else value
+        return [self._host(word, is_positive=_ARE_HOSTS[key]) for word in words]
+
+    def _host(self, word: object, *, is_positive: bool) -> object:
+        name = list_name(word)
+        return word if name is None else ListedValues.of(name, self._texts(name, None, is_positive=is_positive))
 
     def _sources(self, word: object, *, is_positive: bool) -> Sequence[object]:
         """Return what a list among the sources of a value, or a tool without a field, means."""
@@ -88,8 +101,8 @@ class ListReader:
             return value
         return ListedValues.of(name, self._values(name, f'["{value}"]', is_positive=is_positive))
 
-    def _texts(self, name: str, literal: str | None) -> tuple[str, ...]:
-        values = self._values(name, literal)
+    def _texts(self, name: str, literal: str | None, *, is_positive: bool = True) -> tuple[str, ...]:
+        values = self._values(name, literal, is_positive=is_positive)
         if not all(isinstance(value, str) for value in values):
             raise RuleError(f"the list `@{name}` has numbers; they are compared only by `in` and `not_in`")
         return tuple(map(str, values))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import nearest
@@ -18,7 +19,7 @@ from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem
-from permitry.rules.conditions.args import ArgumentCondition
+from permitry.rules.conditions.args import LINKS, ArgumentCondition
 from permitry.rules.conditions.listed import list_name
 from permitry.rules.conditions.scope import Scope
 
@@ -275,14 +276,24 @@ def _source_problems(draft: RuleDraft) -> Iterator[Problem]:
     permitting, restricting = ("when", "unless") if draft.table.effect == "allow" else ("unless", "when")
     for place, group in groups_of(draft.table):
         for names, test in ArgumentCondition.parts(group.get("args", {})):
-            for name in ("from", "words", "not_from") if isinstance(test, Mapping) else ():
-                wanted = restricting if name == "not_from" else permitting
-                if name in test and place[0] != wanted:
-                    where = ".".join(map(str, (place[0], "args", *names, name)))
-                    other = "from" if name == "not_from" else "not_from"
-                    hint = f"write `{wanted}`" if name == "words" else f"write `{other}` here, or `{wanted}`"
-                    message = f"`{where}` would decide by a value that may come from anywhere"
-                    yield draft.source.problem((*draft.path, *place, "args", *names, name), message, hint, key=True)
+            if isinstance(test, Mapping):
+                yield from _of_sources(draft, (*place, "args", *names), test, permitting, restricting)
+                links = test.get(LINKS)
+                if isinstance(links, Mapping):
+                    yield from _of_sources(draft, (*place, "args", *names, LINKS), links, permitting, restricting)
+
+
+def _of_sources(
+    draft: RuleDraft, place: KeyPath, test: Mapping[Any, Any], permitting: str, restricting: str
+) -> Iterator[Problem]:
+    for name in ("from", "words", "not_from"):
+        wanted = restricting if name == "not_from" else permitting
+        if name in test and place[0] != wanted:
+            other = "from" if name == "not_from" else "not_from"
+            hint = f"write `{wanted}`" if name == "words" else f"write `{other}` here, or `{wanted}`"
+            where = ".".join(map(str, (place[0], *place[place.index("args") :], name)))
+            message = f"`{where}` would decide by a value that may come from anywhere"
+            yield draft.source.problem((*draft.path, *place, name), message, hint, key=True)
 
 
 def _has_condition(given: Given) -> bool:

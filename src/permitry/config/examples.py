@@ -19,7 +19,7 @@ from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
-from permitry.rules.conditions.args import SourceCondition
+from permitry.rules.conditions.args import LinkHostCondition, LinkSourceCondition, SourceCondition
 from permitry.rules.conditions.keys import CONDITIONS, condition
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
@@ -159,9 +159,9 @@ def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.
     kinds += (ServerCondition, ToolsCondition) if example.tool is not None else ()
-    kinds += (TextCondition,) if example.args is not None else ()
+    kinds += (LinkHostCondition, TextCondition) if example.args is not None else ()
     # Where a value comes from is known of an example in which the user writes something.
-    kinds += (SourceCondition,) if "prompt" in example.given() and example.args is not None else ()
+    kinds += (LinkSourceCondition, SourceCondition) if "prompt" in example.given() and example.args is not None else ()
     kinds += (TraitsCondition,) if example.tool is not None and question.tool is not None else ()
     # The arguments of a declared tool with roles determine its actions.
     has_roles = question.tool is not None and bool(question.tool.roles) and example.args is not None

@@ -10,7 +10,7 @@ from permitry.config.lists import ListUses, NamedList
 from permitry.core.action import Word
 from permitry.errors import RuleError
 from permitry.rules.conditions._sources import SourceCondition
-from permitry.rules.conditions.args import argument_condition
+from permitry.rules.conditions.args import LinkHostCondition, argument_condition
 from permitry.rules.conditions.listed import EmptyList, ListedValues
 from permitry.rules.conditions.scope import Conditions
 
@@ -122,6 +122,11 @@ def test_a_text_to_equal_is_literal() -> None:
         ({"args": {"to": {"in": "@our"}}}, "unknown list `@our`; did you mean `ours`?"),
         ({"host": ["@blank"]}, "the list `@blank`: the host pattern `a b.example` is empty or has a blank"),
         ({"host": ["@numbers"]}, "the list `@numbers` has numbers; they are compared only by `in` and `not_in`"),
+        ({"args": {"body": {"links": {"host": ["@blank"]}}}}, "the host pattern `a b.example` is empty or has a blank"),
+        ({"args": {"body": {"links": {"host": "@numbers"}}}}, "the list `@numbers` has numbers"),
+        ({"args": {"body": {"links": {"not_host": ["@our"]}}}}, "unknown list `@our`; did you mean `ours`?"),
+        ({"args": {"body": {"links": {"from": ["list:our"]}}}}, "unknown list `@our`; did you mean `ours`?"),
+        ({"args": {"body": {"links": {"host": {"a": "b"}}}}}, "a list of hosts is needed"),
         ({"command": ["rm @several"]}, "`a b` of the list `@several` is not one word; quote a blank: `'a b'`"),
         ({"command": ["rm @rest"]}, r"`\*\*` of the list `@rest` is not one word"),
     ],
@@ -146,6 +151,24 @@ def test_a_list_among_sources_is_its_values() -> None:
         assert condition.sources[1].values == {f"words:{each}" for each in values}
     with pytest.raises(RuleError, match=r"unknown list `@theirs`"):
         _when({"args": {"to": {"from": ["list:theirs"]}}})
+
+
+def test_a_list_among_hosts_of_links_is_its_values() -> None:
+    """Those that may count where the hosts are used; without values, no link leads there."""
+    named = NamedList(("a.com", "b.com"), ("a.com",), "r.toml:1")
+    uses = {"ours": named, "none": NamedList((), (), "r.toml:2")}
+    for given, permits, values in (
+        ("host", True, ("a.com",)),
+        ("not_host", True, ("a.com", "b.com")),
+        ("host", False, ("a.com", "b.com")),
+    ):
+        links = {"args": {"to": {"links": {given: ["x.com", "@ours", "@none"]}}}}
+        (condition,) = scope_of((), links, None, uses=ListUses(uses, permits=permits)).when.plain
+        assert isinstance(condition, LinkHostCondition)
+        assert [(each.text, each.listed) for each in condition.hosts] == [
+            ("x.com", None),
+            *((each, "ours") for each in values),
+        ]
 
 
 def test_a_tool_among_sources_is_its_trusted_fields() -> None:

@@ -485,6 +485,11 @@ def test_roles_are_what_the_table_says() -> None:
         ("confirm", "unless", {"from": ["user"]}, False),
         ("block", "when", {"not_from": ["user"]}, False),
         ("block", "unless", {"not_from": ["user"]}, True),
+        ("allow", "when", {"links": {"from": ["user"]}}, False),
+        ("allow", "unless", {"links": {"from": ["user"]}}, True),
+        ("block", "when", {"links": {"not_from": ["user"]}}, False),
+        ("block", "unless", {"links": {"not_from": ["user"]}}, True),
+        ("block", "unless", {"links": {"not_host": ["x.com"]}}, False),
     ],
 )
 def test_a_source_is_certain_or_it_is_not(
@@ -495,5 +500,10 @@ def test_a_source_is_certain_or_it_is_not(
     keys = {place: {"args": given}} if place == "when" else {"when": {"mode": "x"}, "unless": {"args": given}}
     draft = _draft(effect=effect, **keys)
     assert [message.partition("` would decide")[0] for message in _messages(draft)] == (
-        [f"`{place}.args.a.to.{next(iter(test))}"] if is_refused else []
+        [f"`{place}.args.a.to.{_dotted(test)}"] if is_refused else []
     )
+
+
+def _dotted(test: dict[str, object]) -> str:
+    (name, *_), (inner, *_) = test, test.values()
+    return f"{name}.{_dotted(inner)}" if isinstance(inner, dict) else name

@@ -300,6 +300,17 @@ def test_an_example_that_says_nothing_is_a_mistake(told: Callable[..., list[str]
     assert told("block", lines, f"{key} = [{{}}]") == [f"the `{key}` example is empty"]
 
 
+def test_an_example_has_links(told: Callable[..., list[str]]) -> None:
+    """Their hosts are in it; where they come from is known where it says what the user wrote."""
+    hosts = ['tools = ["post"]', 'when.args.body.links.host = ["a.com"]']
+    good, other = '{ args = { body = "https://a.com/" } }', '{ args = { body = "https://b.com/" } }'
+    assert told("allow", *hosts, f"match = [{good}]", f"no_match = [{other}]") == []
+    assert len(told("allow", *hosts, f"match = [{other}]", f"no_match = [{good}]")) == 2
+    sources = ['tools = ["post"]', 'when.args.body.links.from = ["user"]']
+    heard = '{ args = { body = "https://a.com/" }, prompt = "Post https://b.com/." }'
+    assert told("allow", *sources, f"match = [{good}]", f"no_match = [{heard}]") == []
+
+
 def test_an_example_says_what_the_user_wrote(told: Callable[..., list[str]]) -> None:
     """Then it is known where its values come from; without that, they come from where the rule wants."""
     lines = ['tools = ["pay"]', 'when.args.to.from = ["user"]', 'when.prompt.words = ["pay"]']
