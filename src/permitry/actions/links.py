@@ -75,7 +75,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _AUTHORITY = re.compile(r"[^/?#]*")
 # A host and port that every client reads alike, and what may follow.
 _PLAIN = re.compile(
-    r"((?>[a-z0-9._-]*[a-z0-9])|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(?=[.,;:!?*~_-]*+(?:[\x00-\x20<>()\]}\"'`|]|\Z))",
+    r"((?>[a-z0-9.-]*[a-z0-9])|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(?=[.,;:!?*~_-]*+(?:[\x00-\x20<>()\]}\"'`|]|\Z))",
     re.IGNORECASE,
 )
 _START = re.compile(r"[a-z0-9._-]*", re.IGNORECASE)
@@ -310,7 +310,7 @@ class _Text:
         whole = self._whole(at)
         if found[1] is None:
             host = self._known(f"https://{whole}")
-            yield Connect(whole, None, host.host, is_certain=False)
+            yield from [Connect(whole, None, host.host, is_certain=False)] if whole else ()
         elif scheme not in (*_WITH_HOST, "mailto") and not self.text.startswith(_SLASHES, found.end()):
             yield Connect(whole, scheme)
 

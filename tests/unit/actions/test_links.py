@@ -256,11 +256,11 @@ def test_it_takes_linear_time(unit: str) -> None:
     seconds = []
     for size in (4_000, 40_000):
         text = (unit * size)[:size]
-        start = time.perf_counter()
+        start = time.process_time()
         with contextlib.suppress(UnevaluableError):
             links_in(text)
-        seconds.append(time.perf_counter() - start)
-    assert seconds[1] < max(40 * seconds[0], 0.5)
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < max(60 * seconds[0], 1)
 
 
 def test_numbers_of_entities_may_have_any_length() -> None:

@@ -1,0 +1,192 @@
+"""Links: what the linkifiers and renderers of others make a link of is found, and none is taken for another one."""
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import mistune
+import pytest
+from ada_url import URL
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from permitry.actions.links import links_in
+from permitry.errors import UnevaluableError
+
+_ATTRIBUTES = frozenset(("href", "src", "action", "formaction", "background", "poster", "cite", "ping", "longdesc"))
+_HERE = "https://here.invalid/"
+# No host that can be registered has one of these in a label.
+_SIGNS = re.compile(r"[^\w.-]", re.ASCII)
+
+_gfm = MarkdownIt("gfm-like", {"html": True, "linkify": True})
+assert _gfm.linkify is not None
+_linkify = _gfm.linkify.set({"fuzzy_ip": True})
+_common = MarkdownIt("commonmark", {"html": True})
+_mistune = mistune.create_markdown(escape=False, plugins=["url"])
+
+
+class _Attributes(HTMLParser):
+    """What a page links to, or loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name in _ATTRIBUTES and value]
+
+
+def _attributes(page: str) -> list[str]:
+    parser = _Attributes()
+    parser.feed(page)
+    return parser.found
+
+
+_READERS: dict[str, Callable[[str], list[str]]] = {
+    "linkify": lambda text: [found.url for found in _linkify.match(text) or ()],
+    "gfm": lambda text: _attributes(_gfm.render(text)),
+    "commonmark": lambda text: _attributes(_common.render(text)),
+    "mistune": lambda text: _attributes(str(_mistune(text))),
+    "html": _attributes,
+}
+
+_FRAGMENTS = (
+    *(
+        "evil.com",
+        "www.evil.com",
+        "good.com",
+        "evil",
+        "com",
+        ".",
+        "\u3002",
+        "\uff0e",
+        "&#46;",
+        "&period;",
+        "%2e",
+        "\u200b",
+    ),
+    *(
+        "\u00ad",
+        "https://",
+        "http://",
+        "HTTPS://",
+        "//",
+        "https:",
+        "/",
+        "\\",
+        "@",
+        "user:pw@",
+        ":",
+        ":80",
+        "javascript:",
+    ),
+    *(
+        "java\tscript:",
+        "data:x,",
+        "mailto:",
+        "a@evil.com",
+        "[",
+        "]",
+        "(",
+        ")",
+        "](",
+        "[a](",
+        "[a]: ",
+        "![i](",
+        "<",
+        ">",
+    ),
+    *(
+        "<a href=",
+        '<a href="',
+        "<a href='",
+        '<img src="',
+        '"',
+        "'",
+        " ",
+        "\n",
+        "\t",
+        "*",
+        "**",
+        "_",
+        "~",
+        "</a>",
+        "<b>",
+    ),
+    *("</b>", "<!-- x -->", "#", "?q=", "/p", "\u00e9", ".\u4f8b", "\u4f8b.com", ".\u0440\u0444", "1.2.3.4", "0x7f.1"),
+    *("2130706433", "&colon;", "&sol;", "&Tab;", "&#x68;ttps://", "h", "ttps://", "-", ",", ";", "!", "=", "{", "^"),
+    *("url(", "ftp://", "foo:x", "tel:+1", "\\.", "\u2026", "\u201c", "\u2192", "<p>", "</p>", "see"),
+)
+_texts = st.lists(st.sampled_from(_FRAGMENTS), min_size=1, max_size=9).map("".join)
+
+
+def _leads(link: str) -> str | None:
+    """Return the host that a link leads to, or its scheme if it needs none; None where no one can be there."""
+    mail = re.match(r"mailto:[^@?]*@([^?]*)", link, re.IGNORECASE)
+    try:
+        url = URL(f"https://{mail[1]}" if mail else link, _HERE)
+    except ValueError:
+        return None
+    if url.protocol not in ("http:", "https:", "ftp:"):
+        return url.protocol
+    labels = unquote(url.hostname).strip(".").split(".")
+    if url.hostname == "here.invalid" or len(labels) == 1 or any(_SIGNS.search(each) for each in labels):
+        return None
+    return url.hostname.strip(".") if all(labels) else None
+
+
+def _missed(text: str, reader: str) -> list[str]:
+    """Return the links to hosts that are not known, unless something in the text is not certain: then none passes."""
+    found = links_in(text)
+    if not all(link.is_certain for link in found):
+        return []
+    known = {*(link.host for link in found), *(f"{link.scheme}:" for link in found), None}
+    return [link for link in _READERS[reader](text) if _leads(link) not in known]
+
+
+@pytest.mark.parametrize("reader", _READERS)
+@given(text=_texts)
+@example(text="//see.com\u00e9mailto:https:@h")
+@example(text="http://1.2.3.4._see")
+def test_no_permission_misses_a_link(reader: str, text: str) -> None:
+    """A host that another reader finds is known, or the text has something that is not certain."""
+    assert _missed(text, reader) == []
+
+
+_hosts = st.sampled_from(("evil.com", "www.evil.com", "x.evil.co.uk", "xn--e1afmkfd.xn--p1ai", "10.1.2.3"))
+_forms = st.sampled_from(
+    (
+        *("{}", "{}/p", "https://{}", "http://{}/p?q=1#r", "//{}", "see {}.", "({})", "<https://{}>", "**https://{}**"),
+        *("[a](https://{})", "[a](//{})", "[a][b]\n\n[b]: https://{}", "![a](<https://{}/p q>)", "a@{}", "mailto:a@{}"),
+        *("<a href=https://{}>", "<img src='//{}'>", '<a href="\nhttps://{}\n">', "https://good.com@{}", "https:{}"),
+        *("https://good.com\\@{}", "https://{}:8443/", "ftp://{}/", "&#104;ttps://{}", "https&colon;//{}", "url({})"),
+    )
+)
+
+
+@given(_hosts, _forms, _texts)
+def test_a_restriction_finds_every_host(host: str, form: str, more: str) -> None:
+    """Whatever else is in the text."""
+    assert host in {link.host for link in links_in(f"{more}\n\n {form.format(host)}")} or "=" in more
+
+
+@given(_texts | st.text(), _texts | st.text())
+def test_every_text_can_be_searched(text: str, more: str) -> None:
+    """It never raises for a short one, and a certain link has a host or needs none."""
+    for link in links_in(f"{text} {more}"):
+        assert link.text
+        assert not link.is_certain or link.host is not None or link.scheme not in (None, "http", "https")
+
+
+@given(_texts)
+def test_text_around_it_hides_no_link(text: str) -> None:
+    """More text only adds doubt: what leads somewhere in a part of it may lead there in all of it."""
+    assert {link.host for link in links_in(text)} <= {link.host for link in links_in(f"{text}\n\nend")}
+
+
+def test_too_many_links_are_no_answer() -> None:
+    """A text of only links is refused, however short each is."""
+    with pytest.raises(UnevaluableError):
+        links_in("a.bc " * 1_000)
