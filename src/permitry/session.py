@@ -137,6 +137,10 @@ class Session:
         else:
             self._heard.miss()
 
+    def missed(self) -> None:
+        """Note that there may be a message of the user that is not known here."""
+        self._heard.miss()
+
     def returned(self, call: ToolCall, result: object) -> None:
         """Keep the result of a call that ran: a JSON value, or a text."""
         heard = self._heard
