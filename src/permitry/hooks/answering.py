@@ -28,7 +28,7 @@ from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
 from permitry.guard import Guard
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
-from permitry.hooks.memory import remembered
+from permitry.hooks.memory import locked
 from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
 from permitry.hooks.waiting import Question, Questions, ancestors
@@ -114,6 +114,10 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
     return answered if isinstance(answered, Effect) else Effect(Verb.DENY, answered.decision.message or "")
 
 
+def _session_name(host: Host, event: Event) -> str:
+    return f"{host.name}:{event.session}"
+
+
 def _decided(
     host: Host, event: Event, options: Options, response: ToolConfirmationResponse | None = None
 ) -> Effect | Ask:
@@ -132,12 +136,15 @@ def _decided(
     policy = options.policies.policy(loaded, own_rules(), name, spec)
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
     session.switch_mode(event.mode)
-    recorder = recorder_at(options.record or str(default_record()), session=f"{host.name}:{event.session}")
+    recorder = recorder_at(options.record or str(default_record()), session=_session_name(host, event))
     guard = Guard(policy, session, recorder=recorder, unmatched="silence")
     named = [(event.server, event.tool), *servers]
     calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
-    notes = remembered(session, user_state() / "hooks", recorder.session, is_read=event.kind is Kind.PERMISSION)
-    with contextlib.closing(recorder), notes:
+    is_read = event.kind is Kind.PERMISSION
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.closing(recorder))
+        notes = stack.enter_context(locked(user_state() / "hooks", recorder.session))
+        stack.enter_context(notes.remembered(session, is_read=is_read))
         call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(session)))
         # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
         outcome = guard.check(call, asked=response is not None or _is_open(host, event, call))

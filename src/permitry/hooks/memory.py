@@ -15,16 +15,37 @@ from permitry.errors import PermitryError
 from permitry.files import opened
 from permitry.session import Session
 
-__all__ = ["remembered"]
+__all__ = ["Notes", "locked"]
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 
 
-@contextlib.contextmanager
-def remembered(session: Session, folder: Path, name: str, *, is_read: bool = False) -> Iterator[None]:
-    """Fill a session with what earlier hooks of the session `name` noted, and note what is added while the block runs.
+@attrs.frozen
+class Notes:
+    """What earlier hooks of a session noted: the calls that ran, with the labels that there were then."""
 
-    With `is_read` nothing is noted. Hooks of one session take turns: no two calls are decided on the same budget.
+    path: Path
+    calls: tuple[tuple[Ran, frozenset[str]], ...]
+    _file: int
+
+    @contextlib.contextmanager
+    def remembered(self, session: Session, *, is_read: bool = False) -> Iterator[None]:
+        """Fill a session with them, and note what is added while the block runs; with `is_read` nothing is noted."""
+        for ran, labels in self.calls:
+            session.recall(ran, labels)
+        known = len(session.history)
+        yield
+        added = [ran for ran, _ in zip(session.history.latest(), range(len(session.history) - known), strict=False)]
+        lines = [json.dumps(_line(ran, session)) + "\n" for ran in reversed(added)]
+        if lines and not is_read:
+            os.write(self._file, "".join(lines).encode())
+
+
+@contextlib.contextmanager
+def locked(folder: Path, name: str) -> Iterator[Notes]:
+    """Yield the notes of the session `name`.
+
+    Hooks of one session take turns: no two calls are decided on the same budget.
 
     Raises: `PermitryError` for notes that cannot be read, `OSError`.
     """
@@ -34,17 +55,11 @@ def remembered(session: Session, folder: Path, name: str, *, is_read: bool = Fal
         fcntl.flock(file, fcntl.LOCK_EX)
         try:
             with open(file, "rb", closefd=False) as stream:
-                for line in stream:
-                    _recall(session, json.loads(line))
+                calls = tuple(_call(json.loads(line)) for line in stream)
         except (ValueError, TypeError, LookupError) as error:
             # INVARIANT: law 4. What is forgotten must not make a call more allowed.
             raise PermitryError(f"cannot read what this session has done, in `{path}`: {error}") from error
-        known = len(session.history)
-        yield
-        added = [ran for ran, _ in zip(session.history.latest(), range(len(session.history) - known), strict=False)]
-        lines = [json.dumps(_line(ran, session)) + "\n" for ran in reversed(added)]
-        if lines and not is_read:
-            os.write(file, "".join(lines).encode())
+        yield Notes(path, calls, file)
 
 
 def _line(ran: Ran, session: Session) -> dict[str, object]:
@@ -52,7 +67,7 @@ def _line(ran: Ran, session: Session) -> dict[str, object]:
     return {**attrs.asdict(ran), **sets}
 
 
-def _recall(session: Session, line: dict[str, object]) -> None:
+def _call(line: dict[str, object]) -> tuple[Ran, frozenset[str]]:
     labels = line.pop("labels")
     ran = Ran(**{key: frozenset(value) if isinstance(value, list) else value for key, value in line.items()})  # type: ignore[arg-type]  # as written
-    session.recall(ran, frozenset(labels) if isinstance(labels, list) else frozenset())
+    return ran, frozenset(labels) if isinstance(labels, list) else frozenset()

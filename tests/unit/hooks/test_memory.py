@@ -7,7 +7,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.policy import SideEffects
 from permitry.errors import PermitryError
-from permitry.hooks.memory import remembered
+from permitry.hooks.memory import locked
 from permitry.session import Session
 
 CALL = ToolCall("fetch", {"url": "https://example.com"})
@@ -17,7 +17,7 @@ EFFECTS = SideEffects(frozenset({"seen"}), frozenset({"web"}), frozenset({"host:
 def _next(folder: Path, name: str = "s1", *, runs: bool = False, is_read: bool = False) -> Session:
     """Return the session of a hook, in which a call runs."""
     session = Session()
-    with remembered(session, folder, name, is_read=is_read):
+    with locked(folder, name) as notes, notes.remembered(session, is_read=is_read):
         if runs:
             session.apply(CALL, EFFECTS)
     return session
