@@ -27,6 +27,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
 from permitry.guard import Guard
+from permitry.hooks.hearing import heard_file, note, recall, wanted_by
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import locked
 from permitry.hooks.own_files import own_rules
@@ -96,6 +97,7 @@ def _candidates(name: str) -> Iterator[Host]:
 
 def _effect(host: Host, event: Event, options: Options) -> Effect:
     if event.kind in (Kind.AFTER, Kind.PROMPT):
+        _hear(host, event, options)
         return Effect(Verb.SILENCE)
     outcome = _decided(host, event, options)
     if isinstance(outcome, Effect):
@@ -112,6 +114,19 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         return Effect(Verb.DENY, _UNASKED.format(message=outcome.decision.message, id=question.id))
     answered = _decided(host, event, options, response)
     return answered if isinstance(answered, Effect) else Effect(Verb.DENY, answered.decision.message or "")
+
+
+def _hear(host: Host, event: Event, options: Options) -> None:
+    """Keep what is reported, if it counts and any rule may ask for it."""
+    if event.kind not in host.hears:
+        return
+    # Where server and tool are joined to one name, another server may have a tool of that name.
+    if event.kind is Kind.AFTER and any(host.servers(event.tool)) and event.tool not in _own_tools(host, event):
+        return
+    wanted = wanted_by(options.policies.rules.load(_origins(host, event, options)))
+    if wanted:
+        with locked(user_state() / "hooks", _session_name(host, event)) as notes:
+            note(host, event, heard_file(notes.path), wanted)
 
 
 def _session_name(host: Host, event: Event) -> str:
@@ -144,6 +159,7 @@ def _decided(
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.closing(recorder))
         notes = stack.enter_context(locked(user_state() / "hooks", recorder.session))
+        recall(host, event, session, heard_file(notes.path), wanted_by(loaded))
         stack.enter_context(notes.remembered(session, is_read=is_read))
         call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(session)))
         # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.

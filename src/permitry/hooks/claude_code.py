@@ -1,12 +1,19 @@
-"""Claude Code: PreToolUse, PermissionRequest, PostToolUse, UserPromptSubmit. Source: code.claude.com/docs/en/hooks."""
+"""Claude Code: PreToolUse, PermissionRequest, PostToolUse, UserPromptSubmit. Source: code.claude.com/docs/en/hooks.
 
-from collections.abc import Mapping
+UserPromptSubmit comes for what the user wrote, and also for results of tasks in the background, for prompts that the
+model has scheduled, and for messages of other agents. Which it was, only the transcript says: `turnOrigin`.
+"""
+
+import contextlib
+import json
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 import attrs
 
 from permitry.errors import CallError
+from permitry.files import open_regular
 from permitry.hooks.host import (
     MODES,
     Effect,
@@ -22,6 +29,7 @@ from permitry.hooks.host import (
     decision_about,
     event_output,
     optional,
+    returned,
     server_tool,
     text_in,
 )
@@ -37,6 +45,9 @@ _KINDS = {
 }
 # With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
 _UNASKED = frozenset({"bypassPermissions", "dontAsk"})
+_USERS = ("human", "sdk")
+_NOT_USERS = ("isMeta", "isSidechain", "textNotTyped", "handedOff", "wakeupSource")
+_MOST_READ = 8 * 1024 * 1024
 _WRITES = ("Write", "Edit", "MultiEdit")
 
 
@@ -52,9 +63,18 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
         raise CallError(f"the event `{name}` is not known")
     workspace, mode = environ.get("CLAUDE_PROJECT_DIR") or folder, optional(payload, "permission_mode") or "default"
     attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
-    event = Event(_KINDS[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=workspace)
+    event = Event(
+        _KINDS[name],
+        name=name,
+        session=text_in(payload, "session_id"),
+        folder=folder,
+        workspace=workspace,
+        turn=optional(payload, "prompt_id"),
+        transcript=optional(payload, "transcript_path"),
+    )
     if event.kind is Kind.PROMPT:
-        return event
+        # What is written to a sub-agent is another agent's.
+        return attrs.evolve(event, text=None if optional(payload, "agent_id") else optional(payload, "prompt"))
     arguments = arguments_in(payload, "tool_input")
     owner = payload.get("mcp_server")
     server, tool = server_tool(
@@ -67,6 +87,7 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
         call_id=call_key(payload, "tool_use_id"),
         server=server,
         agent=agent_in(payload),
+        result=returned(payload.get("tool_response")) if name == "PostToolUse" else None,
         mode=MODES.get(mode, mode),
         is_attended=attended,
         can_ask=attended and mode not in _UNASKED,
@@ -86,6 +107,42 @@ def _is_plan(event: Event, environ: Mapping[str, str]) -> bool:
     )
 
 
+def _proven(event: Event) -> Collection[tuple[str, str]]:
+    """Return turn and text of the messages of the user in the transcript of a session.
+
+    A text that something else sent in the same turn as well is not among them.
+    """
+    users, others = set[tuple[str, str]](), set[tuple[str, str]]()
+    for entry in _entries_in(event.transcript):
+        said = str(entry["promptId"]), _text(entry) or ""
+        origin = entry.get("origin", {"kind": "human"})
+        is_human = isinstance(origin, Mapping) and origin.get("kind") == "human" and entry.get("turnOrigin") in _USERS
+        (users if is_human and not any(map(entry.get, _NOT_USERS)) else others).add(said)
+    return users - others
+
+
+def _entries_in(transcript: str | None) -> Iterator[Mapping[str, Any]]:
+    """Yield what is written as a message of the user in the last part of a transcript."""
+    with contextlib.suppress(OSError), open_regular(transcript or "") as (stream, status):
+        stream.seek(max(0, status.st_size - _MOST_READ))
+        for line in stream.read(_MOST_READ).splitlines():
+            with contextlib.suppress(ValueError, RecursionError):
+                entry = json.loads(line) if b'"promptId"' in line else None
+                if isinstance(entry, Mapping) and entry.get("type") == "user" and _text(entry) is not None:
+                    yield entry
+
+
+def _text(entry: Mapping[str, Any]) -> str | None:
+    """Return the text of a message; None for results of tools."""
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if not isinstance(blocks, list) or not all(isinstance(each, Mapping) for each in blocks):
+        return None
+    texts = [str(each.get("text")) for each in blocks if each.get("type") == "text"]
+    return "\n".join(texts) if texts and not any(each.get("type") == "tool_result" for each in blocks) else None
+
+
 def _write(effect: Effect, event: Event) -> Reply:
     if effect.verb is Verb.SILENCE:
         return Reply()
@@ -100,9 +157,17 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
 
 
+def _reports(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"type": "command", "command": command, "timeout": seconds}
+    return {"PostToolUse": {"matcher": "*", "hooks": [hook]}, "UserPromptSubmit": {"hooks": [hook]}}
+
+
 _FILE = ".claude/settings.json"
 _SWITCHES = [("disableAllHooks", True)]
-_SETTINGS = Settings(_FILE, _FILE, _entries, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES})
+_SETTINGS = Settings(
+    _FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES}
+)
 
 
-HOST = Host("claude-code", _wrote, _read, _write, _SETTINGS)
+_HEARS = frozenset({Kind.PROMPT, Kind.AFTER})
+HOST = Host("claude-code", _wrote, _read, _write, _SETTINGS, hears=_HEARS, proven=_proven)

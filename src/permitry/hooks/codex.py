@@ -2,7 +2,7 @@
 
 It has no answer `ask`, and runs a call that was answered so. A bare `allow` is not an answer either, except to a
 PermissionRequest. The folder in a payload is the one that the model chose for the command. What is typed into a running
-session with `write_stdin` reaches no hook.
+session with `write_stdin` reaches no hook. What an agent writes to a sub-agent comes as UserPromptSubmit as well.
 """
 
 from collections.abc import Mapping
@@ -27,6 +27,7 @@ from permitry.hooks.host import (
     decision_about,
     event_output,
     optional,
+    returned,
     server_tool,
     text_in,
 )
@@ -50,10 +51,16 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     if name not in _KINDS:
         raise CallError(f"the event `{name}` is not known")
     event = Event(
-        _KINDS[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=environ["PWD"]
+        _KINDS[name],
+        name=name,
+        session=text_in(payload, "session_id"),
+        folder=folder,
+        workspace=environ["PWD"],
+        turn=optional(payload, "turn_id"),
     )
     if event.kind is Kind.PROMPT:
-        return event
+        # What is written to a sub-agent is another agent's.
+        return attrs.evolve(event, text=None if optional(payload, "agent_id") else optional(payload, "prompt"))
     mode = optional(payload, "permission_mode") or "default"
     server, tool = server_tool(text_in(payload, "tool_name"))
     return attrs.evolve(
@@ -63,6 +70,7 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
         call_id=call_key(payload, "tool_use_id"),
         server=server,
         agent=agent_in(payload),
+        result=returned(payload.get("tool_response")) if event.kind is Kind.AFTER else None,
         mode=MODES.get(mode, mode),
     )
 
@@ -80,12 +88,18 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
 
 
+def _reports(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"type": "command", "command": command, "timeout": seconds}
+    return {"PostToolUse": {"matcher": "*", "hooks": [hook]}, "UserPromptSubmit": {"hooks": [hook]}}
+
+
 _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/hooks`."
 _ELSEWHERE = {"config.toml": [("features.hooks", False)]}
 _FILE = ".codex/hooks.json"
-_SETTINGS = Settings(_FILE, _FILE, _entries, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT)
+_SETTINGS = Settings(_FILE, _FILE, _entries, reports=_reports, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT)
 
 
 HOST = Host(
-    "codex", _wrote, _read, _write, _SETTINGS, rules="permitry:hooks-codex", folders=frozenset({"workdir", "dir_path"})
-)
+    "codex", _wrote, _read, _write, _SETTINGS, rules="permitry:hooks-codex", folders=frozenset({"workdir", "dir_path"}),
+    hears=frozenset({Kind.PROMPT, Kind.AFTER}),
+)  # fmt: skip

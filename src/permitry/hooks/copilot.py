@@ -1,6 +1,7 @@
-"""GitHub Copilot CLI: preToolUse, permissionRequest. Source: github/docs, copilot/reference/hooks-reference.md.
+"""GitHub Copilot CLI: preToolUse, permissionRequest, postToolUse. Source: github/docs, reference/hooks-reference.md.
 
-It also runs the hooks in Claude Code's settings, with a payload of its own.
+It also runs the hooks in Claude Code's settings, with a payload of its own. It does not say who wrote a prompt, so that
+none is heard.
 """
 
 from collections.abc import Mapping
@@ -49,8 +50,18 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     arguments = {"toolArgs": parse_json(given) if isinstance(given, str) else given}
     # Without a terminal a question is answered with no.
     return attrs.evolve(
-        event, tool=text_in(payload, "toolName"), arguments=arguments_in(arguments, "toolArgs"), can_ask=True
+        event,
+        tool=text_in(payload, "toolName"),
+        arguments=arguments_in(arguments, "toolArgs"),
+        result=_result(payload.get("toolResult")),
+        can_ask=True,
     )
+
+
+def _result(result: object) -> object:
+    if isinstance(result, Mapping) and result.get("resultType") == "success":
+        return result.get("textResultForLlm")
+    return None
 
 
 def _claude_like(payload: Mapping[str, Any], folder: str, workspace: str) -> Event:
@@ -77,8 +88,12 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {"preToolUse": hook, "permissionRequest": hook}
 
 
+def _reports(command: str, seconds: int) -> Mapping[str, Any]:
+    return {"postToolUse": {"type": "command", "bash": command, "timeoutSec": seconds}}
+
+
 _FILES = (".copilot/hooks/permitry.json", ".github/hooks/permitry.json")
-_SETTINGS = Settings(*_FILES, _entries, {"version": 1}, switches=[("disableAllHooks", True)], spare=PATIENT)
+_SETTINGS = Settings(*_FILES, _entries, _reports, {"version": 1}, switches=[("disableAllHooks", True)], spare=PATIENT)
 
 
-HOST = Host("copilot", _wrote, _read, _write, _SETTINGS, joint="-")
+HOST = Host("copilot", _wrote, _read, _write, _SETTINGS, joint="-", hears=frozenset({Kind.AFTER}))

@@ -69,7 +69,7 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {"preToolUse": hook, "beforeMCPExecution": hook}
 
 
-_SETTINGS = Settings(".cursor/hooks.json", ".cursor/hooks.json", _entries, {"version": 1})
+_SETTINGS = Settings(".cursor/hooks.json", ".cursor/hooks.json", _entries, frame={"version": 1})
 
 
 HOST = Host("cursor", _wrote, _read, _write, _SETTINGS, folders=frozenset({"path", "working_directory"}))

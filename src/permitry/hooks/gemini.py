@@ -1,6 +1,7 @@
-"""Gemini CLI: BeforeTool. Source: @google/gemini-cli-core, docs/hooks/reference.md.
+"""Gemini CLI: BeforeTool, AfterTool. Source: @google/gemini-cli-core, docs/hooks/reference.md.
 
-It has an answer `ask`, and without a terminal hangs at it; the payload does not say whether there is one.
+It has an answer `ask`, and without a terminal hangs at it; the payload does not say whether there is one. BeforeAgent
+reports the user's words together with the files that they name, so that it is not heard.
 """
 
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from permitry.hooks.host import (
     Verb,
     arguments_in,
     optional,
+    returned,
     text_in,
 )
 
@@ -39,7 +41,16 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     if event.kind is Kind.PROMPT:
         return event
     server, tool = _tool(payload)
-    return attrs.evolve(event, tool=tool, server=server, arguments=arguments_in(payload, "tool_input"))
+    return attrs.evolve(
+        event, tool=tool, server=server, arguments=arguments_in(payload, "tool_input"), result=_result(event, payload)
+    )
+
+
+def _result(event: Event, payload: Mapping[str, Any]) -> object:
+    response = payload.get("tool_response")
+    if event.kind is Kind.AFTER and isinstance(response, Mapping) and not response.get("error"):
+        return returned(response.get("llmContent"))
+    return None
 
 
 def _tool(payload: Mapping[str, Any]) -> tuple[str | None, str]:
@@ -64,12 +75,17 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {"BeforeTool": {"matcher": ".*", "hooks": [hook]}}
 
 
+def _reports(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"name": "permitry", "type": "command", "command": command, "timeout": seconds * 1000}
+    return {"AfterTool": {"matcher": ".*", "hooks": [hook]}}
+
+
 _FILE = ".gemini/settings.json"
 _SWITCHES = [
     ("hooksConfig.enabled", False), ("tools.enableHooks", False),
     ("hooksConfig.disabled", "permitry"), ("hooks.disabled", "permitry"),
 ]  # fmt: skip
-_SETTINGS = Settings(_FILE, _FILE, _entries, switches=_SWITCHES, spare=PATIENT)
+_SETTINGS = Settings(_FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, spare=PATIENT)
 
 
-HOST = Host("gemini", _wrote, _read, _write, _SETTINGS, folders=frozenset({"dir_path"}))
+HOST = Host("gemini", _wrote, _read, _write, _SETTINGS, folders=frozenset({"dir_path"}), hears=frozenset({Kind.AFTER}))

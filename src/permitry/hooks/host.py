@@ -4,7 +4,7 @@ import enum
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -27,6 +27,7 @@ __all__ = [
     "decision_about",
     "event_output",
     "optional",
+    "returned",
     "server_tool",
     "text_in",
 ]
@@ -69,6 +70,14 @@ class Event:
     folder: str = attrs.field(kw_only=True)
     workspace: str = attrs.field(kw_only=True)
     mode: str = attrs.field(default="default", kw_only=True)
+    turn: str | None = attrs.field(default=None, kw_only=True)
+    """Which message of the user made the agent do this, where the host says so."""
+    text: str | None = attrs.field(default=None, kw_only=True, repr=False)
+    """What the user wrote, or so the host says; None where it cannot be the user's."""
+    result: Any = attrs.field(default=None, kw_only=True, repr=False)
+    """What a call returned; None where it did not run well, or that is not known."""
+    transcript: str | None = attrs.field(default=None, kw_only=True)
+    """The file in which the host keeps the session."""
     is_attended: bool = attrs.field(default=False, kw_only=True)
     can_ask: bool = attrs.field(default=False, kw_only=True)
 
@@ -122,6 +131,7 @@ class Settings:
 
     Either `text` is a whole file for the words of a command, or `entries` are what a table `hooks` gets, by event,
     in a JSON document that has at least `frame`; both are given the seconds after which the host waits no longer.
+    `reports` are the entries for what is only reported: their command never blocks.
     `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
     switches hooks off, or that does so in a list; `elsewhere` has such keys of other files in the same folder.
     No hook may take more than `longest` seconds, whatever the settings say; the host waits `spare` seconds longer than
@@ -131,6 +141,7 @@ class Settings:
     user: str
     project: str
     entries: Callable[[str, int], Mapping[str, Any]] = _no_entries
+    reports: Callable[[str, int], Mapping[str, Any]] = _no_entries
     frame: Mapping[str, Any] = attrs.field(factory=dict)
     text: Callable[[Sequence[str], int], str] | None = None
     is_program: bool = False
@@ -148,6 +159,9 @@ class Host:
     `fail` is the reply that blocks the call when nothing is known about it; `rules` is the set for its calls.
     `joint` is what it writes between server and tool, where names may hold that as well. `folders` are the arguments of
     its own tools that name a folder: it ignores all others.
+
+    `hears` has the kinds of reports that count: what the user wrote, and what calls returned. Where others' texts are
+    reported in the same way, `proven` returns turn and text of what the user wrote, as known when a call is made.
     """
 
     name: str
@@ -159,6 +173,8 @@ class Host:
     rules: str = "permitry:hooks"
     joint: str = ""
     folders: frozenset[str] = frozenset({"path"})
+    hears: frozenset[Kind] = frozenset()
+    proven: Callable[[Event], Collection[tuple[str, str]]] | None = None
 
     def servers(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield each server and tool that the name of a call may mean."""
@@ -208,6 +224,22 @@ def agent_in(payload: Mapping[str, Any]) -> str:
     """
     kind = optional(payload, "agent_type") or "main"
     return "sub-agent" if kind == "main" and optional(payload, "agent_id") else kind
+
+
+def returned(value: object) -> object:
+    """Return the result of a call: of blocks that are all texts, as servers give them, the text; None for an error."""
+    if isinstance(value, Mapping) and value.get("isError") is True:
+        return None
+    blocks = (
+        value["content"]
+        if isinstance(value, Mapping) and {"content"} <= value.keys() <= {"content", "isError"}
+        else value
+    )
+    if isinstance(blocks, list) and blocks and all(isinstance(each, Mapping) for each in blocks):
+        texts = [each.get("text") for each in blocks if each.get("type") == "text"]
+        if len(texts) == len(blocks) and all(isinstance(each, str) for each in texts):
+            return "\n".join(map(str, texts))
+    return value
 
 
 def call_key(payload: Mapping[str, Any], call: str, agent: str = "agent_id") -> str | None:

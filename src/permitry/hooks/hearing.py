@@ -1,0 +1,174 @@
+"""What a session has heard, kept from one hook to the next: messages of the user, and results of tools.
+
+It is in a file next to the notes of the session, and only what the rules in force may ask for. All of it may be
+forgotten: behind a hook a session never knows all messages of its user.
+"""
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import attrs
+
+from permitry.config.ruleset import RuleSet
+from permitry.core.call import ToolCall
+from permitry.errors import CallError
+from permitry.files import open_regular, replace_file
+from permitry.hooks.host import Event, Host, Kind
+from permitry.rules.conditions.args import SourceCondition
+from permitry.rules.conditions.prompt import PromptCondition
+from permitry.session import Session
+
+__all__ = ["Wanted", "heard_file", "note", "recall", "wanted_by"]
+
+Line: TypeAlias = dict[str, Any]
+"""A message (`turn`, `text`, `is_proven`), or a result (`tool`, `arguments`, `result`)."""
+
+_MOST = 4 * 1024 * 1024
+_LONGEST = 1024 * 1024
+_WEEK = 7 * 24 * 3600.0
+_END = ".heard"
+# Hosts put such words in front of what is not the user's, such as a notification.
+_TAG = re.compile(r"\s*<[A-Za-z]")
+
+
+@attrs.frozen
+class Wanted:
+    """What rules may ask for: whether for what the user wrote, and for the results of which tools."""
+
+    user: bool = False
+    tools: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return self.user or bool(self.tools)
+
+
+def wanted_by(rules: RuleSet) -> Wanted:
+    """Return what the conditions of rules may ask for."""
+    scopes = [each.scope for each in (*rules.rules, *rules.flows)]
+    parts = [part for scope in scopes for each in (scope.when, *scope.unless) for part in _parts(each.plain)]
+    tools = frozenset[str]().union(*(part.tools for part in parts))
+    return Wanted(any(part.user for part in parts), tools)
+
+
+def _parts(value: object) -> Iterator[Wanted]:
+    """Yield what conditions, and the conditions in them, ask for."""
+    match value:
+        case PromptCondition():
+            yield Wanted(user=True)
+        case SourceCondition():
+            needs_user = value.share is not None or any(each.needs_user for each in value.sources)
+            yield Wanted(needs_user, frozenset(each.tool for each in value.sources if each.tool))
+        case tuple():
+            for each in value:
+                yield from _parts(each)
+        case _:
+            fields = getattr(type(value), "__attrs_attrs__", ())
+            yield from (part for field in fields for part in _parts(getattr(value, field.name)))
+
+
+def heard_file(notes: Path) -> Path:
+    """Return the file that belongs to the notes of a session."""
+    return notes.with_suffix(_END)
+
+
+def note(host: Host, event: Event, path: Path, wanted: Wanted) -> None:
+    """Note a report of the host, if rules may ask for it; the notes of the session are locked.
+
+    Raises: `OSError`.
+    """
+    line = _message(host, event, wanted) if event.kind is Kind.PROMPT else _result(event, wanted)
+    if line is not None:
+        _forget_old(path.parent)
+        _write(path, [*_lines(path), line])
+
+
+def _message(host: Host, event: Event, wanted: Wanted) -> Line | None:
+    if not wanted.user or event.text is None or _TAG.match(event.text):
+        return None
+    return {"turn": event.turn, "text": event.text, "is_proven": host.proven is None}
+
+
+def _result(event: Event, wanted: Wanted) -> Line | None:
+    tool = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
+    if event.result is None or tool not in wanted.tools:
+        return None
+    return {"tool": tool, "arguments": event.arguments, "result": event.result}
+
+
+def recall(host: Host, event: Event, session: Session, path: Path, wanted: Wanted) -> None:
+    """Let a session hear what was noted, before a call is decided; the notes of the session are locked.
+
+    Raises: `OSError`.
+    """
+    if not wanted:
+        return
+    # INVARIANT: law 4. A hook may have failed, or the session may be older than the hook.
+    session.missed()
+    lines = list(_lines(path))
+    known = list(_settled(host, event, lines))
+    if known != lines:
+        _write(path, known)
+    for line in known:
+        if "text" not in line:
+            with contextlib.suppress(CallError):
+                session.returned(ToolCall(line["tool"], line["arguments"]), line["result"])
+        elif line["is_proven"] is True:
+            session.heard(line["text"])
+
+
+def _settled(host: Host, event: Event, lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines, with what the host now proves to be the user's; a message that it does not is left out.
+
+    Of this very turn, and of the last message, it may not have written anything yet.
+    """
+    proven, lines = None, list(lines)
+    open_turns = {event.turn, *[line["turn"] for line in lines if "text" in line][-1:]}
+    for line in lines:
+        if line.get("is_proven", True) is True or host.proven is None:
+            yield line
+            continue
+        proven = host.proven(event) if proven is None else proven
+        if (line["turn"], line["text"]) in proven:
+            yield {**line, "is_proven": True}
+        elif line["turn"] in open_turns:
+            yield line
+
+
+def _forget_old(folder: Path) -> None:
+    """Remove what sessions heard that have heard nothing for a week."""
+    for path in folder.glob(f"*{_END}"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - path.lstat().st_mtime > _WEEK:
+                path.unlink()
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    """Yield what was noted, and can be read."""
+    with contextlib.suppress(FileNotFoundError, ValueError), open_regular(path) as (stream, _):
+        yield from (line for line in map(json.loads, stream) if _is_line(line))
+
+
+def _is_line(line: object) -> bool:
+    match line:
+        case {"turn": str() | None, "text": str(), "is_proven": bool()} | {"tool": str(), "arguments": {}, "result": _}:
+            return True
+        case _:
+            return False
+
+
+def _write(path: Path, lines: Iterable[Line]) -> None:
+    """Write the newest lines; one that is too long is left out."""
+    kept: list[str] = []
+    size = 0
+    for text in (json.dumps(line) for line in reversed(list(lines))):
+        if len(text) <= _LONGEST:
+            size += len(text) + 1
+            if size > _MOST:
+                break
+            kept.append(f"{text}\n")
+    replace_file(path, "".join(reversed(kept)).encode())
