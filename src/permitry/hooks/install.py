@@ -32,6 +32,8 @@ _OUR_WORDS = ("-I", "-m", "permitry", "hook")
 # A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
 OR_BLOCK = " || exit 2"
 """What blocks a call where the hook cannot even be started."""
+_OR_NOTHING = " || exit 0"
+"""What is only reported is lost then; no message of the user is held up."""
 SPARE = 2
 """So many seconds longer than the hook may take, its client waits for the resident."""
 _ENV = "/usr/bin/env"
@@ -126,7 +128,7 @@ def installed(host: Host, path: Path) -> list[str] | None:
     data = _parsed(path, text)
     hooks = data.get("hooks") if isinstance(data, dict) else None
     lines = [line for line in _texts(hooks) if _is_our_command(line, host.name)]
-    return shlex.split(lines[0].removesuffix(OR_BLOCK)) if lines else None
+    return _words_of(lines[0]) if lines else None
 
 
 def is_as_written(host: Host, path: Path, words: Sequence[str], seconds: float) -> bool:
@@ -142,7 +144,7 @@ def is_as_written(host: Host, path: Path, words: Sequence[str], seconds: float) 
         is_started = not settings.is_program or os.access(path, os.X_OK)
         return is_started and _content(path) == settings.text(words, patience)
     hooks = _parsed(path, _content(path))["hooks"]
-    return all(entry in hooks.get(event, ()) for event, entry in settings.entries(_line(words), patience).items())
+    return all(entry in hooks.get(event, ()) for event, entry in _all_entries(settings, words, patience).items())
 
 
 def check_switches(host: Host, path: Path) -> None:
@@ -168,6 +170,16 @@ def _words_in(text: str) -> list[str] | None:
 
 def _line(words: Sequence[str]) -> str:
     return shlex.join(words) + OR_BLOCK
+
+
+def _words_of(line: str) -> list[str]:
+    return shlex.split(line.removesuffix(OR_BLOCK).removesuffix(_OR_NOTHING))
+
+
+def _all_entries(settings: Settings, words: Sequence[str], seconds: int) -> Mapping[str, Any]:
+    """Return what the hooks of a host get, by event."""
+    reports = settings.reports(shlex.join(words) + _OR_NOTHING, seconds)
+    return {**settings.entries(_line(words), seconds), **reports}
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -208,7 +220,7 @@ def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, 
     kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
     if command is not None:
         _check_all_switches(settings, path, data)
-        for event, entry in settings.entries(_line(command), seconds).items():
+        for event, entry in _all_entries(settings, command, seconds).items():
             kept[event] = [*kept.get(event, []), entry]
         data = {**settings.frame, **data, "hooks": kept}
     elif kept != hooks:
@@ -236,7 +248,7 @@ def _is_ours(entry: object, host: str) -> bool:
 
 def _is_our_command(text: str, host: str) -> bool:
     """Return whether a text is a command as we write it, and not one of the user that runs the hook as well."""
-    line = text.removesuffix(OR_BLOCK)
+    line = text.removesuffix(OR_BLOCK if text.endswith(OR_BLOCK) else _OR_NOTHING)
     try:
         words = shlex.split(line)
     except ValueError:

@@ -121,6 +121,31 @@ def test_a_hook_that_cannot_be_started_blocks(tmp_path: Path) -> None:
     assert json.loads(text)["hooks"]["PreToolUse"][0]["hooks"][0]["command"].endswith("permitry hook codex || exit 2")
 
 
+@every_host
+def test_what_is_only_reported_is_never_held_up(host: str) -> None:
+    """Whatever goes wrong: a message of the user that is blocked is lost."""
+    for entry in _settings(host).reports("hook || exit 0", 5).values():
+        assert "hook || exit 0" in json.dumps(entry)
+        assert "onFailure" not in json.dumps(entry)
+    assert not _settings(host).reports("x", 5).keys() & _settings(host).entries("x", 5).keys()
+
+
+def test_an_older_hook_gets_the_reports_as_well(tmp_path: Path) -> None:
+    """When it is installed again; until then it is not as it should be."""
+    path, host = tmp_path / "settings.json", host_named("claude-code")
+    words = hook_command("claude-code")
+    change(host, path, words).carry_out()
+    now = json.loads(path.read_text())
+    older = {event: entries for event, entries in now["hooks"].items() if event in host.settings.entries("x", 1)}
+    path.write_text(json.dumps({**now, "hooks": older}))
+    assert installed(host, path) == words
+    assert not is_as_written(host, path, words, 20)
+    change(host, path, words).carry_out()
+    assert json.loads(path.read_text()) == now
+    _removal("claude-code", path).carry_out()
+    assert not path.exists()
+
+
 def test_the_command_is_found_from_anywhere() -> None:
     """By its whole path, and without what the environment or the folder would add."""
     rest = hook_command("codex", ["--grant"])
@@ -156,7 +181,9 @@ def test_one_kind_of_command_takes_the_place_of_the_other(host: str, tmp_path: P
     assert kinds[0] != kinds[1]
     for command in (*kinds, *kinds):
         change(host_named(host), path, command).carry_out()
-        assert path.read_text().count("/usr/bin/env") == len(host_named(host).settings.entries("x", 1) or [1])
+        settings = host_named(host).settings
+        entries = {**settings.entries("x", 1), **settings.reports("x", 1)}
+        assert path.read_text().count("/usr/bin/env") == len(entries or [1])
         assert ("client.py" in path.read_text()) is (command is kinds[0])
     _removal(host, path).carry_out()
     assert not path.exists()
@@ -316,7 +343,14 @@ def test_a_damaged_file_of_ours_has_no_command(tmp_path: Path) -> None:
         assert installed(host_named("opencode"), path) is None
 
 
-CHANGES = [("PreToolUse", "PostToolUse"), ("throw", "void"), ('"*"', '"x"'), ("exit 2", "exit 0"), ("||", "&&")]
+CHANGES = [
+    ("PreToolUse", "Stop"),
+    ("PostToolUse", "Stop"),
+    ("throw", "void"),
+    ('"*"', '"x"'),
+    ("exit 2", "exit 0"),
+    ("||", "&&"),
+]
 
 
 @every_host
