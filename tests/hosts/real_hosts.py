@@ -49,36 +49,38 @@ class RealHost:
     def session(
         self,
         home: Path,
-        turns: Sequence[Sequence[str]],
+        turns: Sequence[Sequence[str | Call]],
         *,
         code: str = "",
         options: Sequence[str] = (),
         command: Sequence[str] = (),
+        prompt: str = "go",
     ) -> Outcome:
         """Run a session in which the model runs commands, turn by turn; `code` breaks the hook first.
 
-        `command` is another hook than that in process.
+        `command` is another hook than that in process; `prompt` is what the user says.
         """
         project = home / "project"
         project.mkdir(parents=True, exist_ok=True)
-        model = FakeModel([[self.shell(text) for text in turn] for turn in turns])
+        model = FakeModel([[self.shell(each) if isinstance(each, str) else each for each in turn] for turn in turns])
         with serving(model):
             for name, data in self.settings(model.url).items():
                 self._put(home / name, data)
             hook = command or [sys.executable, "-c", code + _MAIN, "hook", self.name, *options]
             host = host_named(self.name)
             change(host, home / host.settings.user, hook, seconds=100).carry_out()
-            printed = self._run(home, project, self.environ(model.url))
+            argv = [prompt if word == "go" else word for word in self.argv]
+            printed = self._run(argv, home, project, self.environ(model.url))
         return Outcome(model, frozenset(path.name for path in project.iterdir()), printed)
 
     def _put(self, path: Path, data: object) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
 
-    def _run(self, home: Path, project: Path, environ: dict[str, str]) -> str:
+    def _run(self, argv: Sequence[str], home: Path, project: Path, environ: dict[str, str]) -> str:
         path = f"{MODULES}/.bin:/usr/local/bin:/usr/bin:/bin"
         done = subprocess.run(
-            self.argv,
+            argv,
             cwd=project,
             env={"HOME": str(home), "PATH": path, "NO_UPDATE_NOTIFIER": "1", **environ},
             stdin=subprocess.DEVNULL,

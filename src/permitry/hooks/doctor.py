@@ -16,7 +16,9 @@ import attrs
 from permitry.config.catalogue import PREFIX
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
-from permitry.hooks.host import Effect, Host, Verb
+from permitry.hooks.answering import host_named
+from permitry.hooks.hearing import wanted_in
+from permitry.hooks.host import Effect, Host, Kind, Verb
 from permitry.hooks.install import OR_BLOCK
 from permitry.hooks.places import PACKAGE
 from permitry.hooks.samples import sample
@@ -168,10 +170,24 @@ def unfit(host: str, rules: RuleSet, own_tools: frozenset[str], wait: float) -> 
         so = f"waited for, {wait:g} seconds" if wait else "refused"
         text = f"{host} cannot ask: the questions of {len(asking)} rules are {so}, such as {_names(asking)}"
         yield Finding("questions", None, text)
+    yield from _unheard(host, rules)
     known = (own_tools | rules.tools.keys()) - _UNSEEN.get(host, frozenset())
     lost = [rule for rule in rules.rules if _is_of_user(rule) and _is_lost(rule, known)]
     if lost:
         yield Finding("tools", None, f"{host} calls no tool that these rules are about: {_names(lost)}")
+
+
+def _unheard(host: str, rules: RuleSet) -> Iterator[Finding]:
+    """Yield that rules ask where a value comes from, which this host does not report."""
+    wanted = [(rule, wanted_in([rule.scope])) for rule in rules.rules]
+    kinds = host_named(host).hears
+    for what, is_heard, deaf in (
+        ("what its user writes", Kind.PROMPT in kinds, [rule for rule, asked in wanted if asked.user]),
+        ("what calls return", Kind.AFTER in kinds, [rule for rule, asked in wanted if asked.tools]),
+    ):
+        if deaf and not is_heard:
+            text = f"{host} does not report {what} so that it is certain: {_names(deaf)} can permit nothing by that"
+            yield Finding("hearing", None, f"{text}, and restrict each time")
 
 
 def _is_of_user(rule: ConfiguredRule) -> bool:

@@ -21,9 +21,10 @@ from permitry.files import open_regular, replace_file
 from permitry.hooks.host import Event, Host, Kind
 from permitry.rules.conditions.args import SourceCondition
 from permitry.rules.conditions.prompt import PromptCondition
+from permitry.rules.conditions.scope import Scope
 from permitry.session import Session
 
-__all__ = ["Wanted", "heard_file", "note", "recall", "wanted_by"]
+__all__ = ["Wanted", "heard_file", "note", "recall", "wanted_by", "wanted_in"]
 
 Line: TypeAlias = dict[str, Any]
 """A message (`turn`, `text`, `is_proven`), or a result (`tool`, `arguments`, `result`)."""
@@ -48,8 +49,12 @@ class Wanted:
 
 
 def wanted_by(rules: RuleSet) -> Wanted:
+    """Return what rules may ask for."""
+    return wanted_in(each.scope for each in (*rules.rules, *rules.flows))
+
+
+def wanted_in(scopes: Iterable[Scope]) -> Wanted:
     """Return what the conditions of rules may ask for."""
-    scopes = [each.scope for each in (*rules.rules, *rules.flows)]
     parts = [part for scope in scopes for each in (scope.when, *scope.unless) for part in _parts(each.plain)]
     tools = frozenset[str]().union(*(part.tools for part in parts))
     return Wanted(any(part.user for part in parts), tools)

@@ -155,3 +155,36 @@ def test_many_rules_are_not_all_named(tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text("schema = 1\n" + "".join(rule.format(each) for each in range(5)))
     (found,) = unfit("claude-code", load_rules([Origin(str(tmp_path / "rules.toml"))]), frozenset({"Bash"}), 0)
     assert found.text.endswith("`r0`, `r1`, `r2`, …")
+
+
+ASKING = """\
+schema = 1
+[[rule]]
+id = "named"
+effect = "block"
+when.args.to.not_from = ["user"]
+[[rule]]
+id = "found"
+effect = "block"
+when.args.to.not_from = ["contacts#mail"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("claude-code", []),
+        ("codex", []),
+        ("gemini", ["gemini does not report what its user writes so that it is certain: `named` can permit nothing"]),
+        (
+            "cline",
+            ["what its user writes so that it is certain: `named`", "what calls return so that it is certain: `found`"],
+        ),
+    ],
+)
+def test_a_host_that_is_not_heard_is_said(host: str, said: list[str], tmp_path: Path) -> None:
+    """With the rules that ask where a value comes from."""
+    (tmp_path / "rules.toml").write_text(ASKING)
+    found = [each.text for each in unfit(host, load_rules([Origin(str(tmp_path / "rules.toml"))]), frozenset(), 0)]
+    assert len(found) == len(said)
+    assert all(text in each for text, each in zip(said, found, strict=True))

@@ -1,6 +1,8 @@
 """The resident: as strict as the hook in process, whatever happens to it, and there only as long as it is needed."""
 
 import contextlib
+import functools
+import itertools
 import json
 import os
 import signal
@@ -183,6 +185,46 @@ def test_it_answers_as_the_hook_in_process(home: Home) -> None:
         )
         assert is_blocked(done, "not valid JSON")
     assert "git push" in (home.folder / ".local/state/permitry/audit.jsonl").read_text()
+
+
+HEARD = """\
+schema = 1
+[[rule]]
+id = "own-rule"
+effect = "block"
+when.args.command.not_from = ["user", "look#run"]
+message = "OWN RULE"
+"""
+
+
+def test_what_is_heard_is_known_whoever_answers(home: Home) -> None:
+    """Each report, and each call, in process or by the resident: all ways have the same answers."""
+    home.rules.write_text(HEARD)
+    transcript = home.folder / "t.jsonl"
+    entry = {"type": "user", "promptId": "p1", "turnOrigin": "human", "message": {"content": "make this"}}
+    transcript.write_text(json.dumps(entry) + "\n")
+    prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "make this"}
+    result = {"hook_event_name": "PostToolUse", "tool_name": "look", "tool_response": {"run": "make that"}}
+
+    def send(text: str, session: str, more: Mapping[str, object], *, is_resident: bool) -> str:
+        about = {"cwd": str(home.folder), "session_id": session, "transcript_path": str(transcript), **more}
+        payload = json.dumps({**command("claude-code", text), **about})
+        alone = [sys.executable, "-I", "-m", "permitry", "hook", "claude-code"]
+        done = subprocess.run(
+            home.words() if is_resident else alone, input=payload, capture_output=True, text=True, env=home.environ,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with home.resident():
+        for ways in itertools.product((True, False), repeat=3):
+            session = f"s{ways}"
+            asked, said, run = (functools.partial(send, session=session, is_resident=way) for way in ways)
+            assert "OWN RULE" in asked("make this", more={})
+            assert said("", more=prompt) == run("", more=result) == ""
+            assert asked("make this", more={}) == asked("make that", more={}) == ""
+            assert "OWN RULE" in asked("make those", more={})
 
 
 def test_it_answers_hosts_and_nothing_else(home: Home) -> None:
