@@ -99,10 +99,14 @@ def _message(host: Host, event: Event, wanted: Wanted) -> Line | None:
 
 
 def _result(event: Event, wanted: Wanted) -> Line | None:
-    tool = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
-    if event.result is None or tool not in wanted.tools:
+    try:
+        call = ToolCall(event.tool, event.arguments, server=event.server)
+    except CallError:
         return None
-    return {"tool": tool, "arguments": event.arguments, "result": event.result}
+    # A tool without a server could be called like one of a server.
+    if event.result is None or call.tool not in wanted.tools or call.server != event.server:
+        return None
+    return {"tool": call.tool, "arguments": call.to_dict(), "result": event.result}
 
 
 def recall(host: Host, event: Event, session: Session, path: Path, wanted: Wanted) -> None:

@@ -278,7 +278,13 @@ def test_a_result_is_known_with_its_tool(begun: Begun, host: str) -> None:
 def test_a_result_is_known_with_its_server(begun: Begun) -> None:
     """A server of another name, or without one, may have a tool of the same name."""
     session = begun("claude-code", "mcp:crm/contacts#mail")
-    for tool, server in (("mcp__evil__contacts", {"name": "evil"}), ("contacts", None)):
+    others: list[tuple[str, Payload | None]] = [
+        ("mcp__evil__contacts", {"name": "evil"}),
+        ("mcp__crm_x__contacts", {"name": "crm/x"}),
+        ("contacts", None),
+        ("mcp:crm/contacts", None),
+    ]
+    for tool, server in others:
         session.returns(tool, {"mail": "eve@example.com"}, mcp_server=server)
         assert not session.is_paid("eve@example.com")
     session.returns("mcp__crm__contacts", {"mail": "bob@example.com"}, mcp_server={"name": "crm"})
