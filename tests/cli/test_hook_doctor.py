@@ -124,3 +124,12 @@ def test_a_hook_that_does_not_block_is_found(capsys: Out, monkeypatch: pytest.Mo
     assert main(["hook", "install", "opencode"]) == 0
     assert main(["hook", "doctor"]) == 1
     assert "PROBLEM" in capsys.readouterr().out
+
+
+def test_a_folder_that_cannot_be_entered_is_not_taken_for_a_broken_hook(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out
+) -> None:
+    """No program can be started in it."""
+    monkeypatch.setattr("permitry.cli.hook_doctor.os.access", lambda *_: False)
+    assert main(["hook", "doctor", "codex"]) == 4
+    assert "in a folder that you cannot enter" in capsys.readouterr().err

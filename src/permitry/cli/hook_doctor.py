@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -37,6 +38,8 @@ def examine(options: argparse.Namespace, parsed: Parsed, total: Total) -> ExitCo
     `parsed` gives the options in the words of a hook, or what is wrong with them; `total` how long it may take with
     them.
     """
+    if not os.access(Path.cwd(), os.X_OK):
+        raise PermitryError(f"`{Path.cwd()}` is in a folder that you cannot enter; run this in another one")
     found = [(host, each) for host in _hosts(options.host) for each in _findings(host_named(host), parsed, total)]
     if not found:
         raise PermitryError("no hook is installed here; see `permitry hook install`")

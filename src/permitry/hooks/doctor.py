@@ -57,7 +57,9 @@ class Finding:
 def version(host: str) -> Finding:
     """Return what a host says about its version."""
     name = _PROGRAMS.get(host, host)
-    program = shutil.which(name)
+    # What a project has in its own folder is not the host.
+    folders = [folder for folder in os.get_exec_path() if folder.startswith("/")]
+    program = shutil.which(name, path=os.pathsep.join(folders))
     if program is None:
         return Finding("version", None, f"`{name}` is not on the path, so its version is not known")
     try:

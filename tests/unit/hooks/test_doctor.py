@@ -40,6 +40,18 @@ def test_the_version_is_what_the_host_says(
     assert found[1] in version(host).text
 
 
+@pytest.mark.parametrize("path", [".", "", "bin", "./bin"])
+def test_a_program_of_the_project_is_not_asked(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the path has folders that are named from the current one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bin").mkdir()
+    for folder in (tmp_path, tmp_path / "bin"):
+        _program(folder, monkeypatch, "codex", "touch ran; echo 1.2.3")
+    monkeypatch.setenv("PATH", f"{path}:/usr/bin:/bin:{path}")
+    assert "not on the path" in version("codex").text
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_host_that_does_not_say_its_version_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
