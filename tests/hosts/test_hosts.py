@@ -93,6 +93,33 @@ def test_what_the_user_wrote_is_heard(host: RealHost, home: Path) -> None:
     assert "The user says: touch bad1" in outcome.model.shown
 
 
+FOUND = """\
+schema = 1
+[[rule]]
+id = "only-what-was-found"
+effect = "block"
+when.args.command.not_from = ["{source}"]
+unless.args.command.prefix = "cat "
+"""
+RESULTS = {
+    "claude-code": ("Bash#stdout", "touch good"),
+    "codex": ("Bash#run", '{"run": "touch good"}'),
+    "opencode": ("bash#run", '{"run": "touch good"}'),
+}
+
+
+@pytest.mark.parametrize("host", RESULTS, indirect=True)
+def test_what_a_call_returned_is_heard(host: RealHost, home: Path) -> None:
+    """With the name of its tool, and the field."""
+    source, text = RESULTS[host.name]
+    (home / ".config/permitry/rules.toml").write_text(FOUND.format(source=source))
+    (home / "project").mkdir()
+    (home / "project/note").write_text(text)
+    outcome = host.session(home, [["touch good"], ["cat note"], ["touch bad"], ["touch good"]])
+    assert {name for name in outcome.files if name in ("good", "bad")} == {"good"}, outcome.printed
+    assert outcome.model.shown.count("was blocked") >= 2
+
+
 @pytest.mark.parametrize("host", ["claude-code"], indirect=True)
 def test_what_is_written_to_a_sub_agent_is_not_the_users(host: RealHost, home: Path) -> None:
     """A model writes it; a second message comes when the sub-agent is done."""
