@@ -1,7 +1,7 @@
 """What a session has heard, kept from one hook to the next: messages of the user, and results of tools.
 
-It is in a file next to the notes of the session, and only what the rules in force may ask for. All of it may be
-forgotten: behind a hook a session never knows all messages of its user.
+It is in a file next to the notes of the session: only what the rules in force may ask for, and without what looks like
+a secret. All of it may be forgotten: behind a hook a session never knows all messages of its user.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from permitry.audit.redaction import redacted, redacted_text
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.errors import CallError
@@ -95,7 +96,7 @@ def note(host: Host, event: Event, path: Path, wanted: Wanted) -> None:
 def _message(host: Host, event: Event, wanted: Wanted) -> Line | None:
     if not wanted.user or event.text is None or _TAG.match(event.text):
         return None
-    return {"turn": event.turn, "text": event.text, "is_proven": host.proven is None}
+    return {"turn": event.turn, "text": redacted_text(event.text), "is_proven": host.proven is None}
 
 
 def _result(event: Event, wanted: Wanted) -> Line | None:
@@ -106,7 +107,11 @@ def _result(event: Event, wanted: Wanted) -> Line | None:
     # A tool without a server could be called like one of a server.
     if event.result is None or call.tool not in wanted.tools or call.server != event.server:
         return None
-    return {"tool": call.tool, "arguments": call.to_dict(), "result": event.result}
+    arguments = call.to_dict()
+    # INVARIANT: law 4. A value that a tool was given must not come from its result, so that all of them are needed.
+    if redacted(arguments) != arguments:
+        return None
+    return {"tool": call.tool, "arguments": arguments, "result": redacted(event.result)}
 
 
 def recall(host: Host, event: Event, session: Session, path: Path, wanted: Wanted) -> None:
@@ -141,7 +146,8 @@ def _settled(host: Host, event: Event, lines: Iterable[Line]) -> Iterator[Line]:
         if line.get("is_proven", True) is True or host.proven is None:
             yield line
             continue
-        proven = host.proven(event) if proven is None else proven
+        if proven is None:
+            proven = {(turn, redacted_text(text)) for turn, text in host.proven(event)}
         if (line["turn"], line["text"]) in proven:
             yield {**line, "is_proven": True}
         elif line["turn"] in open_turns:

@@ -441,6 +441,20 @@ def test_rules_say_what_they_may_ask_for(when: str, wanted: Wanted, tmp_path: Pa
     assert bool(found) is (wanted != Wanted())
 
 
+@pytest.mark.parametrize("host", HEARS_USER)
+def test_what_looks_like_a_secret_is_not_kept(begun: Begun, host: str, tmp_path: Path) -> None:
+    """The rest is; of a call with a secret nothing, as its tool may only repeat what it was given."""
+    session = begun(host, "user", "look#mail", "look#to")
+    session.prompt("password=hunter2 and pay bob@example.com")
+    session.returns("look", {"mail": "ann@example.com", "password": "hunter2"})
+    session.returns("look", {"to": "eve@example.com"}, {"token": "eve@example.com"})
+    assert session.is_paid("bob@example.com")
+    assert session.is_paid("ann@example.com")
+    assert not session.is_paid("eve@example.com")
+    assert not session.is_paid("hunter2")
+    assert "hunter2" not in _kept(tmp_path)
+
+
 def test_the_shipped_rules_ask_for_nothing() -> None:
     """So that without rules of a user nothing is kept."""
     for name in ("permitry:hooks", "permitry:hooks-codex"):
