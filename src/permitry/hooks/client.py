@@ -133,7 +133,9 @@ def _replied(line: socket, key: bytes, words: list[str]) -> int:
         if len(payload) > _LARGEST:
             raise ValueError(f"the payload is larger than {_LARGEST} bytes")
     nonce = posix.urandom(_HEAD)
-    texts = [str(len(words)).encode(), *(word.encode("utf-8", "surrogateescape") for word in words), posix.getcwdb()]
+    # The bytes that this process was given, which an older locale does not decode as UTF-8.
+    given = [word.encode(sys.getfilesystemencoding(), "surrogateescape") for word in words]
+    texts = [str(len(words)).encode(), *given, posix.getcwdb()]
     about = b"\0".join([*texts, *(name + b"=" + value for name, value in posix.environ.items())])
     request = nonce + len(about).to_bytes(8, "big") + len(payload).to_bytes(8, "big") + about + payload
     line.sendall(request)

@@ -96,6 +96,23 @@ def test_the_reply_is_printed_and_its_code_is_that_of_the_client(place: Path, co
     assert (done.returncode, done.stdout, done.stderr) == (code, b"yes\n", b"no\n")
 
 
+def test_words_are_passed_on_as_they_were_given(place: Path, tmp_path: Path) -> None:
+    """In a locale that does not decode them as UTF-8, too: they may name a rule file."""
+    came: list[tuple[str, ...]] = []
+
+    def serve(one: socket.socket) -> None:
+        one.sendall(b"+")
+        came.append(received(one, 1).words)
+
+    script = tmp_path / "client.py"
+    code = f"exec(compile(open({str(CLIENT)!r}).read(), 'client', 'exec'))"
+    script.write_text(f"import sys\nsys.getfilesystemencoding = lambda: 'latin-1'\n{code}\n")
+    words = [sys.executable, "-I", "-S", str(script), str(place), "20", "x", "hook", "codex", "\xe9.toml"]
+    with serving(place, serve):
+        subprocess.run(words, input=b"{}", capture_output=True, check=False)
+    assert came == [("codex", os.fsdecode(b"\xe9.toml"))]
+
+
 def _is_in_process(done: "subprocess.CompletedProcess[bytes]", *, starts: bool = True) -> bool:
     words = "claude-code --start-resident" if starts else "claude-code"
     return (done.returncode, done.stdout) == (2, f"in process: {words}\n{{}}".encode())

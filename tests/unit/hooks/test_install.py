@@ -13,7 +13,7 @@ from permitry.hooks import client
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Settings
 from permitry.hooks.install import Change, change, check_switches, hook_command, installed, is_as_written
-from permitry.hooks.places import place
+from permitry.hooks.places import LONGEST_PATH, place
 
 every_host = pytest.mark.parametrize("host", HOSTS)
 FIXED = [f"{name}=/home/ann/{name}" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")]
@@ -171,6 +171,15 @@ def test_the_resident_is_asked_first_where_there_can_be_one(tmp_path: Path, monk
     for prefix in ("/nowhere", tmp_path, tmp_path / "a=b"):
         monkeypatch.setattr("sys.base_prefix", str(prefix))
         assert hook_command("codex", [], 20) == hook_command("codex")
+
+
+def test_a_socket_has_a_name_of_107_bytes_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A longer one cannot be listened at, so that no client asks there."""
+    monkeypatch.setenv("XDG_STATE_HOME", "/")
+    rest = LONGEST_PATH - len(str(place()))
+    for length, is_asked in ((rest, True), (rest + 1, False)):
+        monkeypatch.setenv("XDG_STATE_HOME", "/" + "x" * (length - 1))
+        assert ("client.py" in " ".join(hook_command("codex", [], 20))) is is_asked, len(str(place()))
 
 
 @every_host
