@@ -165,3 +165,21 @@ def test_a_host_that_runs_a_late_call_is_made_to_wait_long(capsys: Out, host: st
     """The hook gives up by itself, and should do so first on a busy machine as well."""
     assert main(["hook", "install", host, "--dry-run", "--deadline", "9"]) == 0
     assert f'"{key}": {309 * unit}' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_no_report_holds_up_the_user(host: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Garbage, or rules with mistakes: nothing is said, where a call is blocked."""
+    monkeypatch.setenv("PERMITRY_NO_RESIDENT", "1")
+    assert main(["hook", "install", host]) == 0
+    settings = home / (".claude/settings.json" if host == "claude-code" else ".codex/hooks.json")
+    hooks = json.loads(settings.read_text())["hooks"]
+    (home / ".config/permitry").mkdir(parents=True)
+    (home / ".config/permitry/rules.toml").write_text("schema =")
+    report = {**command(host, "x"), "hook_event_name": "UserPromptSubmit", "prompt": "go"}
+    for payload in ("what?", json.dumps({**report, "cwd": str(home)})):
+        for event, entries in hooks.items():
+            line = entries[0]["hooks"][0]["command"]
+            done = subprocess.run(["/bin/sh", "-c", line], input=payload, capture_output=True, text=True, check=False)
+            is_report = event in ("UserPromptSubmit", "PostToolUse")
+            assert (done.returncode, done.stdout) == (0 if is_report else 2, "")
