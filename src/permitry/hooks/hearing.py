@@ -20,7 +20,7 @@ from permitry.core.call import ToolCall
 from permitry.errors import CallError
 from permitry.files import open_regular, replace_file
 from permitry.hooks.host import Event, Host, Kind
-from permitry.rules.conditions.args import SourceCondition
+from permitry.rules.conditions.args import LinkSourceCondition, SourceCondition
 from permitry.rules.conditions.prompt import PromptCondition
 from permitry.rules.conditions.scope import Scope
 from permitry.session import Session
@@ -66,8 +66,9 @@ def _parts(value: object) -> Iterator[Wanted]:
     match value:
         case PromptCondition():
             yield Wanted(user=True)
-        case SourceCondition():
-            needs_user = value.share is not None or any(each.needs_user for each in value.sources)
+        case SourceCondition() | LinkSourceCondition():
+            by_words = isinstance(value, SourceCondition) and value.share is not None
+            needs_user = by_words or any(each.needs_user for each in value.sources)
             yield Wanted(needs_user, frozenset(each.tool for each in value.sources if each.tool))
         case tuple():
             for each in value:

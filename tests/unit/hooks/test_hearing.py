@@ -424,6 +424,7 @@ def test_notes_that_cannot_be_written_do_not_answer_the_report(begun: Begun, hos
         ("when.args.a.not_from = ['t#x']", Wanted(tools=frozenset({"t"}))),
         ("when.args.a.from = ['named:t#x']", Wanted(user=True, tools=frozenset({"t"}))),
         ("when.args.a.from = ['t#x@y', 'call:u#z']", Wanted(user=True, tools=frozenset({"t", "u"}))),
+        ("when.args.a.links.from = ['named:t#x']", Wanted(user=True, tools=frozenset({"t"}))),
         ("when.args.a.words = 0.5", Wanted(user=True)),
         ("when.args.a = 'x'\nunless.prompt.words = ['x']", Wanted(user=True)),
         ("when.args.a = { any = { eq = 'x' } }", Wanted()),

@@ -5,6 +5,7 @@ from typing import Any
 import attrs
 import pytest
 
+from permitry.config.conditions import host_pattern
 from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Run, Unknown, Word
 from permitry.core.call import ToolCall
@@ -19,7 +20,7 @@ from permitry.core.rule import Question, Unsure
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.args import argument_conditions
+from permitry.rules.conditions.args import LinkReader, argument_conditions
 from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.command import ArgvPattern
@@ -171,7 +172,7 @@ def test_an_exception_is_about_what_the_rule_is_about() -> None:
 
 def test_it_says_where_the_values_came_from_that_it_asks_about() -> None:
     """In `when` and in `unless`; nothing about the call of another tool."""
-    (source,) = argument_conditions(("to",), {"from": ["user"]})
+    (source,) = argument_conditions(("to",), {"from": ["user"]}, LinkReader(lambda _: (), host_pattern))
     rule = _rule("pay", plain=(source,))
     question = Question(ToolCall("pay", {"to": "AT11"}), AuthContext(provenance=Provenance.of(["Pay AT11"])))
     excepting = attrs.evolve(_restriction(rule), scope=Scope(rule.scope.selectors, unless=rule.scope.when))

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from permitry.config.diagnostics import nearest
 from permitry.config.lint._schemas import has_argument, top_names
 from permitry.config.lint._subject import Finding, Subject
-from permitry.rules.conditions.args import ArgumentCondition, SourceCondition
+from permitry.rules.conditions.args import AnyArgumentCondition, ArgumentCondition
 from permitry.rules.conditions.scope import Scope
 from permitry.rules.conditions.tools import ToolSelector
 
@@ -17,7 +17,6 @@ _KIND = "unknown-argument"
 _SHORTEST = 4
 _EVERY_TOOL = ToolSelector("*")
 
-_Condition: TypeAlias = ArgumentCondition | SourceCondition
 # For each selector, and each argument in the order of the rules: how many rules name it.
 _Uses: TypeAlias = Mapping[str, Mapping[str, int]]
 
@@ -36,15 +35,15 @@ def findings(subject: Subject) -> Iterator[Finding]:
                     yield _warning(rule_id, condition.path[0], selector, near, subject)
 
 
-def _conditions(scope: Scope) -> Iterator[_Condition]:
+def _conditions(scope: Scope) -> Iterator[AnyArgumentCondition]:
     for conditions in (scope.when, *scope.unless):
-        yield from (each for each in conditions.plain if isinstance(each, ArgumentCondition | SourceCondition))
+        yield from (each for each in conditions.plain if isinstance(each, AnyArgumentCondition))
 
 
 # With a schema ----------------------------------------------------------------------------------------------------
 
 
-def _lacking(condition: _Condition, scope: Scope, subject: Subject) -> list[ToolSelector]:
+def _lacking(condition: AnyArgumentCondition, scope: Scope, subject: Subject) -> list[ToolSelector]:
     """Return the selectors of which no tool has the argument.
 
     A condition with `exists` or `optional` is only reported if this is so for all selectors, as it
@@ -55,9 +54,9 @@ def _lacking(condition: _Condition, scope: Scope, subject: Subject) -> list[Tool
     return lacking if not _may_lack(condition) or len(lacking) == len(selectors) else []
 
 
-def _may_lack(condition: _Condition) -> bool:
+def _may_lack(condition: AnyArgumentCondition) -> bool:
     """Return whether the condition has an answer to a call without the argument."""
-    if isinstance(condition, SourceCondition):
+    if not isinstance(condition, ArgumentCondition):
         return condition.is_optional
     return condition.test.is_optional or any(check.name == "exists" for check in condition.test.checks)
 
@@ -68,7 +67,7 @@ def _all_lack(selector: ToolSelector, path: Sequence[str], subject: Subject) -> 
     return bool(schemas) and all(schema is not None and not has_argument(schema, path) for schema in schemas)
 
 
-def _error(rule_id: str, condition: _Condition, selector: ToolSelector, subject: Subject) -> Finding:
+def _error(rule_id: str, condition: AnyArgumentCondition, selector: ToolSelector, subject: Subject) -> Finding:
     shown, text = ".".join(condition.path), selector.text
     is_one = selector.pattern is not None and selector.pattern.is_exact
     reason = f"`{text}` has no argument `{shown}`" if is_one else f"no tool of `{text}` has an argument `{shown}`"

@@ -212,7 +212,7 @@ class SourceCondition(PlainCondition):
     def origins(self, question: Question) -> Iterator[Origin]:
         """Yield where each value was seen, in its sources and elsewhere; no more than the first ten of a list."""
         try:
-            value, known = _found(question.call.arguments, self.path), question.context.provenance
+            value, known = value_at(question.call.arguments, self.path), question.context.provenance
         except UnevaluableError:
             return
         elements = value if isinstance(value, tuple) else (value,)

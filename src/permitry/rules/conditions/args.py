@@ -61,6 +61,7 @@ from permitry.rules.conditions.written import Place, PlainCondition, Table
 __all__ = [
     "LINKS",
     "OPERATORS",
+    "AnyArgumentCondition",
     "ArgumentCondition",
     "ArgumentTest",
     "LinkHostCondition",

@@ -80,6 +80,8 @@ def test_what_is_there(levels: Levels, rule: Rule, line: str) -> None:
         ("allow", "when.args.emails.words = 0.5"),
         ("confirm", 'when.args.filter.ids.not_from = ["user"]'),
         ("confirm", 'unless.args.emails.from = ["user"]'),
+        ("allow", 'when.args.emails.links.from = ["user"]'),
+        ("confirm", 'when.args.emails.links.not_host = ["x.com"]'),
     ],
 )
 def test_where_a_value_comes_from_that_never_comes(levels: Levels, rule: Rule, effect: str, line: str) -> None:
@@ -106,6 +108,7 @@ def test_a_tool_without_arguments_has_none(linted: Linted, rule: Rule) -> None:
         ('"send_mail", "send_post"', "when.args.text = { optional = true, eq = 1 }", 0),
         ('"send_mail", "send_post"', 'when.args.text.not_from = ["user"]', 1),
         ('"send_mail", "send_post"', 'when.args.text = { optional = true, not_from = ["user"] }', 0),
+        ('"send_mail", "send_post"', 'when.args.text = { optional = true, links = { not_from = ["user"] } }', 0),
         ('"send_mail", "send_post"', 'when.args.texts = { optional = true, not_from = ["user"] }', 2),
         ('"send_*"', 'when.args.text = "x"', 0),
         ('"send_*"', 'when.args.texts = "x"', 1),
