@@ -80,8 +80,7 @@ def decision_fields(decision: Decision) -> dict[str, object]:
 
 
 def _fields(event: str, call: ToolCall, details: Mapping[str, object]) -> dict[str, object]:
-    head = {"event": event, "call_id": call.call_id, "tool": call.tool, "digest": call.digest}
-    return head | {name: redacted(value) for name, value in details.items()}
+    return {"event": event, "call_id": call.call_id, "tool": call.tool, "digest": call.digest, **details}
 
 
 @attrs.define
@@ -142,7 +141,7 @@ def new_session() -> str:
 
 
 class LineRecorder(abc.ABC):
-    """Makes a line of JSON of each event. `clock` gives the text of the time.
+    """Makes a line of JSON of each event, without secrets. `clock` gives the text of the time.
 
     `session` is in every line, because several sessions may share a record, and their call ids repeat.
     """
@@ -163,7 +162,7 @@ class LineRecorder(abc.ABC):
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event; when this returns, it is on the disk."""
-        self._keep(_fields(event, call, details))
+        self._keep(_fields(event, call, redacted(details)))
 
     def begin(self, **details: object) -> None:
         """Keep an event `session` that says under which circumstances the next ones come about.
