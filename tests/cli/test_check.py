@@ -309,6 +309,20 @@ def test_a_tool_that_reads_by_its_name_alone_is_noticed(
     assert ("`read_file` reads only by its name" in err) is is_told
 
 
+@pytest.mark.parametrize(("table", "is_told"), [("", True), ('[tool.get]\nroles.url = "url"\n', False)])
+def test_a_permission_that_lacks_a_declaration_is_noticed(
+    cli: Callable[..., Outcome], workspace: Path, *, table: str, is_told: bool
+) -> None:
+    """The first rule of a newcomer permits nothing without it."""
+    rule = '[[rule]]\nid = "a"\neffect = "allow"\ntools = ["get"]\nwhen.host = "*.example.com"\n'
+    (workspace / "rules.toml").write_text(f"schema = 1\n{table}{rule}")
+    code, out, err = cli(
+        "check", "--rules", workspace / "rules.toml", "--tool", "get", "--arg", "url=https://example.net"
+    )
+    assert (code, out) == (3, "confirm get  -: no rule matched\n")
+    assert ("what the arguments of `get` are; `permitry explain` prints a table" in err) is is_told
+
+
 def test_arguments_go_with_a_tool(cli: Callable[..., Outcome]) -> None:
     """A command has none."""
     assert cli(*BASE, "--command", "ls", "--arg", "a=b") == (4, "", "permitry: `--arg` goes with `--tool NAME`\n")

@@ -36,7 +36,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         # Flushed line by line, so that another program can ask and read in turn.
         print(json.dumps(decision_line(call_id, decision)) if options.json else _as_text(name, decision), flush=True)
         if isinstance(question, Question) and (options.tool or options.call):
-            tell(_by_name(policy, question, decision))
+            tell((*_by_name(policy, question, decision), *_undeclared(policy, question)))
         return decision
 
     return answer_each(options, answer, only_tool(options))
@@ -48,6 +48,13 @@ def _by_name(policy: AuthorizationPolicy, question: Question, decision: Decision
     name = question.call.tool
     if decision.rule_id == "read-only" and name not in policy.declared and spec is not None and not spec.is_shell:
         yield f"`{name}` reads only by its name; a registered tool counts as what it declares, as does `[tool.{name}]`"
+
+
+def _undeclared(policy: AuthorizationPolicy, question: Question) -> Iterator[str]:
+    """Yield a notice where a permission would have to know what the arguments of the tool are."""
+    if policy.explain(question.call, question.context, question.spec).declaration:
+        needed = f"a permission needs to know what the arguments of `{question.call.tool}` are"
+        yield f"{needed}; `permitry explain` prints a table to paste"
 
 
 def answer_each(
