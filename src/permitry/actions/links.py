@@ -99,6 +99,8 @@ _DESTINATION = re.compile(
     r"|(?<![:/\\])//(?=[0-9]|localhost|[^\x00-\x20/?#\\]*@)",
     re.IGNORECASE,
 )
+# These change where other addresses lead, send what is typed, or run a program.
+_ACTIVE = re.compile(r"<(?:base|form|script)\b|<[^<>]*\son[a-z]+\s*=", re.IGNORECASE)
 _QUOTED = re.compile(r"=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))")
 
 # What is not seen, and what counts as another sign.
@@ -118,6 +120,7 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CSS_ESCAPE = re.compile(r"\\([0-9a-f]{1,6})[ \t\r\n]?", re.IGNORECASE)
 _BREAKS = re.compile(r"[\t\r\n]+")
 
 
@@ -152,9 +155,7 @@ def _views(text: str) -> Iterator[str]:
             if changed != text:
                 text = changed
                 yield text
-        bare = _MARKUP.sub("", text)
-        if bare != text:
-            yield bare
+        yield from (bare for bare in (_MARKUP.sub("", text), _without_css(text)) if bare != text)
         if text == before:
             return
 
@@ -174,6 +175,11 @@ def _without_entities(text: str) -> str:
 
 def _without_escapes(text: str) -> str:
     return _ESCAPE.sub(r"\1", text)
+
+
+def _without_css(text: str) -> str:
+    """Return the text without the escapes of style sheets, which may load images."""
+    return _CSS_ESCAPE.sub(lambda found: chr(min(int(found[1], 16), 0xFFFD)), text)
 
 
 def _without_breaks(text: str) -> str:
@@ -196,6 +202,9 @@ class _Text:
         for count, link in enumerate(self._links()):
             if count >= _MOST_LINKS:
                 raise UnevaluableError(f"a text with more than {_MOST_LINKS:,} links is not searched for all of them")
+            if len(link.text) >= _LONGEST_LINK:
+                # What follows the part that was read could lead elsewhere.
+                yield Connect(link.text, is_certain=False)
             yield link
 
     def _links(self) -> Iterator[Connect]:
@@ -203,6 +212,8 @@ class _Text:
             yield from self._in_piece(*piece.span())
         for found in _DESTINATION.finditer(self.text):
             yield from self._at_destination(found)
+        for found in _ACTIVE.finditer(self.text):
+            yield Connect(found[0][:_LONGEST_LINK], is_certain=False)
 
     def _in_piece(self, start: int, end: int) -> Iterator[Connect]:
         """Yield the links that start between two places with neither a blank, a bracket nor a quote between them."""
@@ -237,7 +248,7 @@ class _Text:
     def _read(self, whole: str, scheme: str, slashes: str, rest: str) -> Iterator[Connect]:
         """Yield what an address with a host may lead to."""
         authority = rest[: _end(_AUTHORITY, rest)]
-        plain = None if len(whole) >= _LONGEST_LINK else _PLAIN.match(authority)
+        plain = _PLAIN.match(authority)
         is_scheme = _SCHEME.fullmatch(scheme) is not None and (scheme in _WEB or not scheme.endswith(_WEB))
         if plain and "@" not in authority and slashes == "//" and is_scheme:
             found = self._known(f"{scheme}://{plain[0]}")
@@ -294,7 +305,7 @@ class _Text:
         """Yield the links to the host with a name at a place, by each scheme that a client may add."""
         whole = self._whole(at)
         authority = whole[: _end(_AUTHORITY, whole)]
-        plain = None if len(whole) >= _LONGEST_LINK else _PLAIN.match(authority)
+        plain = _PLAIN.match(authority)
         if plain is None or plain[1] != name:
             host = self._known(f"https://{name}").host
             yield from (Connect(whole, scheme, host, is_certain=False) for scheme in _WEB)

@@ -117,7 +117,7 @@ class LinkHostCondition(_LinkCondition):
     @property
     def expected(self) -> str:
         """What it asks for, as shown in near misses."""
-        hosts = " or ".join(f"`{each.text}`" for each in self.hosts) or "an empty list"
+        hosts = " or ".join(map(_written, self.hosts)) or "an empty list"
         return f"links {'not ' if self.is_negative else ''}to {hosts}"
 
     def fact(self, question: Question) -> str:
@@ -176,6 +176,10 @@ def _may_be_at(pattern: HostPattern, link: Connect) -> bool:
     """Return whether a link may lead to a host; every link may lead to any."""
     is_any = pattern.host == "*" and link.host is None and pattern.scheme in (None, link.scheme)
     return is_any or pattern.may_hold(link)
+
+
+def _written(pattern: HostPattern) -> str:
+    return f"`{pattern.text}`" if pattern.listed is None else f"`{pattern.text}` of `@{pattern.listed}`"
 
 
 def _shown(link: Connect) -> str:

@@ -11,6 +11,7 @@ from permitry.core.context import AuthContext
 from permitry.core.provenance import Provenance
 from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError
+from permitry.rules.conditions.listed import ListedValues
 
 _KNOWN = Provenance.of(
     ["Post https://a.com/x and www.b.com, tell ann@c.com."],
@@ -191,6 +192,8 @@ def test_near_misses_name_the_links_that_fail() -> None:
     assert hosts.fact(_question("javascript:x")) == "args.body: the link `javascript:x` has no host"
     assert hosts.fact(_question("https://a.com")) == "args.body: the link `https://a.com` leads to a.com"
     assert _condition(not_host=["a.com"]).expected == "links not to `a.com`"
+    assert _condition(host=[ListedValues.of("ours", ("b.com",))]).expected == "links to `b.com` of `@ours`"
+    assert _condition(host=[ListedValues.of("ours", ())]).expected == "links to an empty list"
     sources = _condition(**{"from": ["user", "read#url"]})
     assert sources.expected == "links from user or read#url"
     assert sources.fact(_question("https://a.com/x https://evil.com")) == (
