@@ -49,6 +49,12 @@ tools = ["send"]
 when.args.to.not_from = ["user", "mine", "look#iban@name"]
 
 [[rule]]
+id = "posts"
+effect = "allow"
+tools = ["post"]
+when.args.to.links.from = ["user", "mine", "look#iban@name"]
+
+[[rule]]
 id = "sends"
 effect = "allow"
 tools = ["send", "tell"]
@@ -111,7 +117,7 @@ _value = st.sampled_from(_VALUES)
 _json = _json_of(_VALUES)
 _result = _result_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
 _steps = _steps_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
-_calls = _calls_of(_VALUES, "pay", "order", "find", "send", "tell", "show")
+_calls = _calls_of(_VALUES, "pay", "order", "find", "send", "tell", "show", "post")
 _tiny = st.builds(
     Bounds,
     messages=st.integers(1, 3),
