@@ -20,7 +20,7 @@ from permitry.core.call import ToolCall
 from permitry.errors import CallError
 from permitry.files import open_regular, replace_file
 from permitry.hooks.host import Event, Host, Kind
-from permitry.rules.conditions.args import LinkSourceCondition, SourceCondition
+from permitry.rules.conditions.args import Source, SourceCondition
 from permitry.rules.conditions.prompt import PromptCondition
 from permitry.rules.conditions.scope import Scope
 from permitry.session import Session
@@ -64,12 +64,10 @@ def wanted_in(scopes: Iterable[Scope]) -> Wanted:
 def _parts(value: object) -> Iterator[Wanted]:
     """Yield what conditions, and the conditions in them, ask for."""
     match value:
-        case PromptCondition():
+        case PromptCondition() | SourceCondition(share=float()):
             yield Wanted(user=True)
-        case SourceCondition() | LinkSourceCondition():
-            by_words = isinstance(value, SourceCondition) and value.share is not None
-            needs_user = by_words or any(each.needs_user for each in value.sources)
-            yield Wanted(needs_user, frozenset(each.tool for each in value.sources if each.tool))
+        case Source():
+            yield Wanted(value.needs_user, frozenset([value.tool] if value.tool else []))
         case tuple():
             for each in value:
                 yield from _parts(each)

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from tests.unit.hooks.payloads import PAYLOADS, command
 
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
 from permitry.hooks.answering import HOSTS, Options, answer, host_named
-from permitry.hooks.hearing import Wanted, wanted_by
+from permitry.hooks.hearing import Wanted, wanted_by, wanted_in
 from permitry.hooks.host import Kind, Reply, returned
+from permitry.rules.conditions.scope import Conditions, Scope
 
 Payload = dict[str, Any]
 RULES = """\
@@ -454,6 +456,22 @@ def test_what_looks_like_a_secret_is_not_kept(begun: Begun, host: str, tmp_path:
     assert not session.is_paid("eve@example.com")
     assert not session.is_paid("hunter2")
     assert "hunter2" not in _kept(tmp_path)
+
+
+@attrs.frozen
+class _Nested:
+    """A condition with sources in it, of a kind that is not known here."""
+
+    inside: tuple[object, ...]
+
+
+def test_sources_are_found_in_conditions_of_any_kind(tmp_path: Path) -> None:
+    """Each is one more place in which a value may be asked for."""
+    (tmp_path / "rules.toml").write_text(RULES.format(sources=["named:t#x"]))
+    (rule,) = load_rules([Origin(str(tmp_path / "rules.toml"))]).rules
+    (condition,) = rule.scope.when.plain
+    plain: Any = (_Nested((7, _Nested((getattr(condition, "sources", ()),)))),)
+    assert wanted_in([Scope(when=Conditions(plain=plain))]) == Wanted(user=True, tools=frozenset({"t"}))
 
 
 def test_the_shipped_rules_ask_for_nothing() -> None:
