@@ -64,6 +64,7 @@ _SLASHES = ("//", "\\\\", "/\\", "\\/")
 
 # A text is split at blanks, brackets and quotes. A name may have every other character but these signs.
 _PIECE = re.compile(r"[^\x00-\x20<>()\[\]{}\"'`|^]+")
+_SIGNS = frozenset(".:%")
 _APART = "".join(char for char in map(chr, range(0x80, 0xFFFF)) if unicodedata.category(char)[0] in "PZ")
 _LETTER = rf"[^\x00-,./:-@\[-^`{{-\x9f{re.escape(_APART)}]"
 _NAME = re.compile(rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)++")
@@ -132,10 +133,11 @@ def links_in(text: str) -> tuple[Connect, ...]:
 
     Raises: `UnevaluableError` for a text with more than 1,000 links.
     """
-    links = dict.fromkeys(_Text(text).links())
+    read: dict[str, Connect] = {}
+    links = dict.fromkeys(_Text(text, read).links())
     certain = {_origin(link) for link in links if link.is_certain}
     for view in _views(text):
-        for link in _Text(view).links():
+        for link in _Text(view, read).links():
             # What only one way to show the text makes a link of is certain where it leads nowhere else.
             is_certain = link.is_certain and _origin(link) in certain
             links[attrs.evolve(link, is_certain=is_certain)] = None
@@ -189,10 +191,10 @@ def _without_breaks(text: str) -> str:
 
 @attrs.frozen
 class _Text:
-    """One way to show a text."""
+    """One way to show a text; `_read_urls` are the addresses read so far."""
 
     text: str
-    _read_urls: dict[str, Connect] = attrs.field(factory=dict)
+    _read_urls: dict[str, Connect]
 
     def links(self) -> Iterator[Connect]:
         """Yield the links in it.
@@ -209,7 +211,8 @@ class _Text:
 
     def _links(self) -> Iterator[Connect]:
         for piece in _PIECE.finditer(self.text):
-            yield from self._in_piece(*piece.span())
+            if not _SIGNS.isdisjoint(piece[0]):
+                yield from self._in_piece(*piece.span())
         for found in _DESTINATION.finditer(self.text):
             yield from self._at_destination(found)
         for found in _ACTIVE.finditer(self.text):
