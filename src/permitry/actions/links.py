@@ -26,38 +26,11 @@ _MOST_LINKS = 1_000
 _MOST_ROUNDS = 3
 
 _WEB = ("http", "https")
-_WITHOUT_SLASHES = frozenset(
-    {
-        "bitcoin",
-        "blob",
-        "callto",
-        "data",
-        "facetime",
-        "feed",
-        "file",
-        "ftp",
-        "geo",
-        "http",
-        "https",
-        "intent",
-        "javascript",
-    }
-    | {
-        "magnet",
-        "mailto",
-        "sip",
-        "sips",
-        "skype",
-        "sms",
-        "tel",
-        "vbscript",
-        "view-source",
-        "webcal",
-        "ws",
-        "wss",
-        "xmpp",
-    }
-)
+_WITHOUT_SLASHES = frozenset((
+    "bitcoin", "blob", "callto", "data", "facetime", "feed", "file", "ftp", "geo", "http", "https", "intent",
+    "javascript", "magnet", "mailto", "sip", "sips", "skype", "sms", "tel", "vbscript", "view-source",
+    "webcal", "ws", "wss", "xmpp",
+))  # fmt: skip
 """The schemes of which clients make links where no `//` follows."""
 _WITH_HOST = frozenset({"ftp", "http", "https", "ws", "wss"})
 _SLASHES = ("//", "\\\\", "/\\", "\\/")
