@@ -240,7 +240,7 @@ def _is_in(steps: list[Step], step: Step, value: Any) -> bool:  # noqa: ANN401 -
     for record in _records(result):
         if (
             "iban" in record
-            and _is_held(record["iban"], value, is_field=True)
+            and _is_at(record["iban"], value)
             and (
                 tool == "mine" or _is_named(steps, arguments) or ("name" in record and _has(steps, str(record["name"])))
             )
@@ -262,13 +262,23 @@ def _holds(result: Any, value: Any) -> bool:  # noqa: ANN401 -- JSON
     return str(value) in result.split() if isinstance(result, str) else _is_held(result, value)
 
 
+def _is_at(field: Any, value: Any) -> bool:  # noqa: ANN401 -- JSON
+    """Return whether a value is that of a field; of an object, the names that are addresses."""
+    return _is_name(field, value) if isinstance(field, dict) else _is_held(field, value, is_field=True)
+
+
 def _is_held(inside: Any, value: Any, *, is_field: bool = False) -> bool:  # noqa: ANN401 -- JSON
-    """Return whether a value is in another one; an address also within a text of a field."""
+    """Return whether a value is in another one; an address also in a text of a field, or as a name in its object."""
     if isinstance(inside, dict):
-        return any(_is_held(each, value, is_field=True) for each in inside.values())
+        is_name = is_field and _is_name(inside, value)
+        return is_name or any(_is_held(each, value, is_field=True) for each in inside.values())
     if isinstance(inside, list):
-        return any(_is_held(each, value, is_field=is_field and not isinstance(each, list)) for each in inside)
+        return any(_is_held(each, value, is_field=is_field and not isinstance(each, list | dict)) for each in inside)
     return _same(inside, value) or (is_field and _is_address(value) and str(value) in str(inside).split())
+
+
+def _is_name(inside: dict[str, Any], value: Any) -> bool:  # noqa: ANN401 -- JSON
+    return _is_address(value) and str(value) in inside
 
 
 def _is_address(value: Any) -> bool:  # noqa: ANN401 -- JSON
