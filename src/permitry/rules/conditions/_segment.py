@@ -161,9 +161,15 @@ def _folded(piece: Piece) -> Piece:
     if isinstance(piece, str):
         return fold(piece)
     units: list[Unit] = []
+    letters = ""
     for unit in piece:
-        units += fold(unit) if isinstance(unit, str) else [attrs.evolve(unit, ignores_case=True)]
-    return tuple(units)
+        if isinstance(unit, str):
+            # Together: a letter and the accent behind it are one letter.
+            letters += unit
+        else:
+            units += [*fold(letters), attrs.evolve(unit, ignores_case=True)]
+            letters = ""
+    return (*units, *fold(letters))
 
 
 def _pieces(text: str) -> tuple[Piece, ...]:

@@ -44,6 +44,13 @@ def test_a_hint_is_in_every_name_that_fits(text: str, hint: str) -> None:
     assert Segment.parse(text).hint == hint
 
 
+@pytest.mark.parametrize("text", ["cafe\u0301?", "cafe\u0301[0-9]", "CAFE\u0301[1]*", "*e\u0301[1]", "caf\u00e9?"])
+@pytest.mark.parametrize("name", ["cafe\u03011", "caf\u00e91", "Cafe\u03011"])
+def test_a_letter_and_its_accent_are_one_letter(text: str, name: str) -> None:
+    """However each of them is written, also where the pattern goes on with a wildcard of one letter."""
+    assert Segment.parse(text).may_name(name)
+
+
 @pytest.mark.parametrize("name", [".GIT.", ".git x", "a.TAR.gz", "xy", "café", "cafe\u0301x"])
 def test_a_name_fits_as_written_or_folded(name: str) -> None:
     """As two folders do that a file system takes for one; then the hint is in it."""
