@@ -355,6 +355,8 @@ class CompoundReader(RedirectionReader):
                 words.append(self.word())
             self.blanks()
         self.at += len("]]")
+        if len(words) == 1:
+            raise self.refuse("a `[[` without a word", begin)
         for last, word, after in zip(words[:-1], words[1:], (*words[2:], Word("")), strict=True):
             if word.text in _NAMES or (word.text in _COMPARES and not (_is_number(last) and _is_number(after))):
                 raise self.refuse("a `[[` that evaluates a name", begin)

@@ -34,6 +34,7 @@ _MOST_NODES = 40_000
 # The time of the grammar is quadratic in the number of these; each number takes about a quarter of a second.
 _MOST_OPERATORS = {
     "|": 3000, "(": 2000, ")": 8000, "<<": 2000, ">": 4000, "`": 2000, "?": 2500, "@": 2500, "&": 4000, ";": 4000,
+    "~": 7000, "+": 7000, "]": 7000,
 }  # fmt: skip
 _MOST_WITHIN = 32
 

@@ -86,11 +86,11 @@ def test_time_is_bounded(piece: str) -> None:
     assert time.process_time() - begin < 8
 
 
-@pytest.mark.parametrize("sign", ["?", "@", "&", ";"])
+@pytest.mark.parametrize("sign", ["?", "@", "&", ";", "~", "+", "]"])
 def test_what_the_grammar_takes_too_long_for_is_read_in_part(sign: str) -> None:
     """A few of these signs are read, thousands are not; the reading says so."""
     assert read_leniently(f"a{sign}b").is_complete
-    assert not read_leniently(f"rm x {f'a{sign}' * 4001}").is_complete
+    assert not read_leniently(f"rm x {f'a{sign}' * 7001}").is_complete
 
 
 MERE_GUESSES = frozenset([

@@ -137,7 +137,7 @@ def test_what_bash_would_change_is_refused(text: str) -> None:
         "if a; then b", "if a; fi", "if; then a; fi", "while a; b; done", "while a; do done", "if a; then b; fi c",
         "case a in a) b;; esac c", "case a b) c;; esac", "case a in a b) c;; esac", "case a in", "case in a) b;; esac",
         "case a in a) b;& c) d;; esac", "while a; do cd b; done", "$a b", "$(a) b",
-        "[[ a", "[[ a -eq 1 ]]", "[[ -v a ]]", "[[ a\n]]", "[[ a ; b ]]",
+        "[[ ]]", "[[ a", "[[ a -eq 1 ]]", "[[ -v a ]]", "[[ a\n]]", "[[ a ; b ]]",
         "time", "time -x a", "time | a",
         "((a))", "coproc a", "function f { a; }", "do a", "done", "*x", "''",
         "~/a", "é", "! ! a", "!", "! # x\na", "a | ! b",
