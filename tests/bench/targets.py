@@ -74,6 +74,7 @@ TARGETS = (
     Target("`permitry check` of a shell command, times bare Python", "check-shell-ratio", 5, "x"),
     Target("a hook answered by the resident, times bare Python", "hook-ratio", 1.5, "x"),
     Target("12 hooks at once", "hook-at-once", 2, " s"),
+    Target("12 hooks at once, where the resident is to be started", "hook-cold", 2, " s"),
 )
 
 
