@@ -59,10 +59,14 @@ def test_the_last_records_are_lines(cli: Cli, record: Path) -> None:
 def test_what_a_tool_is_called_cannot_draw_on_the_terminal(cli: Cli, tmp_path: Path) -> None:
     """A record is data."""
     path = tmp_path / "audit.jsonl"
-    path.write_text(json.dumps({"event": "decided", "tool": "a\x1b[2Jb\nc", "arguments": {"x": "\x1b]0;"}}) + "\n")
+    path.write_text(
+        json.dumps({"event": "decided", "tool": "a\x1b[2Jb\nc", "arguments": {"x": "\x9b2J\u202eä"}}) + "\n"
+    )
     _, out, _ = cli("audit", "tail", "--record", path)
-    assert "\x1b" not in out
     assert out.count("\n") == 1
+    _, shown, _ = cli("audit", "show", "1", "--record", path)
+    assert "ä" in shown
+    assert not {"\x1b", "\x9b", "\u202e"} & {*out, *shown}
 
 
 def test_a_call_is_shown_in_full(cli: Cli, record: Path) -> None:

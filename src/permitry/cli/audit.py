@@ -17,7 +17,7 @@ from permitry.cli.inputs import rules_from
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
 from permitry.config.layers import default_record
-from permitry.core.texts import one_line, shortened
+from permitry.core.texts import one_line, shortened, visible
 from permitry.errors import AuditError, PermitryError
 from permitry.records import Wanted, is_store, records_at
 from permitry.rules.configured import ConfiguredRule
@@ -119,7 +119,7 @@ def _show(options: argparse.Namespace) -> ExitCode:
     if not records:
         raise AuditError(f"the record has no call `{options.id}`, and no record with this number")
     for record in records:
-        print(json.dumps(record, indent=None if options.json else 2, ensure_ascii=options.json))
+        print(json.dumps(record) if options.json else visible(json.dumps(record, indent=2, ensure_ascii=False)))
     return ExitCode.OK
 
 
