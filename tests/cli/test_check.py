@@ -323,6 +323,20 @@ def test_a_permission_that_lacks_a_declaration_is_noticed(
     assert ("what the arguments of `get` are; `permitry explain` prints a table" in err) is is_told
 
 
+@pytest.mark.parametrize(("folder", "is_told"), [("", True), ('folder = "."\n', False)])
+def test_a_tool_of_a_server_without_a_folder_is_noticed(
+    cli: Callable[..., Outcome], workspace: Path, *, folder: str, is_told: bool
+) -> None:
+    """And `explain` shows what to add."""
+    tool = f'[tool."mcp:a/b"]\nroles.path = "write_path"\n{folder}'
+    (workspace / "rules.toml").write_text(
+        f'schema = 1\n{tool}[[rule]]\nid = "a"\neffect = "allow"\nwhen.path = "x/**"\n'
+    )
+    call = ("--rules", workspace / "rules.toml", "--tool", "mcp:a/b", "--arg", "path=y" if folder else "path=x/y")
+    assert ("it is not known where `mcp:a/b` looks for relative paths" in cli("check", *call)[2]) is is_told
+    assert ('[tool."mcp:a/b"]\n    folder = "."' in cli("explain", *call)[1]) is is_told
+
+
 def test_arguments_go_with_a_tool(cli: Callable[..., Outcome]) -> None:
     """A command has none."""
     assert cli(*BASE, "--command", "ls", "--arg", "a=b") == (4, "", "permitry: `--arg` goes with `--tool NAME`\n")

@@ -198,7 +198,7 @@ def test_a_tool_that_is_not_declared_is_shown_with_its_declaration(
     _, out, _ = cli("explain", "--rules", rules, "--call", call)
     assert "would have matched, but it is not declared what the arguments of `save_page` are\n" in out
     *_, head, name, role = out.splitlines()
-    assert head == "  declare what the arguments are, in a rule file"
+    assert head == "  declare the tool, in a rule file"
     _, out, _ = cli("explain", "--rules", rules, "--call", call, "--json")
     assert objects(out)[0]["declaration"] == f"{name.strip()}\n{role.strip()}"
     rules.write_text(f"{PAGES}{name}\n{role}\n", encoding="utf-8")

@@ -69,9 +69,16 @@ class ReadActions:
         # enough for a restriction, but not for a permission.
         bases = roots.workspace[-1:] or _current_folder()
         folder = Folder(bases, self.home, is_certain=bool(roots.workspace), disk=disk)
+        if spec is not None and spec.folder is not None:
+            folder = folder.entered(spec.folder)
         if spec is None or spec.roles is None:
             return Actions(guessed=tuple(_guesses(call, folder)), roots=roots, doubt="what it does is not declared")
-        return _Extraction(call, spec, spec.roles, folder).actions(roots)
+        actions = _Extraction(call, spec, spec.roles, folder).actions(roots)
+        if call.server is None or spec.folder is not None:
+            return actions
+        # The program of a server looks for relative paths where it likes. The workspace is likely, so that restrictions
+        # see the paths there as well, and it is not certain.
+        return _also(_Extraction(call, spec, spec.roles, folder.lost()).actions(roots), actions)
 
 
 @attrs.define
@@ -267,6 +274,13 @@ class _Extraction:
     def unknown(self, text: str, reason: str, role: ArgumentRole | None = None) -> None:
         self.certain.append(Unknown(text, reason, about=_ABOUT.get(role, "") if role is not None else ""))
         self.doubts.append(reason)
+
+
+def _also(actions: Actions, likely: Actions) -> Actions:
+    """Return actions with what else the call may do; what a program touches is not seen in its words."""
+    others = (each for each in likely.certain if isinstance(each, Run) or each not in actions.certain)
+    possible = (*actions.possible, *others, *likely.possible)
+    return attrs.evolve(actions, possible=possible, guessed=(*actions.guessed, *likely.guessed))
 
 
 def _current_folder() -> tuple[str, ...]:

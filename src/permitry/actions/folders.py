@@ -99,7 +99,7 @@ class Folder:
             place.text,
             place.lexical,
             place.real,
-            place.is_certain and is_certain and self.is_certain,
+            place.is_certain and is_certain and (self.is_certain or word.text.startswith("/")),
             is_tree,
             is_glob=word.is_glob,
             passed=place.passed,
@@ -158,6 +158,11 @@ class Folder:
         # parent of the link's target. If the name does not exist, or has become a link, the shell does as the kernel.
         is_straight = place.real == place.lexical and not _turns_back(word.text)
         return attrs.evolve(self, bases=bases, is_certain=place.is_certain and is_straight)
+
+    def entered(self, text: str) -> "Folder":
+        """Return the folder that a path names, as the working directory of a program that was started there."""
+        place = self.place_of(Word(text, is_home=True), Access.READ).place
+        return attrs.evolve(self, bases=place.real, is_certain=place.is_certain)
 
     def after(self, earlier: Callable[[], Changes]) -> "Folder":
         """Return this folder, with what other commands have changed."""

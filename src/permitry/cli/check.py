@@ -51,9 +51,13 @@ def _by_name(policy: AuthorizationPolicy, question: Question, decision: Decision
 
 
 def _undeclared(policy: AuthorizationPolicy, question: Question) -> Iterator[str]:
-    """Yield a notice where a permission would have to know what the arguments of the tool are."""
+    """Yield a notice where more would have to be known of the tool."""
     if policy.explain(question.call, question.context, question.spec).declaration:
-        needed = f"a permission needs to know what the arguments of `{question.call.tool}` are"
+        tool = policy.question(question.call, question.context, question.spec).tool
+        has_roles = tool is not None and tool.roles is not None
+        name = f"`{question.call.tool}`"
+        arguments = f"a permission needs to know what the arguments of {name} are"
+        needed = f"it is not known where {name} looks for relative paths" if has_roles else arguments
         yield f"{needed}; `permitry explain` prints a table to paste"
 
 

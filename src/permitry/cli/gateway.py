@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--workspace",
         default=".",
         metavar="DIR",
-        help="the folder in which the servers look for relative paths; default: this one",
+        help="the folder that relative patterns in rules are about, and where layers are looked for; default: this one",
     )
     add(
         "--listen",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from enum import Enum
 
+from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from permitry.config.diagnostics import nearest
@@ -22,6 +23,7 @@ __all__ = [
     "checked_effect",
     "checked_example",
     "checked_field",
+    "checked_folder",
     "checked_id",
     "checked_name",
     "checked_pattern",
@@ -211,6 +213,18 @@ def checked_duration(value: str) -> str:
 def checked_field(value: str) -> str:
     if not _FIELD.fullmatch(value):
         raise _refuse(f"`{value}` is not a field of a result", "write names joined by dots, or `*` for all")
+    return value
+
+
+def checked_folder(value: str, info: ValidationInfo) -> str:
+    names = value.split("/")
+    if not value or not value.isprintable() or ".." in names or (value.startswith("~") and names[0] != "~"):
+        hint = "write one from `/` or `~/`, one relative to the workspace, or `.` for the workspace"
+        raise _refuse(f"`{value}` does not name a folder", hint)
+    if info.data.get("roles") == {}:
+        raise _refuse(
+            "a tool without `roles` touches nothing", 'say what its paths are, as in `roles.path = "read_path"`'
+        )
     return value
 
 

@@ -73,6 +73,7 @@ def plain_tool(name: str, table: ToolTable) -> Plain:
         "description": table.description,
         "traits": table.traits,
         "roles": table.roles,
+        "folder": table.folder,
         "trusted_fields": table.trusted_fields,
     }
 

@@ -118,7 +118,7 @@ def tool_of(data: Plain) -> ToolSpec:
         destroys = "destructive" in listed or (None if not given["read_only"] else False)
         traits = ToolTraits(**given, destructive=destroys)
     roles = {key: ArgumentRole(role) for key, role in data["roles"].items()}
-    return ToolSpec(data["name"], data["description"], traits=traits, roles=roles)
+    return ToolSpec(data["name"], data["description"], traits=traits, roles=roles, folder=data["folder"])
 
 
 def _budget(rule_id: str, data: Plain | None) -> Budget | None:
@@ -258,6 +258,7 @@ _TOOL: Mapping[str, _Check] = {
     "description": _is_text,
     "traits": _or_none(_are_texts),
     "roles": _are_texts_by_name,
+    "folder": _or_none(_is_text),
     "trusted_fields": _are_texts,
 }
 _LIST: Mapping[str, _Check] = {

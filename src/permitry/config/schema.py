@@ -25,6 +25,7 @@ from permitry.config._checks import (
     checked_effect,
     checked_example,
     checked_field,
+    checked_folder,
     checked_id,
     checked_pattern,
     checked_roles,
@@ -292,6 +293,11 @@ class ToolTable(_Table):
     )
     roles: Annotated[dict[str, str], BeforeValidator(flat_roles), AfterValidator(checked_roles)] = Field(
         default_factory=dict, description="What its arguments are; one that is not listed touches nothing."
+    )
+    folder: Annotated[str, AfterValidator(checked_folder)] | None = Field(
+        None,
+        description="Where relative paths in its arguments start: `/srv/notes`, `~/notes`, or relative to the "
+        "workspace, which is `.`. Left out: the workspace; for the tool of a server, not known.",
     )
     trusted_fields: Annotated[list[Annotated[str, AfterValidator(checked_field)]], AfterValidator(without_repeats)] = (
         Field(

@@ -143,7 +143,7 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
         yield Line("  values")
     yield from (Line(f"    {one_line(str(origin))}") for origin in explained.origins)
     if explained.declaration:
-        yield Line("  declare what the arguments are, in a rule file")
+        yield Line("  declare the tool, in a rule file")
     yield from (Line(f"    {one_line(each)}") for each in explained.declaration)
     yield from (Line(f"  error       {one_line(str(error))}") for error in decision.errors)
 

@@ -227,4 +227,5 @@ def _completed(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
         name: value for name, value in attrs.asdict(spec.traits).items() if value is not None
     }
     roles = declared.roles if spec.roles is None else spec.roles
-    return attrs.evolve(spec, traits=type(spec.traits)(**traits), roles=roles)
+    folder = declared.folder if spec.folder is None else spec.folder
+    return attrs.evolve(spec, traits=type(spec.traits)(**traits), roles=roles, folder=folder)

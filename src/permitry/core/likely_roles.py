@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from permitry.core.call import ToolCall
 from permitry.core.spec import ArgumentRole
 
-__all__ = ["declaration", "likely_roles"]
+__all__ = ["declaration", "folder_declaration", "likely_roles"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _NAMES = (
@@ -36,6 +36,11 @@ def declaration(call: ToolCall) -> tuple[str, ...]:
     if not roles:
         return ()
     return (f"[tool.{_key(call.tool)}]", *(f"roles.{_key(name)} = {_value(role)}" for name, role in roles.items()))
+
+
+def folder_declaration(call: ToolCall) -> tuple[str, ...]:
+    """Return the lines to add where it is not known in which folder the tool of a server looks for relative paths."""
+    return (f"[tool.{_key(call.tool)}]", 'folder = "."  # where its server looks for relative paths, such as "~/notes"')
 
 
 def _role(name: str, value: str) -> ArgumentRole | None:

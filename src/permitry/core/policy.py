@@ -33,7 +33,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.index import Index
-from permitry.core.likely_roles import declaration
+from permitry.core.likely_roles import declaration, folder_declaration
 from permitry.core.lists import Lists, lists_in
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.source import RuleSource, is_rule_source
@@ -262,6 +262,8 @@ class AuthorizationPolicy:
         rules = tuple(entry.trace(question, decision.rule_id) for entry in entries)
         lacking = decision.verdict is not Verdict.ALLOW and any(map(_lacks_roles(question), policy.rules))
         draft = declaration(call) if lacking else ()
+        if not draft and decision.verdict is not Verdict.ALLOW and _lacks_folder(question):
+            draft = folder_declaration(call)
         return Explanation(decision, rules, tuple(_each_action(question, phases)), question.context.agent, draft)
 
     def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
@@ -329,6 +331,13 @@ def _extended_by(policy: AuthorizationPolicy, source: RuleSource) -> Authorizati
 
 def _lacks_roles(question: Question) -> Callable[[Any], bool]:
     return lambda rule: hasattr(rule, "lacks_roles") and rule.lacks_roles(question)
+
+
+def _lacks_folder(question: Question) -> bool:
+    """Return whether it is not known where a path starts, only because a tool of a server does not say so."""
+    if question.call.server is None or question.tool is None or question.tool.folder is not None:
+        return False
+    return any(not touch.place.names and not touch.place.is_open for touch in question.actions.touches())
 
 
 def _each_action(question: Question, phases: Phases) -> Iterable[ActionTrace]:

@@ -163,6 +163,9 @@ class ToolSpec:
     A role or kind may be given by its word (`"read_path"`, `"custom"`). `grammar` is what the text of custom calls is
     written in, in the language of Lark; it is for providers, and calls are not checked against it.
 
+    `folder` is where relative paths in a call start: absolute, below `~`, or relative to the workspace. None is the
+    workspace, but for the tool of a server: where its program looks is then not known.
+
     Raises: `CallError` for a name no call can have, a schema that is not a JSON object; `TypeError` and `ValueError`
     for a field of the wrong type or value.
     """
@@ -181,6 +184,7 @@ class ToolSpec:
     grammar: str | None = attrs.field(
         default=None, kw_only=True, validator=attrs.validators.optional(_is_text), repr=False
     )
+    folder: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(_is_text))
 
     @kinds.default
     def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
@@ -201,6 +205,7 @@ class ToolSpec:
             "version": self.version,
             # Left out where there is none, so that the digests of other tools stay as they were.
             **({} if self.grammar is None else {"grammar": self.grammar}),
+            **({} if self.folder is None else {"folder": self.folder}),
         }
         return hashlib.sha256(canonical_json(declared).encode()).hexdigest()
 

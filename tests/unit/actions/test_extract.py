@@ -52,6 +52,11 @@ def _touched(actions: Actions) -> list[tuple[str, ...]]:
     return [touch.place.names for touch in actions.touches()]
 
 
+def _of_server(arguments: dict[str, Any], roles: dict[str, ArgumentRole], **spec: Any) -> Actions:  # noqa: ANN401 -- as above
+    call, declared = ToolCall("mcp:files/tool", arguments), ToolSpec("mcp:files/tool", roles=roles, **spec)
+    return ReadActions(HOME)(call, AuthContext(workspace=WORK), declared)
+
+
 # Roles ------------------------------------------------------------------------------------------------------------
 
 
@@ -382,6 +387,75 @@ def test_of_two_folders_either_may_count(arguments: dict[str, str], roles: dict[
     """Which one a tool prefers is its own affair, so a permission needs both and a restriction sees either."""
     actions = _read({"command": "cat a", **arguments}, {"command": Role.COMMAND, **roles})
     assert {"/etc/a", f"{WORK}/src/a"} <= {name for names in _touched(actions) for name in names}
+
+
+# Where relative paths start ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        (".", f"{WORK}/a"),
+        ("sub/of", f"{WORK}/sub/of/a"),
+        ("~/notes", f"{HOME}/notes/a"),
+        ("/srv", "/srv/a"),
+        ("~", f"{HOME}/a"),
+    ],
+)
+def test_a_declared_folder_is_where_relative_paths_start(folder: str, name: str) -> None:
+    """With certainty, for the tools of a server and for all others."""
+    for actions in (
+        _of_server({"path": "a"}, {"path": Role.READ_PATH}, folder=folder),
+        _read({"path": "a"}, {"path": Role.READ_PATH}, folder=folder),
+    ):
+        [touch] = actions.certain
+        assert isinstance(touch, Touch)
+        assert (touch.place.names, touch.place.is_certain) == ((name,), True)
+
+
+def test_where_a_server_looks_for_a_relative_path_is_not_known() -> None:
+    """It may be anywhere; the path in the workspace is possible, for restrictions."""
+    actions = _of_server({"path": "a"}, {"path": Role.WRITE_PATH})
+    [unknown], [likely] = actions.certain, actions.possible
+    assert isinstance(unknown, Touch)
+    assert isinstance(likely, Touch)
+    assert (unknown.place.names, unknown.place.is_certain) == ((), False)
+    assert (likely.access, likely.place.names) == (WRITE, (f"{WORK}/a",))
+
+
+def test_an_absolute_path_of_a_server_is_what_it_is() -> None:
+    """It is there once, and as certain as that of any tool."""
+    ours = _read({"path": "/etc/hosts"}, {"path": Role.READ_PATH})
+    theirs = _of_server({"path": "/etc/hosts"}, {"path": Role.READ_PATH})
+    assert (theirs.certain, theirs.possible) == (ours.certain, ours.possible)
+
+
+def test_a_tree_that_a_server_reads_by_default_is_not_known() -> None:
+    """What is left out is the folder in which the server looks."""
+    actions = _of_server({}, {"path?": Role.READ_TREE})
+    [touch] = (each for each in actions.certain if isinstance(each, Touch))
+    assert (touch.place.names, touch.place.is_certain) == ((), False)
+
+
+def test_a_command_of_a_server_runs_in_a_folder_that_is_not_known() -> None:
+    """Its paths may be anywhere, and in the workspace."""
+    actions = _of_server({"command": "cat a"}, {"command": Role.COMMAND})
+    assert [touch.place.names for touch in actions.touches()] == [(), (f"{WORK}/a",)]
+
+
+def test_a_folder_that_the_call_names_is_known_only_where_it_is_absolute() -> None:
+    """A relative one starts where the server looks."""
+    roles = {"command": Role.COMMAND, "cwd": Role.FOLDER}
+    absolute = _of_server({"command": "cat a", "cwd": "/srv"}, roles)
+    relative = _of_server({"command": "cat a", "cwd": "sub"}, roles)
+    assert [touch.place.names for touch in absolute.touches()][:1] == [("/srv/a",)]
+    assert [touch.place.names for touch in relative.touches()][:1] == [()]
+
+
+def test_the_texts_of_an_undeclared_tool_are_guessed_at_in_its_folder() -> None:
+    """A spec may know the folder, and not the arguments."""
+    actions = _read({"any": "a"}, None, folder="sub")
+    assert (f"{WORK}/sub/a",) in [each.place.names for each in actions.guessed if isinstance(each, Touch)]
 
 
 def test_a_link_leads_to_its_target(tmp_path: Path) -> None:

@@ -195,3 +195,9 @@ def test_a_long_walk_ends_in_doubt() -> None:
     text = "; ".join(f"cd d{i}" for i in range(6)) + "; cat x"
     names, is_certain = _files(text)["x"]
     assert (names, is_certain) == (set(), False)
+
+
+def test_an_absolute_path_is_certain_in_whatever_folder() -> None:
+    """Where a `cd` has led does not matter to it."""
+    files = _files('cd "$X"; cat /srv/a b')
+    assert (files["/srv/a"], files["b"]) == (({"/srv/a"}, True), (set(), False))

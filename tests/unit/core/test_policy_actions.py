@@ -343,16 +343,18 @@ def test_a_call_without_targets_is_its_own() -> None:
 
 def test_a_rule_file_completes_what_a_spec_leaves_open() -> None:
     """The tool's own traits and roles stand; where it says nothing, the declaration speaks, for its name only."""
-    declared = ToolSpec("t", traits=ToolTraits(read_only=True, open_world=True), roles={"url": ArgumentRole.URL})
+    traits = ToolTraits(read_only=True, open_world=True)
+    declared = ToolSpec("t", traits=traits, roles={"url": ArgumentRole.URL}, folder="sub")
     policy = AuthorizationPolicy(declared={"t": declared})
     own = ToolSpec("t", traits=ToolTraits(read_only=False))
     completed = policy.question(ToolCall("t"), AuthContext(), own).spec
     assert completed is not None
     assert (completed.traits, completed.roles) == (ToolTraits(read_only=False, open_world=True), declared.roles)
-    silent = attrs.evolve(own, roles={})
+    assert completed.folder == "sub"
+    silent = attrs.evolve(own, roles={}, folder=".")
     kept = policy.question(ToolCall("t"), AuthContext(), silent).spec
     assert kept is not None
-    assert kept.roles == {}
+    assert (kept.roles, kept.folder) == ({}, ".")
     assert policy.question(ToolCall("t"), AuthContext()).spec is declared
     assert policy.question(ToolCall("u"), AuthContext()).spec is None
 
