@@ -184,6 +184,8 @@ class Guard(Questions):
 
     def _decided(self, call: ToolCall, spec: ToolSpec | None = None, *, is_asked: bool = False) -> Decided:
         """Return what is kept of this call, or decide it."""
+        if not isinstance(call, ToolCall):
+            raise TypeError(f"a call is a ToolCall(name, arguments), not {safe_str(call, repr)}")
         is_given = call.call_id is not None
         if not is_given:
             # Not a sequence number: a model could use the same id for one of its calls.

@@ -38,7 +38,12 @@ def test_the_settings_of_the_user_get_the_hook(home: Path, capsys: Out) -> None:
     entry = json.loads((home / ".claude/settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
     assert entry["onFailure"] == "block"
     assert f"hook claude-code --grant --rules {home}/project/a.toml --deadline 9 || exit 2" in entry["command"]
-    assert '+            "onFailure": "block"' in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert '+            "onFailure": "block"' in out
+    assert (
+        err
+        == f"permitry: installed in {home}/.claude/settings.json; to try the hook: permitry hook doctor claude-code\n"
+    )
     assert main(["hook", "uninstall", "claude-code"]) == 0
     assert not (home / ".claude/settings.json").exists()
 
@@ -54,7 +59,9 @@ def test_the_settings_of_a_project_may_get_it(home: Path) -> None:
 def test_a_dry_run_changes_nothing(home: Path, capsys: Out) -> None:
     """It shows what would."""
     assert main(["hook", "install", "opencode", "--dry-run"]) == 0
-    assert "+export const Permitry" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "+export const Permitry" in out
+    assert "installed" not in err
     assert [each.name for each in home.iterdir()] == ["project"]
 
 

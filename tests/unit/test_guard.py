@@ -121,6 +121,13 @@ def test_what_is_not_a_call_is_refused(name: str, arguments: Any) -> None:  # no
     assert guard.check(refusal) is guard.inline(refusal) is asyncio.run(guard.ainline(refusal)) is refusal
 
 
+@pytest.mark.parametrize("kind", [Guard, ToolHandler])
+def test_anything_but_a_call_is_a_mistake_of_the_program(kind: type[Guard]) -> None:
+    """The error says what is wanted."""
+    with pytest.raises(TypeError, match=r"a call is a ToolCall\(name, arguments\), not \{'name': 'look'\}"):
+        kind().check({"name": "look"})  # type: ignore[arg-type]  # the mistake
+
+
 def test_the_name_of_the_host_is_for_words_only() -> None:
     """Rules see the tool's own name, and the model the one it knows."""
     guard = _guard()

@@ -41,6 +41,8 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
         place().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if options.is_install:
         tell(_notices(settings.note, command or ()))
+    if options.is_install and not options.dry_run:
+        tell([f"installed in {path}; to try the hook: permitry hook doctor {options.host}"])
     return ExitCode.OK
 
 

@@ -27,7 +27,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
 from permitry.guard import Guard
-from permitry.hooks.hearing import heard_file, note, recall, wanted_by
+from permitry.hooks.hearing import heard_file, note, recall
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import locked
 from permitry.hooks.own_files import own_rules
@@ -123,7 +123,7 @@ def _hear(host: Host, event: Event, options: Options) -> None:
     # Where server and tool are joined to one name, another server may have a tool of that name.
     if event.kind is Kind.AFTER and any(host.servers(event.tool)) and event.tool not in _own_tools(host, event):
         return
-    wanted = wanted_by(options.policies.rules.load(_origins(host, event, options)))
+    wanted = options.policies.wanted(options.policies.rules.load(_origins(host, event, options)))
     if wanted:
         with locked(user_state() / "hooks", _session_name(host, event)) as notes:
             note(host, event, heard_file(notes.path), wanted)
@@ -159,7 +159,7 @@ def _decided(
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.closing(recorder))
         notes = stack.enter_context(locked(user_state() / "hooks", recorder.session))
-        recall(host, event, session, heard_file(notes.path), wanted_by(loaded))
+        recall(host, event, session, heard_file(notes.path), options.policies.wanted(loaded))
         stack.enter_context(notes.remembered(session, is_read=is_read))
         call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(session)))
         # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.

@@ -12,6 +12,7 @@ from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
+from permitry.hooks.hearing import Wanted, wanted_by
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Policies"]
@@ -35,10 +36,11 @@ class _Made:
 
 @attrs.define
 class Policies:
-    """Makes policies, and keeps those made last for the very same rule sets."""
+    """Makes policies, and finds what rules ask for; both are kept for the very same rule sets, those made last."""
 
     rules: _Loads = attrs.field(factory=RuleCache)
     _made: "deque[tuple[_Made, AuthorizationPolicy]]" = attrs.field(factory=lambda: deque(maxlen=_MOST), init=False)
+    _wanted: "deque[tuple[RuleSet, Wanted]]" = attrs.field(factory=lambda: deque(maxlen=_MOST), init=False)
 
     def policy(
         self, rules: RuleSet, own: tuple[ConfiguredRule, ...], tool: str, spec: ToolSpec | None
@@ -53,3 +55,12 @@ class Policies:
         policy = attrs.evolve(rules, rules=(*rules.rules, *own), tools=tools).policy()
         self._made.append((wanted, policy))
         return policy
+
+    def wanted(self, rules: RuleSet) -> Wanted:
+        """Return what rules may ask for of what is heard."""
+        for known, found in self._wanted:
+            if known is rules:
+                return found
+        wanted = wanted_by(rules)
+        self._wanted.append((rules, wanted))
+        return wanted

@@ -8,6 +8,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.hooks.hearing import Wanted
 from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
 
@@ -52,3 +53,17 @@ def test_few_are_kept() -> None:
     last = [policies.policy(rules, own, str(number), None) for number in range(1, 65)]
     assert policies.policy(rules, own, "64", None) is last[-1]
     assert policies.policy(rules, own, "0", None) is not first
+
+
+def test_what_rules_ask_for_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the very rule set; another one, even an equal one, is looked through."""
+    looked: list[RuleSet] = []
+
+    def look(rules: RuleSet) -> Wanted:
+        looked.append(rules)
+        return Wanted(user=True)
+
+    monkeypatch.setattr("permitry.hooks.policies.wanted_by", look)
+    policies, rules = Policies(), RuleSet()
+    found = [policies.wanted(rules), policies.wanted(rules), policies.wanted(RuleSet())]
+    assert (found, len(looked)) == ([Wanted(user=True)] * 3, 2)
