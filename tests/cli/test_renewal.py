@@ -12,6 +12,7 @@ from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.errors import AuditError, ConfigError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit, Refusal
@@ -46,12 +47,47 @@ def test_a_change_counts_at_once(renewal: Renewal, file: Path, capsys: pytest.Ca
     assert capsys.readouterr().err.count("the rules have changed") == 1
 
 
-def test_mistakes_are_reported(renewal: Renewal, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The last valid rules go on."""
-    file.write_text("schema = 2\n")
+def test_mistakes_block_every_call_until_they_are_right(
+    renewal: Renewal, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever is permitted otherwise, even without any rule of the files; the reason names the file and the line."""
+    file.write_text("schema = 2\n[[rule]]\n")
+    for call in (LOOK, ToolCall("present_plan", {"plan": "look"})):
+        renewal.renew()
+        outcome = renewal.guard.check(call)
+        assert isinstance(outcome, Refusal)
+        assert outcome.text.endswith("Tell the user; leave the files alone.")
+    decision = renewal.guard.policy.decide(LOOK, AuthContext(mode="plan"))
+    assert decision.reason.startswith(f"the rule files have mistakes: {file}:1: `schema` is 2")
+    assert decision.reason.endswith(", and 1 more mistake")
+    file.write_text(RULES.format("allow"))
     renewal.renew()
     assert isinstance(renewal.guard.check(LOOK), Permit)
-    assert "the rules stay as they are; the files have mistakes:" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert err.count("no call runs: the rule files have mistakes") == 1
+    assert err.count("the rule files are right again") == 1
+
+
+def test_a_file_that_is_gone_blocks_every_call(renewal: Renewal, file: Path) -> None:
+    """Deleting a file is no way around it; the file itself is named."""
+    file.unlink()
+    renewal.renew()
+    assert isinstance(renewal.guard.check(LOOK), Refusal)
+    decision = renewal.guard.policy.decide(LOOK, AuthContext())
+    assert decision.reason.startswith(f"the rule files have mistakes: {file}: ")
+
+
+def test_a_mistake_while_the_user_thinks_counts(renewal: Renewal, file: Path) -> None:
+    """The approval runs nothing."""
+
+    def answer(_: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        file.write_text("schema = 2\n")
+        return ToolConfirmationResponse(approved=True)
+
+    file.write_text(RULES.format("confirm"))
+    renewal.renew()
+    renewal.guard.channel = RenewingChannel(CallbackChannel(answer), renewal)
+    assert isinstance(renewal.guard.inline(LOOK), Refusal)
 
 
 def test_where_the_user_sees_no_report_mistakes_permit_nothing(renewal: Renewal, file: Path) -> None:

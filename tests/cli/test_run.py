@@ -733,6 +733,23 @@ def test_rules_that_change_are_taken_over_and_recorded(
     assert second["problems"] == [f"{file}:1: `schema` is 2; this version reads 1"]
 
 
+def test_rules_with_mistakes_block_until_they_are_right(
+    cli: Callable[..., Outcome],
+    alone: list[str],
+    objects: Objects,
+    recorded: Recorded,
+    rewritten: tuple[Path, list[str]],
+) -> None:
+    """The session goes on, and the record has the calls that did not run."""
+    file, texts = rewritten
+    texts += ["schema = 1\n[[rule]]\n", file.read_text()]
+    code, out, _ = cli(*alone, "--rules", str(file))
+    summary = objects(out)[-1]["summary"]
+    assert (code, summary["verdicts"], summary["failure"]) == (0, {"allow": 2, "block": 1}, None)
+    blocked = next(event for event in recorded() if event.get("verdict") == "block")
+    assert (blocked["rule"], f"{file}:2" in blocked["reason"]) == ("rule-files", True)
+
+
 def test_a_reload_that_cannot_be_recorded_ends_the_session(
     cli: Callable[..., Outcome],
     alone: list[str],

@@ -8,10 +8,17 @@ from permitry.config.reload import Loaded, PolicyReloader, difference
 from permitry.confirm.channel import ConfirmationChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.errors import ConfigError
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.errors import ConfigError, count
 from permitry.guard import Guard
+from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Renewal", "RenewingChannel"]
+
+_MESSAGE = (
+    "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
+)
 
 
 @attrs.define(eq=False)
@@ -28,34 +35,53 @@ class Renewal:
         self._known = self.reloader.loaded
 
     def renew(self) -> None:
-        """Go on with the rules as they are now, or, when these have mistakes, with those in force, and say so.
+        """Put the rules in force as they are now; where the files have mistakes, block every call until they are right.
 
         Raises: `ConfigError` where the files do not rest; `AuditError`.
         """
-        self.reloader.settle()
-        now = self.reloader.loaded
-        # INVARIANT: compared with what is in force here, so that a change that could not be recorded is not lost.
-        if now is self._known:
-            return
-        self.recorder.reloaded(**difference(self._known, now))
-        self._known, self.guard.policy = now, now.policy
-        if now.problems is None:
-            tell(["the rules have changed", *now.rules.notices])
-        else:
-            tell(["the rules stay as they are; the files have mistakes:", *str(now.problems).splitlines()])
+        self._load()
+        if self.reloader.problems is not None:
+            self.guard.policy = _refusing(self.reloader.problems)
 
     def require(self) -> None:
-        """Do what `renew` does, for hosts whose user may not see a report: files with mistakes permit nothing.
-
-        What is wrong may be the very restriction that the user has just written; and a layer that is gone hides what
-        changes in the others.
+        """Do what `renew` does, for a host that reports mistakes itself: it raises, and the policy stays for lists.
 
         Raises: `ConfigError`; `AuditError`.
         """
-        self.renew()
+        self._load()
         if self.reloader.problems is not None:
             # A new one each time: an error keeps the frames of all that it was raised through.
             raise ConfigError(self.reloader.problems.problems)
+
+    def _load(self) -> None:
+        self.reloader.settle()
+        before, now = self._known, self.reloader.loaded
+        # INVARIANT: compared with what is in force here, so that a change that could not be recorded is not lost.
+        if now is before:
+            return
+        self.recorder.reloaded(**difference(before, now))
+        self._known, self.guard.policy = now, now.policy
+        if now.problems is not None:
+            tell(["no call runs: the rule files have mistakes", *str(now.problems).splitlines()])
+        elif before.problems is not None:
+            tell(["the rule files are right again", *now.rules.notices])
+        else:
+            tell(["the rules have changed", *now.rules.notices])
+
+
+def _refusing(problems: ConfigError) -> AuthorizationPolicy:
+    """Return a policy that blocks every call, for the first mistake of the files.
+
+    What is wrong may be the very restriction that the user has just written; and a layer that is gone hides what
+    changes in the others.
+    """
+    first, *others = problems.problems
+    source = f"{first.path}:{first.line}" if first.line else first.path
+    more = f", and {count(len(others), 'more mistake')}" if others else ""
+    reason = f"the rule files have mistakes: {source}: {first.message}{more}"
+    return AuthorizationPolicy(
+        [ConfiguredRule("rule-files", Verdict.BLOCK, 100, reason=reason, message=_MESSAGE, source=source)]
+    )
 
 
 @attrs.frozen
