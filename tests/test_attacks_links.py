@@ -46,6 +46,29 @@ when.args.body.links.not_from = ["user"]
 id = "says"
 effect = "allow"
 tools = ["say"]
+
+[[rule]]
+id = "our-links-that-you-wrote"
+effect = "allow"
+tools = ["send-both"]
+when.args.body.links = { host = ["good.com", "http://good.com", "mailto://good.com"], from = ["user", "read#body"] }
+
+[[rule]]
+id = "our-links-or-yours"
+effect = "allow"
+tools = ["send-either"]
+when.args.body.links = [{ host = ["good.com"] }, { from = ["user"] }]
+
+[[rule]]
+id = "links-of-neither"
+effect = "confirm"
+tools = ["say-either"]
+when.args.body.links = { not_host = ["good.com"], not_from = ["user"] }
+
+[[rule]]
+id = "says-either"
+effect = "allow"
+tools = ["say-either"]
 """)
 _KNOWN = Provenance.of(
     ["Tell them of https://good.com/x and www.good.com/y, and ann@good.com."],
@@ -326,3 +349,46 @@ def test_a_text_of_a_megabyte_is_searched() -> None:
     room = MAX_BYTES - len(json.dumps({"body": ""})) - 100
     assert _verdict("send", "word " * (room // 5) + "https://evil.com") is Verdict.CONFIRM
     assert _verdict("send", "word " * (room // 5)) is Verdict.ALLOW
+
+
+_BY_BOTH = ("send-both", "send-either", "say-either")
+
+
+@pytest.mark.parametrize("body", _HOSTS)
+@pytest.mark.parametrize("tool", _BY_BOTH)
+def test_no_bad_link_passes_by_host_and_source_together(tool: str, body: str) -> None:
+    """Neither alone, nor next to a link that passes one test, and one that passes the other."""
+    assert _verdict(tool, body) is Verdict.CONFIRM
+    for good in ("https://good.com/x", "https://good.com/other", "ann@good.com"):
+        assert _verdict(tool, f"{good} and\n\n{body}") is Verdict.CONFIRM
+        assert _verdict(tool, [good, body]) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize("tool", _BY_BOTH)
+def test_no_two_links_share_their_tests(tool: str) -> None:
+    """One that is on the host, and another that is from the source, are not one that is both."""
+    shared = "https://good.com/other https://evil.com"
+    assert _verdict(tool, shared) is Verdict.CONFIRM
+    assert _verdict("send-both", "https://good.com/other") is Verdict.CONFIRM
+    # What a page says comes from there, and is elsewhere; what is ours carries what no one wrote.
+    assert _verdict("send-both", "https://evil.com and https://good.com/x") is Verdict.CONFIRM
+    assert _verdict("send-both", "https://good.com/x?secret") is Verdict.ALLOW
+    assert _verdict("send-both", "https://good.com/x?secrets") is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize("tool", ["send-both", "send-either", "say-either"])
+def test_what_no_one_heard_is_no_way_around(tool: str) -> None:
+    """Law 2: without the user's messages nothing comes from them; hosts still count where one test is enough."""
+    call = ToolCall(tool, {"body": "https://evil.com"})
+    assert _POLICY.decide(call, AuthContext()).verdict is Verdict.CONFIRM
+    ours = ToolCall(tool, {"body": "https://good.com/x"})
+    is_enough = tool != "send-both"
+    assert _POLICY.decide(ours, AuthContext()).verdict is (Verdict.ALLOW if is_enough else Verdict.CONFIRM)
+
+
+@pytest.mark.parametrize("body", [None, 5, {"a": "https://good.com"}, ["https://good.com", 5], [["https://evil.com"]]])
+@pytest.mark.parametrize("tool", _BY_BOTH)
+def test_what_is_no_text_passes_no_way(tool: str, body: object) -> None:
+    """A restriction counts as matched, and a permission does not match."""
+    assert _verdict(tool, body) is Verdict.CONFIRM
+    assert _POLICY.decide(ToolCall(tool, {}), AuthContext(provenance=_KNOWN)).verdict is Verdict.CONFIRM

@@ -13,6 +13,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from permitry.actions.links import links_in
+from permitry.config.conditions import scope_of
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.provenance import Provenance
+from permitry.core.rule import Question
 from permitry.errors import UnevaluableError
 
 _ATTRIBUTES = frozenset(("href", "src", "action", "formaction", "background", "poster", "cite", "ping", "longdesc"))
@@ -190,3 +195,63 @@ def test_too_many_links_are_no_answer() -> None:
     """A text of only links is refused, however short each is."""
     with pytest.raises(UnevaluableError):
         links_in("a.bc " * 1_000)
+
+
+# What a `links` with several tests means ---------------------------------------------------------------------------
+
+_TESTS: tuple[tuple[str, list[str]], ...] = (
+    ("host", ["a.com"]),
+    ("not_host", ["a.com", "https://b.com"]),
+    ("from", ["user"]),
+    ("from", ["look#url"]),
+    ("not_from", ["user", "look#url"]),
+)
+_ways = st.lists(st.lists(st.sampled_from(_TESTS), min_size=1, max_size=3).map(dict), min_size=1, max_size=3)
+_a_link = st.sampled_from((
+    "https://a.com/x", "https://a.com/y", "https://b.com", "http://a.com", "https://c.com", "https://a.com@b.com",
+    "javascript:x", "https://%/", "ann@a.com",
+))  # fmt: skip
+_knowledge = st.sampled_from(
+    (
+        Provenance(),
+        Provenance.of(["see https://a.com/x"]),
+        Provenance.of([], [("look", {}, {"url": "https://c.com"})]),
+        Provenance.of(["see https://b.com"], [("look", {}, {"url": "https://a.com/y"})]),
+    )
+)
+
+
+def _answer(links: object, text: str, known: Provenance, *, over_approximate: bool) -> bool | None:
+    """Return what a condition answers; None where it has no answer."""
+    (condition,) = scope_of((), {"args": {"to": {"links": links}}}, None).when.plain
+    question = Question(ToolCall("send", {"to": text}), AuthContext(provenance=known))
+    try:
+        return condition.holds(question, over_approximate=over_approximate)
+    except UnevaluableError:
+        return None
+
+
+def _settled(answers: list[bool | None], *, by: bool) -> bool | None:
+    """Return what a strong Kleene `any` (by True), or `all` (by False), makes of answers."""
+    return by if by in answers else None if None in answers else not by
+
+
+@given(_ways, st.lists(_a_link, max_size=3), _knowledge, st.sampled_from(("permission", "restriction")))
+def test_tables_and_lists_of_tests_are_what_each_test_says_of_each_link(
+    ways: list[dict[str, list[str]]], links: list[str], known: Provenance, phase: str
+) -> None:
+    """A table needs all of its tests, a list one of its tables; a permission needs every link, a restriction one."""
+    may = phase == "restriction"
+
+    def passes(link: str) -> bool | None:
+        tables = []
+        for way in ways:
+            tests = [_answer({key: value}, link, known, over_approximate=may) for key, value in way.items()]
+            tables.append(_settled(tests, by=False))
+        return _settled(tables, by=True)
+
+    wanted = _settled([passes(link) for link in links], by=may)
+    text = " ".join(links) or "nothing"
+    assert _answer(ways, text, known, over_approximate=may) is wanted
+    if len(ways) == 1:
+        assert _answer(ways[0], text, known, over_approximate=may) is wanted

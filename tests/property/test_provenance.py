@@ -55,9 +55,21 @@ tools = ["post"]
 when.args.to.links.from = ["user", "mine", "look#iban@name"]
 
 [[rule]]
+id = "chats"
+effect = "allow"
+tools = ["chat"]
+when.args.to.links = [{ from = ["user", "mine"] }, { host = ["www.y.com"], from = ["look#iban@name"] }]
+
+[[rule]]
+id = "asks-of-links"
+effect = "confirm"
+tools = ["write"]
+when.args.to.links = [{ not_host = ["www.y.com"], not_from = ["user"] }, { not_from = ["user", "mine", "look#iban"] }]
+
+[[rule]]
 id = "sends"
 effect = "allow"
-tools = ["send", "tell"]
+tools = ["send", "tell", "write"]
 
 [[rule]]
 id = "tells"
@@ -117,7 +129,7 @@ _value = st.sampled_from(_VALUES)
 _json = _json_of(_VALUES)
 _result = _result_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
 _steps = _steps_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
-_calls = _calls_of(_VALUES, "pay", "order", "find", "send", "tell", "show", "post")
+_calls = _calls_of(_VALUES, "pay", "order", "find", "send", "tell", "show", "post", "chat", "write")
 _tiny = st.builds(
     Bounds,
     messages=st.integers(1, 3),

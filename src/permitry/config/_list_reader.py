@@ -65,11 +65,16 @@ class ListReader:
             return self._operand(value, is_positive=_IS_POSITIVE[key])
         if key in _ARE_SOURCES and isinstance(value, list | tuple):
             return [each for word in value for each in self._sources(word, is_positive=_ARE_SOURCES[key])]
-        if key == LINKS and isinstance(value, Mapping):
-            return {name: self._of_links(name, operand) for name, operand in value.items()}
+        if key == LINKS:
+            return list(map(self._of_links, value)) if isinstance(value, list | tuple) else self._of_links(value)
         return self.argument(value)
 
-    def _of_links(self, key: str, value: object) -> object:
+    def _of_links(self, table: object) -> object:
+        if not isinstance(table, Mapping):
+            return table
+        return {name: self._of_a_link(name, operand) for name, operand in table.items()}
+
+    def _of_a_link(self, key: str, value: object) -> object:
         if key not in _ARE_HOSTS or not isinstance(value, str | list | tuple):
             return self._given(key, value)
         words = [value] if isinstance(value, str) else value

@@ -279,9 +279,15 @@ def _source_problems(draft: RuleDraft) -> Iterator[Problem]:
         for names, test in ArgumentCondition.parts(group.get("args", {})):
             if isinstance(test, Mapping):
                 yield from _of_sources(draft, (*place, "args", *names), test, permitting, restricting)
-                links = test.get(LINKS)
-                if isinstance(links, Mapping):
-                    yield from _of_sources(draft, (*place, "args", *names, LINKS), links, permitting, restricting)
+                for where, table in _link_tables(test.get(LINKS)):
+                    at = (*place, "args", *names, LINKS, *where)
+                    yield from _of_sources(draft, at, table, permitting, restricting)
+
+
+def _link_tables(links: object) -> Iterator[tuple[KeyPath, Mapping[Any, Any]]]:
+    """Yield the tables of a `links`, and their places in it."""
+    tables = [((i,), each) for i, each in enumerate(links)] if isinstance(links, list | tuple) else [((), links)]
+    yield from ((place, table) for place, table in tables if isinstance(table, Mapping))
 
 
 def _of_sources(

@@ -19,7 +19,7 @@ from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
-from permitry.rules.conditions.args import LinkHostCondition, LinkSourceCondition, SourceCondition
+from permitry.rules.conditions.args import LinkCondition, SourceCondition
 from permitry.rules.conditions.keys import CONDITIONS, condition
 from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
@@ -159,16 +159,21 @@ def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.
     kinds += (ServerCondition, ToolsCondition) if example.tool is not None else ()
-    kinds += (LinkHostCondition, TextCondition) if example.args is not None else ()
+    kinds += (LinkCondition, TextCondition) if example.args is not None else ()
     # Where a value comes from is known of an example in which the user writes something.
-    kinds += (LinkSourceCondition, SourceCondition) if "prompt" in example.given() and example.args is not None else ()
+    is_heard = "prompt" in example.given()
+    kinds += (SourceCondition,) if is_heard and example.args is not None else ()
     kinds += (TraitsCondition,) if example.tool is not None and question.tool is not None else ()
     # The arguments of a declared tool with roles determine its actions.
     has_roles = question.tool is not None and bool(question.tool.roles) and example.args is not None
     has_actions = has_roles or any(getattr(example, kind) is not None for kind in _KINDS)
 
     def left(conditions: Conditions) -> Conditions:
-        plain = tuple(each for each in conditions.plain if isinstance(each, kinds))
+        plain = tuple(
+            each
+            for each in conditions.plain
+            if isinstance(each, kinds) and (is_heard or not isinstance(each, LinkCondition) or not each.needs_sources)
+        )
         return attrs.evolve(conditions, plain=plain) if has_actions else Conditions(plain)
 
     unless = tuple(map(left, scope.unless))

@@ -10,7 +10,7 @@ from permitry.config.lists import ListUses, NamedList
 from permitry.core.action import Word
 from permitry.errors import RuleError
 from permitry.rules.conditions._sources import SourceCondition
-from permitry.rules.conditions.args import LinkHostCondition, argument_condition
+from permitry.rules.conditions.args import LinkCondition, argument_condition
 from permitry.rules.conditions.listed import EmptyList, ListedValues
 from permitry.rules.conditions.scope import Conditions
 
@@ -162,13 +162,16 @@ def test_a_list_among_hosts_of_links_is_its_values() -> None:
         ("not_host", True, ("a.com", "b.com")),
         ("host", False, ("a.com", "b.com")),
     ):
-        links = {"args": {"to": {"links": {given: ["x.com", "@ours", "@none"]}}}}
-        (condition,) = scope_of((), links, None, uses=ListUses(uses, permits=permits)).when.plain
-        assert isinstance(condition, LinkHostCondition)
-        assert [(each.text, each.listed) for each in condition.hosts] == [
-            ("x.com", None),
-            *((each, "ours") for each in values),
-        ]
+        table = {given: ["x.com", "@ours", "@none"]}
+        for links in (table, [table]):
+            when = {"args": {"to": {"links": links}}}
+            (condition,) = scope_of((), when, None, uses=ListUses(uses, permits=permits)).when.plain
+            assert isinstance(condition, LinkCondition)
+            ((test,),) = condition.ways
+            assert [(each.text, each.listed) for each in getattr(test, "hosts", ())] == [
+                ("x.com", None),
+                *((each, "ours") for each in values),
+            ]
 
 
 def test_a_tool_among_sources_is_its_trusted_fields() -> None:

@@ -490,6 +490,10 @@ def test_roles_are_what_the_table_says() -> None:
         ("block", "when", {"links": {"not_from": ["user"]}}, False),
         ("block", "unless", {"links": {"not_from": ["user"]}}, True),
         ("block", "unless", {"links": {"not_host": ["x.com"]}}, False),
+        ("allow", "when", {"links": [{"host": ["x.com"]}, {"from": ["user"], "host": ["y.com"]}]}, False),
+        ("allow", "unless", {"links": [{"from": ["user"], "host": ["y.com"]}]}, True),
+        ("block", "unless", {"links": [{"not_from": ["user"]}, {"host": ["x.com"]}]}, True),
+        ("block", "when", {"links": [{"not_from": ["user"], "not_host": ["x.com"]}]}, False),
     ],
 )
 def test_a_source_is_certain_or_it_is_not(
@@ -506,4 +510,6 @@ def test_a_source_is_certain_or_it_is_not(
 
 def _dotted(test: dict[str, object]) -> str:
     (name, *_), (inner, *_) = test, test.values()
+    if isinstance(inner, list) and isinstance(inner[0], dict):
+        return f"{name}.0.{_dotted(inner[0])}"
     return f"{name}.{_dotted(inner)}" if isinstance(inner, dict) else name

@@ -309,6 +309,8 @@ def test_an_example_has_links(told: Callable[..., list[str]]) -> None:
     sources = ['tools = ["post"]', 'when.args.body.links.from = ["user"]']
     heard = '{ args = { body = "https://a.com/" }, prompt = "Post https://b.com/." }'
     assert told("allow", *sources, f"match = [{good}]", f"no_match = [{heard}]") == []
+    either = ['tools = ["post"]', 'when.args.body.links = [{ host = ["c.com"] }, { from = ["user"] }]']
+    assert told("allow", *either, f"match = [{good}]", f"no_match = [{heard}]") == []
 
 
 def test_an_example_says_what_the_user_wrote(told: Callable[..., list[str]]) -> None:

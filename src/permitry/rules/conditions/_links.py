@@ -1,11 +1,12 @@
-"""The operator `links` of `when.args`: where the links in a text lead, or where they were seen before.
+"""The operator `links` of `when.args`: where the links in a text lead, and where they were seen before.
 
-A permission needs that every link certainly passes, and a restriction applies if one link may pass. So a text without
+Each link is looked at alone. It passes a table if it passes all tests in it, and a list of tables if it passes one. A
+permission needs that every link certainly passes, and a restriction applies if one link may pass. So a text without
 links passes a permission, and no restriction applies to it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import attrs
 
@@ -14,13 +15,14 @@ from permitry.core.provenance import Provenance, normal
 from permitry.core.rule import Question
 from permitry.core.texts import shortened
 from permitry.errors import RuleError, UnevaluableError
+from permitry.rules.conditions._compare import Truth, all_of, any_of
 from permitry.rules.conditions._sources import Source, flag, sources_of, value_at
 from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.listed import ListedValues
 from permitry.rules.conditions.written import PlainCondition, Table
 
-__all__ = ["LINKS", "LinkHostCondition", "LinkReader", "LinkSourceCondition", "link_condition"]
+__all__ = ["LINKS", "LinkCondition", "LinkReader", "link_condition"]
 
 LINKS = "links"
 _OPERATORS = ("host", "not_host", "from", "not_from")
@@ -39,17 +41,114 @@ class LinkReader:
 
 
 @attrs.frozen
-class _LinkCondition(PlainCondition):
-    """A condition on the links in the text at `path`, or in each text of a list; `is_negative`: it is about others."""
+class _HostTest:
+    """What a link passes that leads to a host which fits one of the patterns; with `is_negative`, none of them."""
+
+    hosts: tuple[HostPattern, ...]
+    is_negative: bool
+
+    def truth(self, link: Connect, _: Provenance, *, over_approximate: bool) -> Truth:
+        """Return whether a link certainly passes; with `over_approximate`, whether it may."""
+        if not over_approximate:
+            return self._passes(link)
+        if self._may_pass(link):
+            return True
+        is_unread = link.host is None and link.scheme in _NEED_A_HOST and not self.is_negative
+        return f"{_shown(link)} {_led(link)}" if is_unread else False
+
+    def _passes(self, link: Connect) -> bool:
+        if self.is_negative:
+            return link.is_certain and not any(_may_be_at(pattern, link) for pattern in self.hosts)
+        return any(pattern.holds(link) for pattern in self.hosts)
+
+    def _may_pass(self, link: Connect) -> bool:
+        if self.is_negative:
+            return not any(pattern.holds(link) for pattern in self.hosts)
+        return any(_may_be_at(pattern, link) for pattern in self.hosts)
+
+    def fact(self, link: Connect, _: Provenance) -> str:
+        return _led(link)
+
+    def __str__(self) -> str:
+        hosts = " or ".join(map(_written, self.hosts)) or "an empty list"
+        return f"{'not ' if self.is_negative else ''}to {hosts}"
+
+
+@attrs.frozen
+class _SourceTest:
+    """What a link passes that certainly comes from one of the sources, as a whole; with `is_negative`, unless it does.
+
+    INVARIANT: law 4, as for `from` itself: a restriction cannot count on a link that comes from somewhere, and a
+    permission not on one that does not.
+    """
+
+    sources: tuple[Source, ...]
+    is_negative: bool
+
+    def truth(self, link: Connect, known: Provenance, *, over_approximate: bool) -> Truth:
+        """Return whether a link certainly passes; with `over_approximate`, whether it may."""
+        if over_approximate is not self.is_negative:
+            return over_approximate
+        if any(True for _ in self._places(link, known)):
+            return not self.is_negative
+        if not known.texts and any(each.needs_user for each in self.sources):
+            return "no message of the user is known here"
+        return self.is_negative
+
+    def _places(self, link: Connect, known: Provenance) -> Iterator[str]:
+        form = normal(link.text)
+        if form is not None:
+            for source in self.sources:
+                yield from source.places(form, known)
+
+    def fact(self, link: Connect, known: Provenance) -> str:
+        place = next(self._places(link, known), None)
+        return "is in none of its sources" if place is None else f"is in {place}"
+
+    def __str__(self) -> str:
+        return f"{'not ' if self.is_negative else ''}from {' or '.join(each.text for each in self.sources)}"
+
+
+_Test: TypeAlias = _HostTest | _SourceTest
+
+
+@attrs.frozen
+class LinkCondition(PlainCondition):
+    """Holds when each link in the text at `path`, or in the texts of a list, passes all tests of one of the `ways`."""
 
     key: ClassVar[str] = "args.links"
     table: ClassVar[Table] = dict
     description: ClassVar[str] = "The links in a text."
+    is_pure: ClassVar[bool] = True
 
     path: tuple[str, ...]
     reader: LinkReader = attrs.field(repr=False, eq=False)
-    is_negative: bool = attrs.field(default=False, kw_only=True)
-    is_optional: bool = attrs.field(default=False, kw_only=True)
+    ways: tuple[tuple[_Test, ...], ...]
+    is_optional: bool = False
+
+    @property
+    def needs_sources(self) -> bool:
+        """Whether it has an answer only where it is known what was seen in the session."""
+        return any(isinstance(test, _SourceTest) for way in self.ways for test in way)
+
+    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+        """Return whether every link certainly passes; with `over_approximate`, whether one may pass.
+
+        Raises: `UnevaluableError` as `_links`, and when that depends on a link of which it is not known.
+        """
+        truths = (
+            self._passes(link, question.context.provenance, over_approximate=over_approximate)
+            for link in self._links(question)
+        )
+        answer = any_of(truths) if over_approximate else all_of(truths)
+        if isinstance(answer, str):
+            raise UnevaluableError(f"`{self._name}`: {answer}")
+        return answer
+
+    def _passes(self, link: Connect, known: Provenance, *, over_approximate: bool) -> Truth:
+        return any_of(
+            all_of(test.truth(link, known, over_approximate=over_approximate) for test in way) for way in self.ways
+        )
 
     def _links(self, question: Question) -> list[Connect]:
         """Return the links.
@@ -68,108 +167,28 @@ class _LinkCondition(PlainCondition):
         except UnevaluableError as error:
             raise UnevaluableError(f"`{self._name}`: {error}") from error
 
-    def _fact(self, links: Sequence[Connect], shown: Iterable[str]) -> str:
-        """Return what is true of the links; `shown` are phrases for those that matter."""
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return f"links {', or '.join(', and '.join(map(str, way)) for way in self.ways)}"
+
+    def fact(self, question: Question) -> str:
+        """Return where the links lead or come from that do not pass, as shown in near misses."""
+        links, known = self._links(question), question.context.provenance
         if not links:
             return f"{self._name} has no links"
-        phrases = list(dict.fromkeys(shown))
+        failing = [link for link in links if self._passes(link, known, over_approximate=False) is not True]
+        phrases = list(dict.fromkeys(self._fact(link, known) for link in failing or links))
         more = ", ..." if len(phrases) > _MOST_SHOWN else ""
         return f"{self._name}: {', '.join(phrases[:_MOST_SHOWN])}{more}"
+
+    def _fact(self, link: Connect, known: Provenance) -> str:
+        facts = dict.fromkeys(test.fact(link, known) for way in self.ways for test in way)
+        return f"{_shown(link)} {' and '.join(facts)}"
 
     @property
     def _name(self) -> str:
         return ".".join(("args", *self.path))
-
-
-@attrs.frozen
-class LinkHostCondition(_LinkCondition):
-    """Holds when the links lead to hosts that fit one of the patterns; with `is_negative`, to hosts that fit none."""
-
-    is_pure: ClassVar[bool] = True
-
-    hosts: tuple[HostPattern, ...] = ()
-
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether every link certainly passes; with `over_approximate`, whether one may pass.
-
-        Raises: `UnevaluableError` as `_links`, and when only a link that cannot be read might pass.
-        """
-        links = self._links(question)
-        if not over_approximate:
-            return all(map(self._passes, links))
-        if any(map(self._may_pass, links)):
-            return True
-        for link in links:
-            if link.host is None and link.scheme in _NEED_A_HOST and not self.is_negative:
-                raise UnevaluableError(f"`{self._name}`: {_shown(link)}")
-        return False
-
-    def _passes(self, link: Connect) -> bool:
-        if self.is_negative:
-            return link.is_certain and not any(_may_be_at(pattern, link) for pattern in self.hosts)
-        return any(pattern.holds(link) for pattern in self.hosts)
-
-    def _may_pass(self, link: Connect) -> bool:
-        if self.is_negative:
-            return not any(pattern.holds(link) for pattern in self.hosts)
-        return any(_may_be_at(pattern, link) for pattern in self.hosts)
-
-    @property
-    def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
-        hosts = " or ".join(map(_written, self.hosts)) or "an empty list"
-        return f"links {'not ' if self.is_negative else ''}to {hosts}"
-
-    def fact(self, question: Question) -> str:
-        """Return where the links lead that do not pass, as shown in near misses."""
-        links = self._links(question)
-        return self._fact(links, map(_shown, [link for link in links if not self._passes(link)] or links))
-
-
-@attrs.frozen
-class LinkSourceCondition(_LinkCondition):
-    """Holds when every link certainly comes from one of the sources, as a whole; with `is_negative`, unless it does.
-
-    INVARIANT: law 4, as for `from` itself.
-    """
-
-    is_pure: ClassVar[bool] = True
-
-    sources: tuple[Source, ...] = ()
-
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether every link certainly comes from there, or with `is_negative` whether one may not.
-
-        A restriction cannot count on a link that comes from somewhere, and a permission not on one that does not.
-
-        Raises: `UnevaluableError` as `_links`, and when the messages of the user are not known.
-        """
-        if over_approximate is not self.is_negative:
-            return over_approximate
-        known = question.context.provenance
-        if all(any(True for _ in self._places(link, known)) for link in self._links(question)):
-            return not self.is_negative
-        if not known.texts and any(each.needs_user for each in self.sources):
-            raise UnevaluableError("no message of the user is known here")
-        return self.is_negative
-
-    def _places(self, link: Connect, known: Provenance) -> Iterator[str]:
-        form = normal(link.text)
-        if form is not None:
-            for source in self.sources:
-                yield from source.places(form, known)
-
-    @property
-    def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
-        return f"links {'not ' if self.is_negative else ''}from {' or '.join(each.text for each in self.sources)}"
-
-    def fact(self, question: Question) -> str:
-        """Return which links come from nowhere, or else where all come from, as shown in near misses."""
-        links, known = self._links(question), question.context.provenance
-        places = {f"the link `{shortened(link.text, _BRIEF)}`": list(self._places(link, known)) for link in links}
-        unknown = [f"{shown} is in none of its sources" for shown, found in places.items() if not found]
-        return self._fact(links, unknown or [f"{shown} is in {found[0]}" for shown, found in places.items()])
 
 
 def _may_be_at(pattern: HostPattern, link: Connect) -> bool:
@@ -183,42 +202,42 @@ def _written(pattern: HostPattern) -> str:
 
 
 def _shown(link: Connect) -> str:
+    return f"the link `{shortened(link.text, _BRIEF)}`"
+
+
+def _led(link: Connect) -> str:
     """Return where a link leads, as a phrase."""
-    shown = f"the link `{shortened(link.text, _BRIEF)}`"
     if link.host is not None:
-        return f"{shown} {'leads' if link.is_certain else 'may lead'} to {link.host}"
-    return f"{shown} has no host that can be read" if link.scheme in _NEED_A_HOST else f"{shown} has no host"
+        return f"{'leads' if link.is_certain else 'may lead'} to {link.host}"
+    return "has no host that can be read" if link.scheme in _NEED_A_HOST else "has no host"
 
 
-def link_condition(
-    path: tuple[str, ...], raw: object, reader: LinkReader, *, optional: object = None
-) -> LinkHostCondition | LinkSourceCondition:
-    """Return the condition that the table of a `links` denotes.
+def link_condition(path: tuple[str, ...], raw: object, reader: LinkReader, *, optional: object = None) -> LinkCondition:
+    """Return the condition that a `links` denotes: a table whose tests all have to pass, or a list of such tables.
 
     Raises: `RuleError`.
     """
     try:
-        name, operand = _only(raw)
-        is_negative, is_optional = name.startswith("not_"), flag(optional)
-        if name.endswith("from"):
-            sources = sources_of(operand)
-            return LinkSourceCondition(path, reader, sources, is_negative=is_negative, is_optional=is_optional)
-        hosts = _hosts(operand, reader)
-        return LinkHostCondition(path, reader, hosts, is_negative=is_negative, is_optional=is_optional)
+        tables = raw if isinstance(raw, list | tuple) and raw else [raw]
+        return LinkCondition(path, reader, tuple(_way(each, reader) for each in tables), flag(optional))
     except RuleError as error:
         raise RuleError(f"`{'.'.join(('args', *path))}`: `{LINKS}`: {error}") from error
 
 
-def _only(raw: object) -> tuple[str, object]:
-    names = list(raw) if isinstance(raw, Mapping) else []
-    unknown = [str(name) for name in names if name not in _OPERATORS]
+def _way(raw: object, reader: LinkReader) -> tuple[_Test, ...]:
+    unknown = [str(name) for name in (raw if isinstance(raw, Mapping) else ()) if name not in _OPERATORS]
     if unknown:
         raise RuleError(f"unknown operator `{unknown[0]}`; {nearest(unknown[0], _OPERATORS)}")
-    if not isinstance(raw, Mapping) or len(names) != 1:
-        raise RuleError(
-            'a table with one of `host`, `not_host`, `from` and `not_from` is needed, such as `host = ["*"]`'
-        )
-    return names[0], raw[names[0]]
+    if not isinstance(raw, Mapping) or not raw:
+        raise RuleError('a table with `host`, `not_host`, `from` or `not_from` is needed, such as `host = ["*"]`')
+    return tuple(_test(name, raw[name], reader) for name in _OPERATORS if name in raw)
+
+
+def _test(name: str, operand: object, reader: LinkReader) -> _Test:
+    is_negative = name.startswith("not_")
+    if name.endswith("from"):
+        return _SourceTest(sources_of(operand), is_negative)
+    return _HostTest(_hosts(operand, reader), is_negative)
 
 
 def _hosts(raw: object, reader: LinkReader) -> tuple[HostPattern, ...]:

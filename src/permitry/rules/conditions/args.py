@@ -41,9 +41,8 @@ from permitry.rules.conditions._compare import (
 )
 from permitry.rules.conditions._links import (
     LINKS,
-    LinkHostCondition,
+    LinkCondition,
     LinkReader,
-    LinkSourceCondition,
     link_condition,
 )
 from permitry.rules.conditions._regex import Regex
@@ -64,9 +63,8 @@ __all__ = [
     "AnyArgumentCondition",
     "ArgumentCondition",
     "ArgumentTest",
-    "LinkHostCondition",
+    "LinkCondition",
     "LinkReader",
-    "LinkSourceCondition",
     "Source",
     "SourceCondition",
     "argument_condition",
@@ -204,7 +202,7 @@ class ArgumentCondition(PlainCondition):
         return f"{_dotted(self.path)} {self.test}"
 
 
-AnyArgumentCondition: TypeAlias = ArgumentCondition | SourceCondition | LinkHostCondition | LinkSourceCondition
+AnyArgumentCondition: TypeAlias = ArgumentCondition | SourceCondition | LinkCondition
 """What one entry of `when.args` may denote."""
 
 

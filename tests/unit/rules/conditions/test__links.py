@@ -11,6 +11,7 @@ from permitry.core.context import AuthContext
 from permitry.core.provenance import Provenance
 from permitry.core.rule import Question
 from permitry.errors import RuleError, UnevaluableError
+from permitry.rules.conditions.args import LinkCondition
 from permitry.rules.conditions.listed import ListedValues
 
 _KNOWN = Provenance.of(
@@ -23,9 +24,15 @@ def _question(value: object, known: Provenance = _KNOWN) -> Question:
     return Question(ToolCall("send", {"body": value}), AuthContext(provenance=known))
 
 
-def _condition(more: dict[str, Any] | None = None, /, **links: object) -> Any:  # noqa: ANN401 -- of two classes
+def _condition(more: dict[str, Any] | None = None, /, **links: object) -> LinkCondition:
+    return _of(links, more)
+
+
+def _of(links: object, more: dict[str, Any] | None = None) -> LinkCondition:
     scope = scope_of((), {"args": {"body": {"links": links, **(more or {})}}}, None)
-    return scope.when.plain[0]
+    (condition,) = scope.when.plain
+    assert isinstance(condition, LinkCondition)
+    return condition
 
 
 def _holds(value: object, **links: object) -> tuple[bool, bool]:
@@ -142,8 +149,8 @@ def test_links_come_from_sources_as_a_whole(text: object, sources: list[str], *,
 
 def test_where_a_link_may_come_from_is_not_known() -> None:
     """As for `from` itself."""
-    assert _condition(**{"from": ["user"]}).holds(_question("x"), over_approximate=True)
-    assert not _condition(not_from=["user"]).holds(_question("x"), over_approximate=False)
+    assert _condition(**{"from": ["user"]}).holds(_question("https://z.com"), over_approximate=True)
+    assert not _condition(not_from=["user"]).holds(_question("https://z.com"), over_approximate=False)
 
 
 def test_a_user_who_is_not_heard_is_no_answer() -> None:
@@ -208,9 +215,12 @@ def test_near_misses_name_the_links_that_fail() -> None:
 @pytest.mark.parametrize(
     ("links", "message"),
     [
-        ("a.com", "a table with one of"),
-        ({}, "a table with one of"),
-        ({"host": ["a.com"], "from": ["user"]}, "a table with one of"),
+        ("a.com", "a table with `host`"),
+        ({}, "a table with `host`"),
+        ([], "a table with `host`"),
+        ([{"host": ["a.com"]}, {}], "a table with `host`"),
+        ([{"host": ["a.com"]}, "user"], "a table with `host`"),
+        ({"host": ["a.com"], "form": ["user"]}, "did you mean `from`"),
         ({"hosts": ["a.com"]}, "did you mean `host`"),
         ({"host": []}, "a list of hosts"),
         ({"host": 5}, "a list of hosts"),
@@ -225,6 +235,56 @@ def test_what_is_not_a_table_of_links_is_an_error(links: object, message: str) -
         scope_of((), {"args": {"body": {"links": links}}}, None)
     with pytest.raises(RuleError, match="`optional` is true"):
         scope_of((), {"args": {"body": {"links": {"host": "a.com"}, "optional": False}}}, None)
+
+
+_BOTH = {"host": ["a.com"], "from": ["user"]}
+_NEITHER = {"not_host": ["a.com"], "not_from": ["user"]}
+_EITHER = [{"host": ["a.com"]}, {"from": ["user"]}]
+
+
+@pytest.mark.parametrize(
+    ("text", "both", "either", "neither"),
+    [
+        ("nothing", True, True, False),
+        ("https://a.com/x", True, True, False),
+        ("https://a.com/other", False, True, False),
+        ("ann@c.com", False, True, False),
+        ("https://evil.com", False, False, True),
+        ("https://a.com/other and ann@c.com", False, True, False),
+        ("https://a.com/x and https://a.com/other", False, True, False),
+        ("https://a.com/other and https://evil.com", False, False, True),
+        ("https://a.com@evil.com", False, False, True),
+        ("javascript:x", False, False, True),
+    ],
+)
+def test_links_by_host_and_by_source(text: str, *, both: bool, either: bool, neither: bool) -> None:
+    """Each link passes all of a table, and one table of a list; what `either` permits, `neither` does not restrict."""
+    assert _of(_BOTH).holds(_question(text), over_approximate=False) is both
+    assert _of(_EITHER).holds(_question(text), over_approximate=False) is either
+    assert _of(_NEITHER).holds(_question(text), over_approximate=True) is neither
+
+
+def test_one_way_that_has_an_answer_is_enough() -> None:
+    """Where no user is heard, a host still permits, and what fails one test fails the table."""
+    ours, others, silent = "https://a.com/x", "https://evil.com", Provenance()
+    assert _of(_EITHER).holds(_question(ours, silent), over_approximate=False)
+    assert not _of(_BOTH).holds(_question(others, silent), over_approximate=False)
+    assert not _of(_NEITHER).holds(_question(ours, silent), over_approximate=True)
+    for links, text, over_approximate in ((_EITHER, others, False), (_BOTH, ours, False), (_NEITHER, others, True)):
+        with pytest.raises(UnevaluableError, match=r"`args.body`: no message of the user is known"):
+            _of(links).holds(_question(text, silent), over_approximate=over_approximate)
+
+
+def test_near_misses_name_each_test_that_a_link_fails() -> None:
+    """In the words of both."""
+    assert _of(_BOTH).expected == "links to `a.com`, and from user"
+    assert _of(_EITHER).expected == "links to `a.com`, or from user"
+    assert _of(_EITHER).fact(_question("https://evil.com https://a.com/y")) == (
+        "args.body: the link `https://evil.com` leads to evil.com and is in none of its sources"
+    )
+    assert _of(_EITHER).fact(_question("https://a.com/x")) == (
+        "args.body: the link `https://a.com/x` leads to a.com and is in the user's messages"
+    )
 
 
 def test_they_can_be_sent_to_another_process() -> None:
