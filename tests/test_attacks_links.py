@@ -84,6 +84,14 @@ _HOSTS = (
         "https://evil.com\\good.com",
     ),
     *("https://good.com\\@evil.com", "https://good.com%2f@evil.com", "https://good.com%00.evil.com", "HtTpS:evil.com"),
+    *("https://good.com\u201d.evil.com", "https://good.com\u2019s.evil.com", "https://good.com\u201d@evil.com"),
+    *(
+        "good.com\u2014x.evil.com",
+        "good.com\u201devil.com",
+        "\u201cevil.com\u201d",
+        "https://good.com\u201d\\@evil.com",
+    ),
+    *("https://good.com\u201d\uff0eevil.com", "https://good.com\u201d&#46;evil.com", "\u201cann@evil.com\u201d"),
     *("evil.com", "www.evil.com/x", "good.com@evil.com", "ann@good.com@evil.com", "ann@evil.com", "//evil.com"),
     *("[https://good.com](https://evil.com)", "[a](//evil.com)", "[a](evil.com)", "![](https://x.evil.com/?q=secret)"),
     *(
@@ -325,6 +333,7 @@ def test_no_address_comes_from_a_part_of_it(body: str) -> None:
             "**https://good.com/x**",
             "> https://good.com/x\n",
             "HTTPS://GOOD.com/x",
+            "\u201chttps://good.com/x\u201d, \u2018ann@good.com\u2019 \u2014 and more",
         ),
     ],
 )

@@ -47,20 +47,24 @@ _IPV4 = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9])")
 _MARK = re.compile(r"(?<![a-z0-9+.-])([a-z0-9+.-]++):([/\\]*+)", re.IGNORECASE | re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _AUTHORITY = re.compile(r"[^/?#]*")
+# Quotes and dashes around an address. INVARIANT: to none of them another sign is the same in a name, and no top-level
+# domain has one: a client that takes `x.com\u201d` for a name finds no host.
+_MARKS = "\u2013\u2014\u2018-\u201f\xab\xbb\u2039\u203a"
 # A host and port that every client reads alike, and what may follow.
 _PLAIN = re.compile(
-    r"((?>[a-z0-9.-]*[a-z0-9])|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(?=[.,;:!?*~_-]*+(?:[\x00-\x20<>()\]}\"'`|]|\Z))",
+    r"((?>[a-z0-9.-]*[a-z0-9])|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
+    rf"(?=(?:[{_MARKS}][a-z0-9]*+)*+[.,;:!?*~_-]*+(?:[\x00-\x20<>()\]}}\"'`|]|\Z))",
     re.IGNORECASE,
 )
 _START = re.compile(r"[a-z0-9._-]*", re.IGNORECASE)
-_USER = re.compile(r"(?<![^\x00-\x20<>()\[\]{}\"'`|^,;:=])[a-z0-9._%+-]{1,64}@\Z", re.IGNORECASE)
+_USER = re.compile(rf"(?<![^\x00-\x20<>()\[\]{{}}\"'`|^,;:={_MARKS}])[a-z0-9._%+-]{{1,64}}@\Z", re.IGNORECASE)
 _LONGEST_USER = 66
 _MAIL = re.compile(r"[a-z0-9._+-]{1,64}@[a-z0-9.-]+", re.IGNORECASE)
-_BEFORE_A_NAME = frozenset((*" \t\r\n([{<>\"'`,;|*!_", ""))
+_BEFORE_A_NAME = re.compile(rf"[ \t\r\n([{{<>\"'`,;|*!_{_MARKS}]|\A\Z")
 _CLOSING = frozenset(" \t\r\n<>)]}\"'`")
 _QUOTES = "\"'`"
 _RUN = re.compile(r"[^\x00-\x20]*")
-_AFTER = re.compile(r"[\x00-\x20<>()\[\]{}\"'`.,;:!?*|~_]{1,4}\Z")
+_AFTER = re.compile(rf"[\x00-\x20<>()\[\]{{}}\"'`.,;:!?*|~_{_MARKS}]{{1,4}}\Z")
 
 # In these places every text is an address: in the destination of a link in Markdown, in an attribute, in `<scheme:…>`.
 _ATTRIBUTES = (
@@ -286,7 +290,7 @@ class _Text:
             host = self._known(f"https://{name}").host
             yield from (Connect(whole, scheme, host, is_certain=False) for scheme in _WEB)
             return
-        is_certain = "@" not in authority and self.text[at - 1 : at] in _BEFORE_A_NAME
+        is_certain = "@" not in authority and _BEFORE_A_NAME.match(self.text[at - 1 : at]) is not None
         for scheme in _WEB:
             found = self._known(f"{scheme}://{plain[0]}")
             yield attrs.evolve(found, text=whole, is_certain=is_certain and found.is_certain)

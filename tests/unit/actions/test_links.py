@@ -74,6 +74,28 @@ def test_other_texts_have_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "wholes"),
+    [
+        ("\u201cb.com\u201d", {"b.com"}),
+        ("\u2018https://b.com/x\u2019,", {"https://b.com/x"}),
+        ("\u201ehttps://b.com\u201c.", {"https://b.com"}),
+        ("see \xabb.com\xbb, or \u2039www.b.com\u203a", {"b.com", "www.b.com"}),
+        ("on b.com\u2014and here", {"b.com\u2014and"}),
+        ("https://b.com\u2019s page", {"https://b.com\u2019s"}),
+        ("(\u201chttps://b.com:80\u201d)", {"https://b.com:80"}),
+        ("mail \u201cann@b.com\u201d", {"ann@b.com"}),
+        ("mail \u201cmailto:ann@b.com\u201d.", {"ann@b.com"}),
+    ],
+)
+def test_quotes_and_dashes_of_print_are_around_a_link(text: str, wholes: set[str]) -> None:
+    """A client that takes them for a part of the name finds no host, as no top-level domain has one."""
+    links = links_in(text)
+    assert {link.text for link in links} == wholes
+    assert {link.host for link in links} <= {"b.com", "www.b.com"}
+    assert all(link.is_certain for link in links)
+
+
+@pytest.mark.parametrize(
     ("text", "host"),
     [
         ("https://a.com@b.com", "b.com"),
@@ -104,8 +126,13 @@ def test_other_texts_have_none(text: str) -> None:
         ("url(\\\\2130706433)", "127.0.0.1"),
         ("see/b.com", "b.com"),
         ("https://a.com,b.com", "b.com"),
-        ("https://a.com\u201cb", "a.com"),
-        ("\u201cb.com\u201d", "b.com"),
+        ("https://a.com\u201cb.org", "b.org"),
+        ("a.com\u201db.org", "b.org"),
+        ("a.com\u201d\uff0eb.org", "b.org"),
+        ("https://a.com\u201d@b.com", "b.com"),
+        ("https://a.com\u201d\\@b.com", "b.com"),
+        ("https://a.com\u2026b", "a.com"),
+        ("https://a.com\u201d\u00e9", "a.com"),
         ("b.com\uff0c\u4e5f", "b.com"),
         ("\u2192b.com", "xn--b-12n.com"),
         ("b.com._x", "b.com"),
