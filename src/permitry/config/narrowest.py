@@ -1,0 +1,123 @@
+"""Conditions that permit calls like one that was approved, the narrowest first."""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from posixpath import dirname, relpath
+from typing import TypeAlias
+
+from permitry.actions.programs.catalogue import Entry, catalogue
+from permitry.actions.shell.runners import program_of
+from permitry.core.action import Action, Connect, Run, Touch
+from permitry.core.call import ToolCall
+
+__all__ = ["Conditions", "choices", "command_choices", "is_plain", "narrowest", "path_choices"]
+
+Conditions: TypeAlias = Mapping[str, object]
+"""Keys of a rule: `tools`, and `when` with a table of conditions."""
+
+_PLAIN = re.compile(r"[\w./@:+=,-]+")
+_WORD = re.compile(r"[A-Za-z][\w:.-]*")
+_RUNS_WORKSPACE = "runs code of the workspace"
+
+
+def narrowest(call: ToolCall, actions: Iterable[Action], workspace: str | None = None) -> tuple[Conditions, ...]:
+    """Return the keys of the rules that permit calls like this one; none where an action of it has no safe pattern.
+
+    `actions` are those that need a permission. Of a program that only reads, that is its sub-command with any
+    arguments (`git log *`), of another one the words before its first option; of a path the folder (`src/**`); of an
+    address the host. What one rule cannot say is said by several, all of which are needed.
+    """
+    found = []
+    for action in actions:
+        known = list(choices(call, action, workspace))
+        if not known:
+            return ()
+        found.append(known[-1] if _only_reads(action) else known[:2][-1])
+    return _joined(found)
+
+
+def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Iterator[Conditions]:
+    """Yield the keys of rules that permit an action, the narrowest first: each permits all that those before it do."""
+    match action:
+        case Run():
+            yield from ({"when": {"command": [each]}} for each in command_choices(action))
+        case Touch():
+            for each in path_choices(action, workspace):
+                yield {"tools": [call.tool], "when": {"path": [each], "access": [action.access.value]}}
+        case Connect(host=str() as host, is_certain=True):
+            yield {"tools": [call.tool], "when": {"host": [host if action.scheme == "https" else action.text]}}
+        case _:
+            return
+
+
+def command_choices(run: Run) -> Iterator[str]:
+    """Yield patterns for a command: all its words, then fewer of those before its first option, and any arguments.
+
+    Of a program that changes what its arguments name, such as `rm`, only all its words; the name of a program alone
+    only where the program only reads, or runs code of the workspace, and has no sub-commands.
+    """
+    plain = _leading(run)
+    if len(plain) == len(run.words):
+        yield " ".join(plain)
+    known = catalogue().get(program_of(run.words)) if plain else None
+    if not plain or (known is not None and known.runs_nothing and known.never):
+        return
+    named = [plain[0], *itertools.takewhile(_WORD.fullmatch, plain[1:])]
+    yield from (" ".join(named[:end]) + " *" for end in range(len(named), 1, -1))
+    if known is not None and _has_one_use(known, run):
+        yield f"{named[0]} *"
+
+
+def _leading(run: Run) -> list[str]:
+    """Return the words of a command up to the first that a pattern could not name as it is."""
+    known = itertools.takewhile(lambda word: not (word.is_open or word.is_glob or word.is_home), run.words)
+    return list(itertools.takewhile(is_plain, (word.text for word in known)))
+
+
+def _has_one_use(known: Entry, run: Run) -> bool:
+    is_tool = known.never == _RUNS_WORKSPACE and not known.code
+    return (run.doubt is None or is_tool) and not known.commands and not known.looks
+
+
+def _only_reads(action: Action) -> bool:
+    if not isinstance(action, Run):
+        return False
+    known = catalogue().get(program_of(action.words))
+    return action.doubt is None or (known is not None and not known.looks.isdisjoint(action.argv[1:2]))
+
+
+def path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
+    """Yield patterns for a path in the workspace: the path, its folder, and the folders above, but not the workspace.
+
+    None for a path that is not certain, or lies elsewhere.
+    """
+    place = touch.place
+    if workspace is None or not place.is_certain or len(place.names) != 1:
+        return
+    name = relpath(place.names[0], workspace)
+    if name.startswith("..") or name == "." or not is_plain(name):
+        return
+    if not place.is_tree:
+        yield name
+    folder = name if place.is_tree else dirname(name)
+    while folder:
+        yield f"{folder}/**"
+        folder = dirname(folder)
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a pattern means a text when it is written as it is."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def _joined(found: Iterable[Conditions]) -> tuple[Conditions, ...]:
+    """Return rules without repetition; commands are the values of one rule."""
+    tables = list({repr(each): each for each in found}.values())
+    commands: list[object] = []
+    for each in tables:
+        when = each["when"]
+        if isinstance(when, Mapping) and "command" in when:
+            commands += when["command"]
+    rest = [each for each in tables if "tools" in each]
+    return (*([{"when": {"command": commands}}] if commands else []), *rest)

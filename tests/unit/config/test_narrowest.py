@@ -1,0 +1,87 @@
+"""The narrowest conditions for calls like one that was approved."""
+
+import pytest
+
+from permitry.config.load import load_policy, load_rules
+from permitry.config.narrowest import choices, narrowest
+from permitry.core.action import Action
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+
+_CONTEXT = AuthContext(workspace="/w")
+_POLICY = load_policy("permitry:tools-claude-code")
+
+
+def _actions(call: ToolCall) -> tuple[Action, ...]:
+    return _POLICY.question(call, _CONTEXT).actions.certain
+
+
+def _bash(command: str) -> ToolCall:
+    return ToolCall("Bash", {"command": command})
+
+
+@pytest.mark.parametrize(
+    ("command", "patterns"),
+    [
+        ("git log --oneline main", ["git log *"]),
+        ("git log main", ["git log *"]),
+        ("kubectl get pods", ["kubectl get *"]),
+        ("git push origin main", ["git push origin main *"]),
+        ("npm run build -- -v", ["npm run build *"]),
+        ("git commit -m 'a b'", ["git commit *"]),
+        ("pytest -q tests", ["pytest *"]),
+        ("cat a.txt", ["cat *"]),
+        ("rm -rf build", ["rm -rf build"]),
+        ("rm build", ["rm build"]),
+        ("deploy", ["deploy"]),
+        ("cargo test && cargo test -q && ls", ["cargo test *", "ls *"]),
+    ],
+)
+def test_a_command_has_the_pattern_of_its_sub_command(command: str, patterns: list[str]) -> None:
+    """Of what changes the files it names, only the command itself; of an unknown program never the name alone."""
+    call = _bash(command)
+    assert narrowest(call, _actions(call), "/w") == ({"when": {"command": patterns}},)
+
+
+@pytest.mark.parametrize("command", ["git $x", "echo 'a b'", "rm *.txt", "cat a; $(b)", "cat ~/.ssh/id > a; sudo $x"])
+def test_what_cannot_be_named_has_no_pattern(command: str) -> None:
+    """An expansion, a glob, and what cannot be read: a part of a call is not enough."""
+    call = _bash(command)
+    patterns = [list(choices(call, each, "/w")) for each in _actions(call)]
+    assert command.startswith(("git", "echo")) or [] in patterns
+    assert [] not in patterns or narrowest(call, _actions(call), "/w") == ()
+
+
+def test_choices_go_from_narrow_to_wide() -> None:
+    """All words, then fewer of them; a folder, then those above it, but never the workspace."""
+    (run,) = _actions(_bash("git push origin main"))
+    found = [each["when"] for each in choices(_bash(""), run)]
+    texts = ("git push origin main", "git push origin main *", "git push origin *", "git push *")
+    assert found == [{"command": [text]} for text in texts]
+    call = ToolCall("Write", {"file_path": "src/a/b.py", "content": ""})
+    (touch,) = _actions(call)
+    found = [each["when"] for each in choices(call, touch, "/w")]
+    assert found == [{"path": [text], "access": ["write"]} for text in ("src/a/b.py", "src/a/**", "src/**")]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../a", "~/a", "a b", "."])
+def test_a_path_elsewhere_has_no_pattern(path: str) -> None:
+    """Nor the workspace itself, nor a name with signs of patterns or blanks."""
+    call = ToolCall("Write", {"file_path": path, "content": ""})
+    assert narrowest(call, _actions(call), "/w") == ()
+
+
+def test_an_address_has_the_pattern_of_its_host() -> None:
+    """For the tool that was called."""
+    call = ToolCall("WebFetch", {"url": "https://docs.python.org/3/"})
+    assert narrowest(call, _actions(call)) == ({"tools": ["WebFetch"], "when": {"host": ["docs.python.org"]}},)
+
+
+def test_a_command_with_a_redirection_needs_two_rules() -> None:
+    """One for the program, one for the file; both load."""
+    call = _bash("ls > out/names.txt")
+    found = narrowest(call, _actions(call), "/w")
+    expected = {"tools": ["Bash"], "when": {"path": ["out/**"], "access": ["write"]}}
+    assert found == ({"when": {"command": ["ls *"]}}, expected)
+    text = 'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["Bash"]\n'
+    load_rules(text + 'when.path = ["out/**"]\nwhen.access = ["write"]\n')
