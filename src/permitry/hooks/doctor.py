@@ -14,10 +14,10 @@ from typing import Any
 import attrs
 
 from permitry.config.catalogue import PREFIX
+from permitry.config.heard import wanted_in
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.hooks.answering import host_named
-from permitry.hooks.hearing import wanted_in
 from permitry.hooks.host import Effect, Host, Kind, Verb
 from permitry.hooks.install import OR_BLOCK
 from permitry.hooks.places import PACKAGE

@@ -12,20 +12,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import attrs
-
 from permitry.audit.redaction import redacted, redacted_text
-from permitry.config.ruleset import RuleSet
+from permitry.config.heard import Wanted
 from permitry.core.call import ToolCall
 from permitry.errors import CallError
 from permitry.files import open_regular, replace_file
 from permitry.hooks.host import Event, Host, Kind
-from permitry.rules.conditions.args import Source, SourceCondition
-from permitry.rules.conditions.prompt import PromptCondition
-from permitry.rules.conditions.scope import Scope
 from permitry.session import Session
 
-__all__ = ["Wanted", "heard_file", "note", "recall", "wanted_by", "wanted_in"]
+__all__ = ["heard_file", "note", "recall"]
 
 Line: TypeAlias = dict[str, Any]
 """A message (`turn`, `text`, `is_proven`), or a result (`tool`, `arguments`, `result`)."""
@@ -36,44 +31,6 @@ _WEEK = 7 * 24 * 3600.0
 _END = ".heard"
 # Hosts put such words in front of what is not the user's, such as a notification.
 _TAG = re.compile(r"\s*<[A-Za-z]")
-
-
-@attrs.frozen
-class Wanted:
-    """What rules may ask for: whether for what the user wrote, and for the results of which tools."""
-
-    user: bool = False
-    tools: frozenset[str] = frozenset()
-
-    def __bool__(self) -> bool:
-        return self.user or bool(self.tools)
-
-
-def wanted_by(rules: RuleSet) -> Wanted:
-    """Return what rules may ask for."""
-    return wanted_in(each.scope for each in (*rules.rules, *rules.flows))
-
-
-def wanted_in(scopes: Iterable[Scope]) -> Wanted:
-    """Return what the conditions of rules may ask for."""
-    parts = [part for scope in scopes for each in (scope.when, *scope.unless) for part in _parts(each.plain)]
-    tools = frozenset[str]().union(*(part.tools for part in parts))
-    return Wanted(any(part.user for part in parts), tools)
-
-
-def _parts(value: object) -> Iterator[Wanted]:
-    """Yield what conditions, and the conditions in them, ask for."""
-    match value:
-        case PromptCondition() | SourceCondition(share=float()):
-            yield Wanted(user=True)
-        case Source():
-            yield Wanted(value.needs_user, frozenset([value.tool] if value.tool else []))
-        case tuple():
-            for each in value:
-                yield from _parts(each)
-        case _:
-            fields = getattr(type(value), "__attrs_attrs__", ())
-            yield from (part for field in fields for part in _parts(getattr(value, field.name)))
 
 
 def heard_file(notes: Path) -> Path:

@@ -7,16 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 from tests.unit.hooks.payloads import PAYLOADS, command
 
-from permitry.config.load import load_rules
-from permitry.config.origin import Origin
 from permitry.hooks.answering import HOSTS, Options, answer, host_named
-from permitry.hooks.hearing import Wanted, wanted_by, wanted_in
 from permitry.hooks.host import Kind, Reply, returned
-from permitry.rules.conditions.scope import Conditions, Scope
 
 Payload = dict[str, Any]
 RULES = """\
@@ -419,31 +414,6 @@ def test_notes_that_cannot_be_written_do_not_answer_the_report(begun: Begun, hos
         session.prompt("pay bob@example.com")
 
 
-@pytest.mark.parametrize(
-    ("when", "wanted"),
-    [
-        ("when.args.a.from = ['user']", Wanted(user=True)),
-        ("when.args.a.not_from = ['t#x']", Wanted(tools=frozenset({"t"}))),
-        ("when.args.a.from = ['named:t#x']", Wanted(user=True, tools=frozenset({"t"}))),
-        ("when.args.a.from = ['t#x@y', 'call:u#z']", Wanted(user=True, tools=frozenset({"t", "u"}))),
-        ("when.args.a.links.from = ['named:t#x']", Wanted(user=True, tools=frozenset({"t"}))),
-        ("when.args.a.words = 0.5", Wanted(user=True)),
-        ("when.args.a = 'x'\nunless.prompt.words = ['x']", Wanted(user=True)),
-        ("when.args.a = { any = { eq = 'x' } }", Wanted()),
-        ("when.command = 'git *'\nunless.path = '/x'", Wanted()),
-    ],
-)
-def test_rules_say_what_they_may_ask_for(when: str, wanted: Wanted, tmp_path: Path) -> None:
-    """In every condition."""
-    effect = "allow" if ".from" in when or ".words = 0" in when else "block"
-    (tmp_path / "rules.toml").write_text(
-        f"schema = 1\n[[rule]]\nid = 'a'\neffect = '{effect}'\ntools = ['*']\n{when}\n"
-    )
-    found = wanted_by(load_rules([Origin(str(tmp_path / "rules.toml"))]))
-    assert found == wanted
-    assert bool(found) is (wanted != Wanted())
-
-
 @pytest.mark.parametrize("host", HEARS_USER)
 def test_what_looks_like_a_secret_is_not_kept(begun: Begun, host: str, tmp_path: Path) -> None:
     """The rest is; of a call with a secret nothing, as its tool may only repeat what it was given."""
@@ -456,28 +426,6 @@ def test_what_looks_like_a_secret_is_not_kept(begun: Begun, host: str, tmp_path:
     assert not session.is_paid("eve@example.com")
     assert not session.is_paid("hunter2")
     assert "hunter2" not in _kept(tmp_path)
-
-
-@attrs.frozen
-class _Nested:
-    """A condition with sources in it, of a kind that is not known here."""
-
-    inside: tuple[object, ...]
-
-
-def test_sources_are_found_in_conditions_of_any_kind(tmp_path: Path) -> None:
-    """Each is one more place in which a value may be asked for."""
-    (tmp_path / "rules.toml").write_text(RULES.format(sources=["named:t#x"]))
-    (rule,) = load_rules([Origin(str(tmp_path / "rules.toml"))]).rules
-    (condition,) = rule.scope.when.plain
-    plain: Any = (_Nested((7, _Nested((getattr(condition, "sources", ()),)))),)
-    assert wanted_in([Scope(when=Conditions(plain=plain))]) == Wanted(user=True, tools=frozenset({"t"}))
-
-
-def test_the_shipped_rules_ask_for_nothing() -> None:
-    """So that without rules of a user nothing is kept."""
-    for name in ("permitry:hooks", "permitry:hooks-codex"):
-        assert not wanted_by(load_rules([Origin(name)]))
 
 
 def test_a_command_of_the_shell_is_heard_of_as_any_other_tool(begun: Begun) -> None:
