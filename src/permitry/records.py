@@ -12,14 +12,27 @@ from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
 from permitry.audit.stored import StoredRecorder
 from permitry.errors import AuditError
 
-__all__ = ["Wanted", "is_store", "recorder_at", "records_at"]
+__all__ = ["Wanted", "is_record", "is_store", "recorder_at", "records_at"]
 
 _STORE = ".db"
+_LONGEST = 8 * 1024 * 1024
 
 
 def is_store(path: str | Path) -> bool:
     """Return whether a record with this name is in a store."""
     return Path(path).suffix == _STORE
+
+
+def is_record(path: str | Path) -> bool:
+    """Return whether a file is a record: a store, or lines of which the first is an event of a session."""
+    if is_store(path):
+        return True
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            first = json.loads(lines.readline(_LONGEST))
+    except (OSError, ValueError):
+        return False
+    return isinstance(first, dict) and {"at", "session", "event"} <= first.keys()
 
 
 def recorder_at(path: str, *, session: str | None = None) -> LineRecorder:

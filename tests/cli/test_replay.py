@@ -86,3 +86,21 @@ def test_a_cluster_cannot_read_standard_input(cli: Callable[..., Outcome], files
     code, _, err = cli("replay", "-", "--rules", files[0], "--ray")
     assert code == 4
     assert "standard input" in err
+
+
+@pytest.mark.parametrize("name", ["audit.jsonl", "audit.db"])
+def test_a_record_is_replayed(cli: Callable[..., Outcome], workspace: Path, tmp_path: Path, name: str) -> None:
+    """With the same rules to the same decisions, with others to what they change."""
+    record = tmp_path / name
+    calls = [("write_file", {"path": "a.txt", "content": "x"}), ("run_shell", {"command": "ls"})]
+    calls.append(("write_file", {"path": "b.txt", "content": "password=hunter2"}))
+    lines = "".join(json.dumps({"name": tool, "arguments": each}) + "\n" for tool, each in calls)
+    places = ["--workspace", workspace, "--record", record, "--unattended", "block"]
+    cli("run", "-", "--rules", "permitry:coding-agent", *places, stdin=lines)
+    _, out, _ = cli("replay", record, "--rules", "permitry:coding-agent", "--workspace", workspace, "--json")
+    same = json.loads(out)
+    assert (same["verdicts"], same["changes"]) == ({"confirm": 1, "allow": 1}, [])
+    assert [(each["calls"], each["first"]) for each in same["unjudged"]] == [(1, f"{record}:8")]
+    _, out, _ = cli("replay", record, "--rules", "permitry:read-only", "--workspace", workspace)
+    assert "confirm  block  write_file  block-writes      1" in out
+    assert "its arguments were recorded without secrets" in out

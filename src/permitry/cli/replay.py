@@ -9,11 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, rules_from, tell
+from permitry.cli.inputs import add_rules_option, add_tools_option, numbered_lines, open_lines, rules_from, tell
 from permitry.cli.main import ExitCode
+from permitry.cli.toolset import Toolset
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
+from permitry.core.context import AuthContext
 from permitry.errors import CallError
+from permitry.records import Wanted, is_record, records_at
+from permitry.replay.recorded import Circumstances, replay_record
 from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
 from permitry.session import Session
@@ -29,11 +33,12 @@ _MOST = 15
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry replay`."""
     add = parser.add_argument
-    add("sessions", nargs="+", metavar="SESSION.jsonl", help="messages, calls and results, one JSON object a line; -")
+    add("sessions", nargs="+", metavar="SESSION.jsonl", help="messages, one JSON object a line; -; or a record")
     add_rules_option(parser)
     add("--against", action="append", metavar="FILE", help="the rules to compare with; may be given again")
     add("--session-key", metavar="KEY", help="a key of the lines whose value names the session, as in a log of several")
     add("--task-key", metavar="KEY", help="a key of the lines whose value names the task of a session")
+    add_tools_option(parser)
     add("--workspace", default=".", metavar="DIR", help="the folder the agents worked in; default: this one")
     add("--workers", type=int, default=1, metavar="N", help="so many processes, each for a file at a time; default: 1")
     add("--ray", action="store_true", help="spread the files over a Ray cluster; by default N workers of this machine")
@@ -87,6 +92,9 @@ def _parts(options: argparse.Namespace) -> Iterator[Tally]:
 def _replayed(options: argparse.Namespace, name: str) -> Tally:
     policy, against = _policies(options)
     workspace = str(Path(options.workspace).resolve())
+    if name != "-" and is_record(name):
+        records = records_at(Path(name), Wanted())
+        return replay_record(records, policy, against, name=name, circumstances=_circumstances(options, workspace))
     with open_lines(name) as stream:
         return replay(
             numbered_lines(stream),
@@ -95,6 +103,12 @@ def _replayed(options: argparse.Namespace, name: str) -> Tally:
             recording=Recording(name, options.session_key, options.task_key),
             session=partial(Session, workspace=workspace),
         )
+
+
+def _circumstances(options: argparse.Namespace, workspace: str) -> Circumstances:
+    with Toolset.opened(argparse.Namespace(tools=options.tools, plugins=[]), Path(workspace)) as toolset:
+        tools = {spec.name: spec for spec in toolset.registry.specs(AuthContext())}
+    return Circumstances(workspace, rules_from(options, workspace).templates, tools)
 
 
 def _policies(options: argparse.Namespace) -> "tuple[AuthorizationPolicy, AuthorizationPolicy | None]":
@@ -116,10 +130,12 @@ def _print(tally: Tally, *, is_compared: bool) -> None:
         f"{tally.calls:,} calls of {tally.sessions:,} sessions, {rate:,.0f} a second: {shares}", highlight=False
     )
     tables: list[tuple[str, tuple[str, ...], Iterable[tuple[str, ...]]]] = []
-    if is_compared:
+    if tally.changes or is_compared:
         rows = [(*key, f"{n:,}", tally.places.get(key, "")) for key, n in tally.changes.most_common(_MOST)]
         tables.append(("what changes", ("before", "now", "tool", "rule", "calls", "first"), rows))
     rules = [(*key, f"{n:,}", tally.places.get((key[0],), "")) for key, n in tally.rules.most_common(_MOST)]
+    unjudged = [(reason, f"{n:,}", tally.places["unjudged", reason]) for reason, n in tally.unjudged.most_common()]
+    tables.append(("not judged", ("reason", "calls", "first"), unjudged))
     tables.append(("by rule", ("rule", "verdict", "calls", "first"), rules))
     tools = [(*key, f"{n:,}") for key, n in tally.tools.most_common(_MOST)]
     tables.append(("by tool", ("tool", "verdict", "calls"), tools))

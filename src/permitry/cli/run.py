@@ -113,6 +113,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         agent=session.agent,
         mode=session.mode,
         template=options.template,
+        attended=session.attended,
         rules=rules.files,
         policy_version=handler.policy.version,
     )

@@ -37,6 +37,7 @@ class Tally:
     id of the deciding rule; `places` has the first call of each kind, as `file:line`. `lost` counts sessions in which
     the new policy blocks a call, or asks about it, that the other one does not (without another one: at all); `tasks`
     has what each task loses, for the first 10,000 that lose a call, and `unlisted` counts the sessions of all others.
+    `unjudged` counts, by the reason, recorded calls that are in no other count.
     """
 
     calls: int = 0
@@ -51,6 +52,7 @@ class Tally:
     tasks: dict[str, Loss] = attrs.field(factory=dict)
     unlisted: int = 0
     bad: Counter[str] = attrs.field(factory=Counter)
+    unjudged: Counter[str] = attrs.field(factory=Counter)
 
     def count(self, tool: str, place: str, new: Decision, old: Decision | None) -> None:
         """Count one call."""
@@ -89,12 +91,17 @@ class Tally:
         self.bad[error] += 1
         self.places.setdefault(("bad", error), place)
 
+    def skip(self, place: str, reason: str) -> None:
+        """Count a call that could not be judged."""
+        self.unjudged[reason] += 1
+        self.places.setdefault(("unjudged", reason), place)
+
     def add(self, other: Self) -> None:
         """Add the counts of another part."""
         self.calls += other.calls
         self.sessions += other.sessions
         self.seconds += other.seconds
-        for name in ("verdicts", "tools", "rules", "changes", "lost", "bad"):
+        for name in ("verdicts", "tools", "rules", "changes", "lost", "bad", "unjudged"):
             getattr(self, name).update(getattr(other, name))
         self.unlisted += other.unlisted
         for task, loss in other.tasks.items():
@@ -132,6 +139,10 @@ class Tally:
                 for task, loss in self.most_lost()
             ],
             "sessions_of_unlisted_tasks": self.unlisted,
+            "unjudged": [
+                {"reason": reason, "calls": n, "first": self.places.get(("unjudged", reason))}
+                for reason, n in self.unjudged.most_common()
+            ],
             "bad_lines": [
                 {"error": error, "lines": n, "first": self.places.get(("bad", error))}
                 for error, n in self.bad.most_common()

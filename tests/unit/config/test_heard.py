@@ -45,8 +45,8 @@ class _Nested:
 
 def test_sources_are_found_in_conditions_of_any_kind(tmp_path: Path) -> None:
     """Each is one more place in which a value may be asked for."""
-    rule = "[[rule]]\nid = 'a'\neffect = 'block'\ntools = ['pay']\nwhen.args.to.not_from = ['named:t#x']\n"
-    (tmp_path / "rules.toml").write_text(f"schema = 1\n{rule}")
+    text = "[[rule]]\nid = 'a'\neffect = 'block'\ntools = ['pay']\nwhen.args.to.not_from = ['named:t#x']\n"
+    (tmp_path / "rules.toml").write_text(f"schema = 1\n{text}")
     (rule,) = load_rules([Origin(str(tmp_path / "rules.toml"))]).rules
     (condition,) = rule.scope.when.plain
     plain: Any = (_Nested((7, _Nested((getattr(condition, "sources", ()),)))),)
