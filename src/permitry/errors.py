@@ -16,6 +16,7 @@
     ├── ForgottenSessionError (LookupError) a session of which too much was forgotten to go on with it
     ├── AuditError                          the record cannot be written
     ├── StoreError                          a store cannot be opened, read or written
+    ├── UndoError                           what a call changes cannot be kept, or cannot be brought back
     ├── AdapterError                        a host or framework did something an adapter cannot carry
     ├── GoldenMismatchError                 a golden case that does not hold
     ├── CallBlockedError                    a call that does not run, for hosts that want an exception
@@ -49,6 +50,7 @@ __all__ = [
     "StoreError",
     "ToolError",
     "UnavailableError",
+    "UndoError",
     "UnevaluableError",
     "UnknownToolError",
 ]
@@ -168,6 +170,10 @@ class AuditError(PermitryError):
 
 class StoreError(PermitryError):
     """A store cannot be opened, read or written."""
+
+
+class UndoError(PermitryError):
+    """What a call changes cannot be kept, so that it could not be undone, or cannot be brought back."""
 
 
 class AdapterError(PermitryError):

@@ -4,6 +4,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from permitry.core.changes import changes_of
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
@@ -106,3 +107,13 @@ def test_a_call_surely_either_reads_or_writes(question: Question) -> None:
             ToolSelector(text).selects(question, over_approximate=over_approximate) for text in ("@reads", "@writes")
         )
         assert reads is not writes if not over_approximate else reads or writes
+
+
+@given(rule=_rules, question=...)
+def test_a_permission_that_keeps_permits_no_more(rule: ConfiguredRule, question: Question) -> None:
+    """It permits and covers a part of what it does without that, and only where all changes are known."""
+    plain = attrs.evolve(rule, effect=Verdict.ALLOW, priority_number=250)
+    keeping = attrs.evolve(plain, keeps=True)
+    assert plain.matches(question) or not keeping.matches(question)
+    assert keeping.covers(question) <= plain.covers(question)
+    assert not keeping.matches(question) or changes_of(question.actions, question.tool).doubt is None

@@ -62,6 +62,7 @@ def plain_rule(draft: RuleDraft) -> Plain:
         "reason": table.reason,
         "message": table.message,
         "adds_label": table.adds_label,
+        "keep": bool(table.keep),
         "source": draft.source.source(draft.path),
     }
 
@@ -250,6 +251,9 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
     if table.effect == "block" and table.adds_label is not None:
         message, hint = "a blocked call never runs, so it leaves no label", "take `adds_label` out, or the effect"
         yield draft.source.problem((*draft.path, "adds_label"), message, hint)
+    if table.keep and table.effect != "allow":
+        message, hint = "`keep` without a permission", "it says of an `allow` rule that what it permits can be undone"
+        yield draft.source.problem((*draft.path, "keep"), message, hint, key=True)
     if table.budget is not None and (table.budget.calls is None) is (table.budget.targets is None):
         message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
         yield draft.source.problem((*draft.path, "budget"), message, hint, key=True)

@@ -100,6 +100,7 @@ def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> 
         message=data["message"],
         source=data["source"],
         labels=(scope.labels & labels if labels else labels) | own,
+        keeps=data["keep"],
     )
 
 
@@ -244,6 +245,7 @@ _RULE: Mapping[str, _Check] = {
     "reason": _or_none(_is_text),
     "message": _or_none(_is_text),
     "adds_label": _or_none(_is_text),
+    "keep": _is_flag,
     "source": _is_text,
 }
 _TEMPLATE: Mapping[str, _Check] = {

@@ -255,6 +255,9 @@ class RuleTable(_Table):
         None, description="Conditions under which the rule does not apply after all; of several tables one is enough."
     )
     budget: BudgetTable | None = Field(None, description="How much is free before a restriction applies.")
+    keep: Literal[True] | None = Field(
+        None, description="Of an `allow` rule: permits only a call whose changes are all known, and are kept first."
+    )
     adds_label: Annotated[str, AfterValidator(checked_by(label_problem))] | None = Field(
         None, description="A label for the session once such a call has run."
     )

@@ -85,6 +85,7 @@ class Entry:
     message: str | None
     source: str | None
     version: Version
+    keeps: bool = False
 
     @property
     def decision(self) -> Decision:
@@ -100,6 +101,7 @@ class Entry:
                 self.message,
                 source=self.source,
                 policy_version=self.version.text,
+                keeps=self.keeps,
             )
             decision = decisions.setdefault(self.rule_id, made)
         return decision
@@ -338,7 +340,8 @@ def _entry(rule: AuthorizationRule, methods: Methods | None, version: Version) -
         )
     if message is None and effect is not _ALLOW:
         message = CONFIRM_MESSAGE if effect is Verdict.CONFIRM else _BLOCK_MESSAGE
-    return Entry(rule, methods, rule_id, priority, phase, effect, reason, message, source, version)
+    keeps = getattr(rule, "keeps", False) is not False
+    return Entry(rule, methods, rule_id, priority, phase, effect, reason, message, source, version, keeps)
 
 
 def _place(selector: Selector) -> str | NamePattern | Selector | None:

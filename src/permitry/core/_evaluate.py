@@ -108,6 +108,7 @@ def _weight(pair: tuple[Entry, bool | Unsure | None]) -> tuple[int, bool, int, i
 
 def _permitted(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
     covered: frozenset[int] = frozenset()
+    keeps = False
     for entry in entries:
         before = len(failures)
         # A rule that confirms is about the actions that no permission before it has covered.
@@ -116,10 +117,12 @@ def _permitted(entries: Sequence[Entry], question: Question, failures: list[Rule
         if decision is not None:
             return [decision]
         if entry.can_cover and len(failures) == before and _is_divisible(question):
-            covered |= entry.covered(question, failures)
+            own = entry.covered(question, failures)
+            keeps = keeps or (entry.keeps and not own <= covered)
+            covered |= own
             # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
             if covered.issuperset(range(len(question.actions.certain))):
-                return [entry.decision]
+                return [attrs.evolve(entry.decision, keeps=keeps) if keeps else entry.decision]
     return []
 
 

@@ -26,6 +26,7 @@ def _with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decisio
         tuple(failures),
         decision.source,
         decision.policy_version,
+        decision.keeps,
     )
 
 

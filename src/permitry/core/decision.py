@@ -58,6 +58,7 @@ class Decision:
 
     `rule_id` is None when no rule matched. `reason` is for the operator, `message` for the model: they never mix.
     `source` is the deciding rule's `file:line`, or `built-in`. `errors` lists every rule that failed on the way.
+    `keeps`: a permission has a part in it that permits only what can be undone, so what changes is to be kept first.
     """
 
     verdict: Verdict
@@ -68,6 +69,7 @@ class Decision:
     errors: tuple[RuleFailure, ...] = ()
     source: str | None = None
     policy_version: str = ""
+    keeps: bool = False
 
     @property
     def is_question_of_rule(self) -> bool:

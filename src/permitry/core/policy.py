@@ -241,7 +241,9 @@ class AuthorizationPolicy:
             return self._index.decide(call, context, spec)
         decisions = [_index_of(self.within(each)).decide(call, each, spec) for each in context.lineage()]
         # max keeps the first of equals: that of the agent's own context.
-        return max(decisions, key=lambda decision: decision.verdict.strictness)
+        decision = max(decisions, key=lambda decision: decision.verdict.strictness)
+        keeps = any(each.keeps for each in decisions)
+        return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
 
     def decide_many(
         self, calls: Iterable[ToolCall], context: AuthContext, specs: Specs | None = None

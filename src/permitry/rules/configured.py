@@ -5,6 +5,7 @@ from types import NoneType
 
 import attrs
 
+from permitry.core.changes import changes_of
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
 from permitry.core.origin import Origin
@@ -27,7 +28,9 @@ class ConfiguredRule(Scoped):
 
     A restriction with a budget applies once that is spent; a permission, while it is not. `labels`
     are those that must be recorded for it: the one it puts on the session, and those that its
-    conditions ask for and a `FlowRule` of the same rule files puts there.
+    conditions ask for and a `FlowRule` of the same rule files puts there. `keeps` says of a
+    permission that it permits only what can be undone: all that the call changes is known, and is
+    kept before it runs.
     """
 
     id: str
@@ -39,6 +42,7 @@ class ConfiguredRule(Scoped):
     message: str | None = None
     source: str | None = attrs.field(default=None, repr=False)
     labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, repr=False, eq=False)
+    keeps: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def relies_on(self) -> SideEffects:
@@ -62,7 +66,7 @@ class ConfiguredRule(Scoped):
         Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
         if self.effect is Verdict.ALLOW:
-            return self.scope.permits(question) and not self._is_spent(question)
+            return self.scope.permits(question) and not self._is_spent(question) and self._doubt(question) is None
         answer = self.scope.restricts(question)
         if answer is False or self.budget is None:
             return answer
@@ -91,7 +95,8 @@ class ConfiguredRule(Scoped):
     def covers(self, question: Question) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
         covered = self.scope.covers(question)
-        return frozenset() if covered and self._is_spent(question) else covered
+        is_taken_back = covered and (self._is_spent(question) or self._doubt(question) is not None)
+        return frozenset() if is_taken_back else covered
 
     def lacks_roles(self, question: Question) -> bool:
         """Return whether it might permit something of the call if its tool declared what the arguments are."""
@@ -103,7 +108,8 @@ class ConfiguredRule(Scoped):
         over_approximate = self.effect is not Verdict.ALLOW
         if not self.scope.selects(question, over_approximate=over_approximate):
             return self._near_name(question)
-        return ", ".join(self.scope.facts(question, over_approximate=over_approximate)) or self._budget_fact()
+        facts = ", ".join(self.scope.facts(question, over_approximate=over_approximate))
+        return facts or self._kept_fact(question) or self._budget_fact()
 
     def not_lifted(self, question: Question) -> str | None:
         """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
@@ -127,6 +133,14 @@ class ConfiguredRule(Scoped):
 
     def _is_spent(self, question: Question) -> bool:
         return self.budget is not None and self.budget.is_spent(question)
+
+    def _doubt(self, question: Question) -> str | None:
+        """Return why a call could not be undone, if the rule permits only what can be."""
+        return changes_of(question.actions, question.tool).doubt if self.keeps else None
+
+    def _kept_fact(self, question: Question) -> str | None:
+        doubt = self._doubt(question)
+        return None if doubt is None else f"`keep` permits only what can be undone: {doubt}"
 
     def _budget_fact(self) -> str | None:
         if self.budget is None:

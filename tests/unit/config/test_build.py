@@ -347,6 +347,14 @@ def test_a_budget_is_of_one_thing(table: dict[str, object]) -> None:
     assert _messages(_draft(budget=table)) == ["a budget is of `calls` or of `targets`"]
 
 
+@pytest.mark.parametrize(("effect", "messages"), [("allow", []), ("confirm", ["`keep` without a permission"])])
+def test_only_a_permission_keeps(effect: str, messages: list[str]) -> None:
+    """What restricts, or asks, permits nothing that would have to be undone."""
+    draft = _draft(effect=effect, keep=True)
+    assert _messages(draft) == messages
+    assert _rule(draft).keeps
+
+
 SCOPE = Scope((ToolSelector("x"),))
 
 

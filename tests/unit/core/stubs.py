@@ -22,6 +22,7 @@ class StubRule:
     message: str | None = None
     source: str | None = None
     specificity: tuple[int, int] = (0, 0)
+    keeps: bool = False
 
     def priority(self) -> object:
         """Return its place in the order."""

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+import attrs
 import pytest
 from tests.unit.core.stubs import StubRule
 
@@ -101,6 +102,17 @@ def test_permissions_allow_a_call_together() -> None:
     )
     assert _decided(first).verdict is CONFIRM
     assert _decided(first, second).verdict is ALLOW
+
+
+def test_what_a_permission_that_keeps_has_a_part_in_is_kept() -> None:
+    """Alone, or for an action that no other permission covers; whichever of them decides."""
+    keeping, other = StubRule("k", False, frozenset({0}), keeps=True), StubRule("o", False, frozenset({1}))
+    for rules in ((keeping, other), (other, keeping)):
+        assert _decided(*rules).keeps
+    assert _decided(StubRule("k", keeps=True)).keeps
+    assert not _decided(StubRule("all", False, frozenset({0, 1})), keeping).keeps
+    assert not _decided(attrs.evolve(other, id="first", covered=frozenset({0})), keeping, other).keeps
+    assert not _decided(keeping, StubRule("plain")).keeps
 
 
 @pytest.mark.parametrize("changes", [{"spec": ToolSpec("t")}, {"actions": OPEN}])

@@ -51,6 +51,8 @@ def test_a_decision_with_failures_lists_them() -> None:
     assert found.errors == tuple(failures)
     assert version.default.errors == ()
     assert version.failed(version.default, failures) is found
+    keeping = Decision(Verdict.ALLOW, "r", Phase.PERMISSION, "why", keeps=True)
+    assert version.failed(keeping, failures).keeps
 
 
 def test_a_decision_made_for_one_call_is_not_kept() -> None:

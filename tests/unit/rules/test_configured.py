@@ -310,3 +310,33 @@ def test_a_policy_is_filled_by_the_lists_of_a_context() -> None:
     assert policy.within(contexts[1]) is policy.within(contexts[2])
     with pytest.raises(RuleError, match="no rule uses the list `peple`; did you mean `people`"):
         policy.with_lists({"people": ["ann"], "peple": []})
+
+
+# What can be undone -------------------------------------------------------------------------------------------------
+
+
+def _shell_question(command: str, *actions: Action) -> Question:
+    call = ToolCall("bash", {"command": command})
+    return Question(call, AuthContext(), reader=lambda *_: Actions(actions))
+
+
+def test_a_permission_that_keeps_permits_what_is_known() -> None:
+    """The whole call, or a part of it; and says why where it does not."""
+    keeping = _rule("bash", keeps=True)
+    known, unknown = _shell_question("ls", Run((Word("ls"),))), _shell_question("x", Run((Word("x"),), "unknown"))
+    assert keeping.matches(known)
+    assert not keeping.matches(unknown)
+    assert _rule("bash").matches(unknown)
+    assert keeping.near_miss(known) is None
+    assert keeping.near_miss(unknown) == "`keep` permits only what can be undone: it is not known what `x` changes"
+
+
+def test_a_permission_that_keeps_covers_nothing_of_what_is_not_known() -> None:
+    """What another permission covers would be changed without being kept."""
+    commands = Conditions(commands=(ArgvPattern("ls"),))
+    keeping = attrs.evolve(_rule(keeps=True), scope=Scope((), commands))
+    known = _shell_question("ls", Run((Word("ls"),)))
+    both = _shell_question("ls; x", Run((Word("ls"),)), Run((Word("x"),), "unknown"))
+    assert keeping.covers(known) == {0}
+    assert keeping.covers(both) == frozenset()
+    assert attrs.evolve(keeping, keeps=False).covers(both) == {0}

@@ -68,6 +68,7 @@ def _replaces(other: ConfiguredRule, rule: ConfiguredRule, subject: Subject) -> 
         other.effect is rule.effect
         and not has_own_words
         and other.budget is None
+        and (rule.keeps or not other.keeps)
         and _is_reached(other, rule, subject)
         and contains(other.scope, rule.scope, subject.specs)
     )

@@ -39,7 +39,7 @@ def _set_of(rule: ConfiguredRule) -> str:
 
 def shadow_of(rule: ConfiguredRule, subject: Subject) -> ConfiguredRule | None:
     """Return a rule that always decides in place of `rule`, or None."""
-    others = _before(rule, subject)
+    others = (other for other in _before(rule, subject) if rule.keeps or not other.keeps)
     return next((other for other in others if contains(other.scope, rule.scope, subject.specs)), None)
 
 

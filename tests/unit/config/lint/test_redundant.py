@@ -114,3 +114,10 @@ def test_yolo_mode_needs_no_permission(kinds: Kinds, rule: Rule) -> None:
     """The built-in rule `yolo` lets everything run in that mode."""
     assert kinds(rule("a", "allow", 'tools = ["x"]', 'when.mode = "yolo"')) == [("redundant", "a")]
     assert kinds(rule("a", "allow", 'tools = ["x"]', 'when.mode = ["yolo", "default"]')) == []
+
+
+def test_what_keeps_permits_less(kinds: Kinds, rule: Rule) -> None:
+    """So a permission that keeps makes no other redundant; the other way round it does."""
+    lines, keep = ('tools = ["x"]', 'when.agent = "x"'), "keep = true"
+    assert kinds(rule("a", "allow", *lines, keep) + rule("b", "allow", *lines)) == [("redundant", "a")]
+    assert kinds(rule("a", "allow", *lines, keep) + rule("b", "allow", *lines, keep)) == [("redundant", "b")]

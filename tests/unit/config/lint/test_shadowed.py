@@ -84,3 +84,11 @@ def test_the_priority_says_which_comes_first(kinds: Kinds, rule: Rule) -> None:
     """Of two permissions the one with the higher number is asked later, wherever it stands."""
     text = rule("a", "allow", 'tools = ["send_mail"]', "priority = 260") + rule("b", "allow", 'tools = ["send_*"]')
     assert kinds(text) == [("shadowed", "a")]
+
+
+def test_what_keeps_permits_less(kinds: Kinds, rule: Rule) -> None:
+    """So a permission behind one that keeps still decides."""
+    lines, keep = 'tools = ["send_*"]', "keep = true"
+    narrow = 'tools = ["send_mail"]'
+    assert kinds(rule("wide", "allow", lines, keep) + rule("a", "allow", narrow)) == []
+    assert kinds(rule("wide", "allow", lines, keep) + rule("a", "allow", narrow, keep)) == [("shadowed", "a")]
