@@ -1,0 +1,1 @@
+"""Keeps what calls change before they run, and brings it back."""
