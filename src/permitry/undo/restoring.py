@@ -1,0 +1,235 @@
+"""Brings back what was kept: each file in one step, and again from where it stopped if it was interrupted."""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from permitry.errors import UndoError
+from permitry.files import CREATE, DIRECTORY, READ, TEMPORARY, opened
+from permitry.undo.contents import content_of
+from permitry.undo.looking import folder_of, look
+from permitry.undo.nodes import Kind, Node, set_attributes
+from permitry.undo.vault import Entry, Vault
+
+__all__ = ["Plan", "plan", "restore"]
+
+_RWX = 0o700
+
+
+@attrs.frozen
+class Plan:
+    """What undoing an entry would do: what is there `now`, and what was there `before`, by path.
+
+    `conflicts` are the paths that have changed since the call ended; all of them where it is not known how it ended.
+    """
+
+    entry: Entry
+    now: Mapping[str, Node]
+    before: Mapping[str, Node]
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The paths that would change, in order."""
+        paths = sorted({*self.now, *self.before}, key=lambda path: path.split("/"))
+        return tuple(path for path in paths if _state(self.now, path) != _state(self.before, path))
+
+
+def plan(vault: Vault, entry: Entry) -> Plan:
+    """Return what undoing an entry would do.
+
+    Raises: `UndoError` for what cannot be undone as things are.
+    """
+    now, before = _by_path(look(entry.changes, vault.limits)), _by_path(entry.before)
+    if entry.after is None:
+        return Plan(entry, now, before, tuple(Plan(entry, now, before).changed))
+    after = _by_path(entry.after)
+    paths = sorted({*now, *after})
+    conflicts = [path for path in paths if _state(now, path) != _state(after, path)]
+    if entry.undone_by:
+        # It was interrupted: some is already as it was before, and some is gone, or half made.
+        conflicts = [path for path in conflicts if not _is_half_way(now.get(path), before.get(path))]
+    return Plan(entry, now, before, tuple(conflicts))
+
+
+def restore(vault: Vault, name: str, *, force: bool = False) -> str:
+    """Bring back what an entry has kept, and return the id of the entry that undoes this.
+
+    Raises: `UndoError` for what was undone before, and for what has changed since unless `force`.
+    """
+    with vault.locked():
+        entry = vault.find(name)
+        if entry.is_undone:
+            raise UndoError(f"`{name}` was undone before; undo `{entry.undone_by}` to take that back")
+        planned = plan(vault, entry)
+        if planned.conflicts and not force:
+            raise UndoError(_why(planned))
+        # INVARIANT: what is replaced is kept as well, so that an interrupt at any point loses nothing.
+        about = {"session": entry.session, "tool": entry.tool, "shown": entry.shown, "digest": entry.digest}
+        undoing = entry.undone_by
+        if not undoing:
+            undoing = vault.add(entry.changes, {**about, "workspace": entry.workspace, "undoes": entry.id})
+            vault.mark(entry, "undone_by", undoing)
+        try:
+            with opened(vault.path(entry.id), DIRECTORY) as contents:
+                _Restoring(planned, contents).run()
+        except OSError as error:
+            where = f"`{error.filename}`: " if error.filename else ""
+            raise UndoError(f"not all could be brought back: {where}{error.strerror or error}; try again") from error
+        vault.seal(vault.find(undoing))
+        vault.mark(entry, "is_undone", "yes")
+        return undoing
+
+
+def _why(planned: Plan) -> str:
+    if planned.entry.after is None:
+        return "it is not known how the call ended, so what is there may be of others; look at it, and use --force"
+    shown = ", ".join(f"`{path}`" for path in planned.conflicts[:3])
+    more = f" and {len(planned.conflicts) - 3} more" if len(planned.conflicts) > 3 else ""  # noqa: PLR2004 -- as above
+    return f"changed since: {shown}{more}; use --force to undo it all the same"
+
+
+def _is_half_way(now: Node | None, before: Node | None) -> bool:
+    if now is None or now.kind is Kind.FOLDER or TEMPORARY in now.path:
+        return True
+    return before is not None and now.state == before.state
+
+
+def _by_path(nodes: Sequence[Node]) -> dict[str, Node]:
+    return {node.path: node for node in nodes if node.kind is not Kind.ABSENT}
+
+
+def _state(nodes: Mapping[str, Node], path: str) -> tuple[object, ...] | None:
+    node = nodes.get(path)
+    return None if node is None else node.state
+
+
+@attrs.define
+class _Restoring:
+    plan: Plan
+    contents: int
+
+    def run(self) -> None:
+        now, before = self.plan.now, self.plan.before
+        changed = self.plan.changed
+        self._open_folders(changed)
+        for path in reversed(changed):
+            if path in now and (path not in before or before[path].kind is not now[path].kind):
+                self._remove(now[path])
+        groups = {before[path].same or path for path in changed if path in before}
+        for path, node in before.items():
+            if path in changed or (node.same or path) in groups & self._linked():
+                self._place(node)
+        for path in reversed(tuple(before)):
+            if before[path].kind is Kind.FOLDER:
+                self._finish(before[path])
+
+    def _linked(self) -> set[str]:
+        return {node.same for node in self.plan.before.values() if node.same}
+
+    def _open_folders(self, changed: Sequence[str]) -> None:
+        """Make the folders writable in which something is to change; they get their modes back at the end."""
+        above = {os.path.dirname(path) for path in changed} | set(changed)  # noqa: PTH120 -- paths are text here
+        for path, node in self.plan.now.items():
+            if path in above and node.kind is Kind.FOLDER and node.mode & _RWX != _RWX:
+                with _in_folder(path) as (folder, name), opened(name, DIRECTORY, folder=folder) as file:
+                    os.fchmod(file, node.mode | _RWX)
+
+    def _remove(self, node: Node) -> None:
+        with _in_folder(node.path) as (folder, name), contextlib.suppress(FileNotFoundError):
+            if node.kind is Kind.FOLDER:
+                os.rmdir(name, dir_fd=folder)
+            else:
+                os.unlink(name, dir_fd=folder)
+
+    def _place(self, node: Node) -> None:
+        with _in_folder(node.path) as (folder, name):
+            if node.kind is Kind.FOLDER:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, _RWX, dir_fd=folder)
+                return
+            there = self.plan.now.get(node.path)
+            if there is not None and not node.same and _has_content(there, node):
+                with opened(name, READ, folder=folder) as file:
+                    _dress(file, node)
+                return
+            with self._temporary(folder, node) as temporary:
+                self._make(folder, temporary, node)
+                os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+
+    def _make(self, folder: int, temporary: str, node: Node) -> None:
+        """Make the file or link under another name."""
+        if node.kind is Kind.LINK:
+            os.symlink(node.text, temporary, dir_fd=folder)
+            os.utime(temporary, ns=(node.mtime, node.mtime), dir_fd=folder, follow_symlinks=False)
+            if os.geteuid() == 0:
+                os.chown(temporary, node.owner, node.group, dir_fd=folder, follow_symlinks=False)
+            return
+        if node.same:
+            with _in_folder(node.same) as (other, first):
+                os.link(first, temporary, src_dir_fd=other, dst_dir_fd=folder, follow_symlinks=False)
+            return
+        with opened(temporary, CREATE, folder=folder) as file:
+            for piece in content_of(self.contents, node):
+                _write(file, piece)
+            _dress(file, node)
+            os.fsync(file)
+
+    @contextlib.contextmanager
+    def _temporary(self, folder: int, node: Node) -> Iterator[str]:
+        """Yield a name for a new file; what an interrupted run has left under it is removed."""
+        name = f"{TEMPORARY}undo-{self.plan.entry.id}-{self.plan.entry.before.index(node)}"
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+        try:
+            yield name
+        finally:
+            # Two names of one file: then `rename` does nothing, and this one is left.
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+
+    def _finish(self, node: Node) -> None:
+        """Give a folder its mode and time, once all in it is as it was."""
+        with _in_folder(node.path) as (folder, name), opened(name, DIRECTORY, folder=folder) as file:
+            self._sweep(file)
+            _dress(file, node)
+
+    def _sweep(self, folder: int) -> None:
+        """Remove what an interrupted run has left in a folder."""
+        for name in os.listdir(folder):
+            if name.startswith(f"{TEMPORARY}undo-{self.plan.entry.id}-"):
+                os.unlink(name, dir_fd=folder)
+
+
+def _has_content(there: Node, node: Node) -> bool:
+    return there.kind is node.kind is Kind.FILE and (there.digest, there.same) == (node.digest, node.same)
+
+
+@contextlib.contextmanager
+def _in_folder(path: str) -> Iterator[tuple[int, str]]:
+    with folder_of(path) as found:
+        folder, name, reached = found
+        if reached != path:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), reached)
+        yield folder, name
+
+
+def _dress(file: int, node: Node) -> None:
+    """Give an open file or folder the owner, the mode, the attributes and the times that it had."""
+    status = os.fstat(file)
+    if (status.st_uid, status.st_gid) != (node.owner, node.group):
+        os.fchown(file, node.owner, node.group)
+    set_attributes(file, node.attributes)
+    if stat.S_IMODE(os.fstat(file).st_mode) != node.mode:
+        os.fchmod(file, node.mode)
+    os.utime(file, ns=(status.st_atime_ns, node.mtime))
+
+
+def _write(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]

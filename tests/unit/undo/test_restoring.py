@@ -1,0 +1,225 @@
+"""Bringing back: what was there before, and nothing that has changed since."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.undo.conftest import Keep
+
+from permitry.errors import UndoError
+from permitry.undo import restoring
+from permitry.undo.restoring import plan, restore
+from permitry.undo.vault import Vault
+
+_RESTORE = """
+import sys
+from pathlib import Path
+from permitry.undo.restoring import restore
+from permitry.undo.vault import Vault
+print("ready", flush=True)
+restore(Vault(Path(sys.argv[1])), sys.argv[2])
+"""
+
+Tree = dict[str, tuple[object, ...]]
+
+
+def tree_of(work: Path) -> Tree:
+    """Return the contents, modes, links and times of files below a folder."""
+    found: Tree = {}
+    for path in sorted(work.rglob("*")):
+        status = path.lstat()
+        name, mode, names = str(path.relative_to(work)), status.st_mode, status.st_nlink
+        if path.is_symlink():
+            found[name] = (mode, str(path.readlink()))
+        elif path.is_file():
+            found[name] = (mode, names, status.st_mtime_ns, path.read_bytes())
+        else:
+            found[name] = (mode,)
+    return found
+
+
+def _remove(work: Path) -> None:
+    shutil.rmtree(work / "d")
+
+
+def _replace_by_a_file(work: Path) -> None:
+    shutil.rmtree(work / "d")
+    (work / "d").write_text("file")
+
+
+def _replace_by_a_link(work: Path) -> None:
+    shutil.rmtree(work / "d")
+    (work / "d").symlink_to("a")
+
+
+def _change(work: Path) -> None:
+    (work / "d" / "x").write_text("other")
+    (work / "d" / "link").unlink()
+    (work / "d" / "link").symlink_to("elsewhere")
+    (work / "d" / "new").mkdir()
+    (work / "d" / "new" / "file").write_text("new")
+
+
+def _separate(work: Path) -> None:
+    (work / "d" / "y").unlink()
+    (work / "d" / "y").write_text("x\n")
+
+
+def _lock(work: Path) -> None:
+    (work / "d" / "x").chmod(0o400)
+    (work / "d").chmod(0o500)
+
+
+def _add(work: Path) -> None:
+    (work / "d" / "x").unlink()
+    (work / "d" / "x").mkdir()
+    (work / "d" / "x" / "z").write_text("z")
+
+
+@pytest.mark.parametrize("happens", [_remove, _replace_by_a_file, _replace_by_a_link, _change, _separate, _lock, _add])
+def test_whatever_a_call_did_is_undone_and_done_again(
+    vault: Vault, keep: Keep, work: Path, happens: Callable[[Path], None]
+) -> None:
+    """Undoing the undo is the state after the call; and that again is the one before it."""
+    before, name = tree_of(work), keep("d")
+    happens(work)
+    vault.ended(name)
+    after = tree_of(work)
+    assert before != after
+    undone = restore(vault, name)
+    assert tree_of(work) == before
+    again = restore(vault, undone)
+    assert tree_of(work) == after
+    restore(vault, again)
+    assert tree_of(work) == before
+    assert [entry.undoes for entry in vault.entries()] == ["", name, undone, again]
+
+
+def test_what_was_made_is_removed_with_its_folders(vault: Vault, keep: Keep, work: Path) -> None:
+    """Those that were there before stay."""
+    before, name = tree_of(work), keep("n/m/file")
+    (work / "n" / "m").mkdir(parents=True)
+    (work / "n" / "m" / "file").write_text("new")
+    vault.ended(name)
+    restore(vault, name)
+    assert tree_of(work) == before
+
+
+def test_a_file_of_which_only_the_mode_changed_stays_the_same_file(vault: Vault, keep: Keep, work: Path) -> None:
+    """Programs that have it open keep it."""
+    (work / "a").chmod(0o640)
+    name, inode = keep("a"), (work / "a").stat().st_ino
+    (work / "a").chmod(0o777)
+    vault.ended(name)
+    restore(vault, name)
+    status = (work / "a").stat()
+    assert (status.st_ino, status.st_mode & 0o777) == (inode, 0o640)
+
+
+def test_what_has_changed_since_is_refused(vault: Vault, keep: Keep, work: Path) -> None:
+    """By anyone, in any of the paths; nothing is changed then, unless it is forced."""
+    before, name = tree_of(work), keep("a", "d", "n")
+    (work / "a").write_text("of the call")
+    vault.ended(name)
+    for number in range(4):
+        (work / "d" / f"mine{number}").write_text("mine")
+    changed = tree_of(work)
+    with pytest.raises(UndoError, match=r"changed since: .*d/mine0.*and 1 more; use --force"):
+        restore(vault, name)
+    assert tree_of(work) == changed
+    undone = restore(vault, name, force=True)
+    assert tree_of(work) == before
+    restore(vault, undone)
+    assert tree_of(work) == changed
+
+
+def test_where_the_end_of_the_call_is_not_known_it_is_refused(vault: Vault, keep: Keep, work: Path) -> None:
+    """What is there now may be of others."""
+    before, name = tree_of(work), keep("a")
+    (work / "a").write_text("of the call")
+    assert plan(vault, vault.find(name)).conflicts == (str(work / "a"),)
+    with pytest.raises(UndoError, match="not known how the call ended"):
+        restore(vault, name)
+    restore(vault, name, force=True)
+    assert tree_of(work) == before
+
+
+def test_nothing_is_undone_twice(vault: Vault, keep: Keep, work: Path) -> None:
+    """The error says what to undo instead."""
+    name = keep("a")
+    (work / "a").unlink()
+    vault.ended(name)
+    undone = restore(vault, name)
+    with pytest.raises(UndoError, match=f"undo `{undone}`"):
+        restore(vault, name)
+
+
+def test_a_folder_that_became_a_link_is_not_followed(vault: Vault, keep: Keep, work: Path) -> None:
+    """What the agent put in its place leads nowhere: nothing outside is changed."""
+    name = keep("d/link")
+    (work / "d" / "link").unlink()
+    vault.ended(name)
+    (work / "d").rename(work / "old")
+    (work / "outside").mkdir()
+    (work / "d").symlink_to("outside")
+    with pytest.raises(UndoError, match="is not what it was"):
+        restore(vault, name, force=True)
+    assert list((work / "outside").iterdir()) == []
+
+
+def test_what_cannot_be_written_is_reported_and_can_be_tried_again(
+    vault: Vault, keep: Keep, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second try goes on where the first has stopped, without force."""
+    before, name = tree_of(work), keep("d")
+    shutil.rmtree(work / "d")
+    vault.ended(name)
+    with monkeypatch.context() as broken:
+        broken.setattr(restoring, "content_of", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+        with pytest.raises(UndoError, match="No space left; try again"):
+            restore(vault, name)
+    assert not (work / "d" / "x").exists()
+    undone = restore(vault, name)
+    assert tree_of(work) == before
+    restore(vault, undone)
+    assert not (work / "d").exists()
+
+
+def test_a_damaged_copy_is_not_brought_back(vault: Vault, keep: Keep, work: Path) -> None:
+    """Nothing takes the place of what is there."""
+    name = keep("a")
+    (work / "a").write_text("now")
+    vault.ended(name)
+    (vault.path(name) / "copies").write_bytes(b"b\n")
+    with pytest.raises(UndoError, match="damaged"):
+        restore(vault, name)
+    assert (work / "a").read_text() == "now"
+    assert sorted(path.name for path in work.iterdir()) == ["a", "d"]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.002, 0.005, 0.01, 0.02, 0.05])
+def test_what_is_killed_while_it_restores_goes_on_later(vault: Vault, keep: Keep, work: Path, delay: float) -> None:
+    """Nothing is lost, nothing is left over, and what had changed in between is not taken for its own."""
+    for number in range(100):
+        (work / "d" / f"f{number}").write_bytes(os.urandom(20_000))
+    before, name = tree_of(work), keep("d")
+    shutil.rmtree(work / "d")
+    (work / "d").write_text("of the call")
+    vault.ended(name)
+    after = tree_of(work)
+    with subprocess.Popen([sys.executable, "-c", _RESTORE, str(vault.folder), name], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        threading.Event().wait(delay)
+        process.send_signal(signal.SIGKILL)
+    if not vault.find(name).is_undone:
+        restore(vault, name)
+    assert tree_of(work) == before
+    restore(vault, vault.find(name).undone_by)
+    assert tree_of(work) == after
