@@ -4,21 +4,20 @@ What is written is on the disk when the call returns. Calls that come at the sam
 """
 
 import contextlib
-import json
 import os
 import sqlite3
 import stat
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
+from typing import Any
 
 import attrs
 
 from permitry.errors import StoreError
 from permitry.files import opened
-from permitry.store.chain import BrokenChainError, Head, Linked, checked, linked
-from permitry.store.migrations import MIGRATIONS, NAMES
+from permitry.store.chain import Head, Linked
+from permitry.store.chained import ChainedStore, kept_head
+from permitry.store.migrations import MIGRATIONS
 
 __all__ = ["SqliteStore"]
 
@@ -32,16 +31,7 @@ _NOT_OURS: list[sqlite3.Connection] = []
 
 
 @attrs.define(eq=False)
-class _Waiting:
-    """Records that are to be written together; `last` is the number of the last one when they are."""
-
-    bodies: tuple[str, ...]
-    last: int | None = None
-    error: Exception | None = None
-
-
-@attrs.define(eq=False)
-class SqliteStore:
+class SqliteStore(ChainedStore[sqlite3.Connection]):
     """Records in the file `path`, which only its owner may read. Thread-safe, and safe in several processes.
 
     Missing folders are made. A call waits at most `patience` seconds for another process that writes.
@@ -51,9 +41,6 @@ class SqliteStore:
 
     path: Path = attrs.field(converter=Path)
     patience: float = attrs.field(default=10.0, kw_only=True)
-    _queue: list[_Waiting] = attrs.field(factory=list, init=False, repr=False)
-    _queueing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
-    _writing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     _connection: sqlite3.Connection | None = attrs.field(default=None, init=False, repr=False)
     _process: int = attrs.field(default=0, init=False, repr=False)
     _file: tuple[int, int] = attrs.field(default=(0, 0), init=False, repr=False)
@@ -66,125 +53,20 @@ class SqliteStore:
 
     # Records ------------------------------------------------------------------------------------------------------
 
-    def append(self, *bodies: str) -> int:
-        """Add records after the last one, all of them or none, and return the number of the last.
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[tuple[sqlite3.Connection, Head]]:
+        with self._transaction() as connection:
+            yield connection, kept_head(connection.execute("SELECT number, hash FROM chain"))
 
-        Raises: `StoreError` when they cannot be kept.
-        """
-        waiting = _Waiting(bodies)
-        with self._queueing:
-            self._queue.append(waiting)
-        with self._writing:
-            # Who gets here first writes for all that have come meanwhile.
-            if waiting.last is None and waiting.error is None:
-                with self._queueing:
-                    batch, self._queue = self._queue, []
-                self._write(batch)
-        if waiting.error is not None:
-            raise StoreError(str(waiting.error)) from waiting.error
-        if waiting.last is None:
-            raise StoreError(f"the write to `{self.path}` was interrupted")
-        return waiting.last
+    def _rows(self, connection: sqlite3.Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
+        return connection.execute(query, tuple(values))
 
-    def _write(self, batch: Sequence[_Waiting]) -> None:
-        try:
-            with self._failing("cannot write to"), self._transaction() as connection:
-                head = _head(connection)
-                for waiting in batch:
-                    records = []
-                    for body in waiting.bodies:
-                        records.append(linked(head, body))
-                        head = Head(records[-1].number, records[-1].hash)
-                    connection.executemany(_ADD, map(attrs.astuple, records))
-                    waiting.last = head.number
-                connection.execute("UPDATE chain SET number = ?, hash = ?", attrs.astuple(head))
-        except BaseException as error:
-            for waiting in batch:
-                waiting.last = None
-                waiting.error = error if isinstance(error, StoreError) else StoreError(f"interrupted: {error!r}")
-            if not isinstance(error, StoreError):
-                raise
+    def _run(self, connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> None:
+        connection.execute(statement, tuple(values))
 
-    def records(
-        self,
-        *,
-        after: int = 0,
-        since: str = "",
-        until: str = "~",
-        last: int = -1,
-        equal: Mapping[str, str] = MappingProxyType({}),
-    ) -> Iterator[Linked]:
-        """Yield records, oldest first: those with numbers above `after`, from `since` until before `until`.
-
-        Of these the `last` ones, or all. `equal` gives values of some of `NAMES`.
-
-        Raises: `StoreError`; `TypeError` for other names.
-        """
-        if other := equal.keys() - set(NAMES):
-            raise TypeError(f"a record cannot be asked for by `{min(other)}`")
-        conditions = ["number > ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?", *(f"{name} = ?" for name in equal)]
-        newest = f"SELECT number, body, hash FROM record WHERE {' AND '.join(conditions)} ORDER BY number DESC LIMIT ?"  # noqa: S608 -- names of ours
-        query = f"SELECT * FROM ({newest}) ORDER BY number"  # noqa: S608 -- as above
-        with self._reading() as connection:
-            for row in connection.execute(query, (after, since, until, *equal.values(), last)):
-                yield Linked(*row)
-
-    @property
-    def head(self) -> Head:
-        """The end of the chain.
-
-        Raises: `StoreError`.
-        """
-        with self._reading() as connection:
-            return _head(connection)
-
-    def verify(self, anchors: Sequence[Head] = ()) -> int:
-        """Return how many records there are, if they are those that were written; `anchors` are ends it had before.
-
-        Raises: `BrokenChainError` with the first record that is not; `StoreError` where the file cannot be read.
-        """
-        left = {anchor.number: anchor.hash for anchor in anchors}
-
-        def anchored(records: Iterator[Linked]) -> Iterator[Linked]:
-            for record in records:
-                if left.pop(record.number, record.hash) != record.hash:
-                    raise BrokenChainError(record.number, "it is not the one that was noted elsewhere")
-                yield record
-
-        with self._reading() as connection:
-            row = connection.execute("SELECT first, before FROM chain").fetchone()
-            before, end = Head(row[0] - 1, row[1]), _head(connection)
-            rows = connection.execute("SELECT number, body, hash FROM record ORDER BY number")
-            count = checked(anchored(Linked(*row) for row in rows), before, end)
-            _check_pruned(connection, before)
-        for number in sorted(left):
-            if number > end.number:
-                raise BrokenChainError(number, "it was noted elsewhere, and is missing")
-        return count
-
-    def prune(self, before: str, note: str) -> int:
-        """Forget the oldest records, all in front of the first that is not older than a time; return how many.
-
-        `note` is a JSON object: the record of that, which is kept with the end of what was forgotten.
-
-        Raises: `StoreError`.
-        """
-        with self._failing("cannot write to"), self._writing, self._transaction() as connection:
-            kept = connection.execute("SELECT min(number) FROM record WHERE at >= ?", (before,)).fetchone()[0]
-            head = _head(connection)
-            last = head.number if kept is None else kept - 1
-            row = connection.execute("SELECT number, hash FROM record WHERE number = ?", (last,)).fetchone()
-            if row is None:
-                return 0
-            count: int = connection.execute("DELETE FROM record WHERE number <= ?", (last,)).rowcount
-            gone = {"up_to": row[0], "hash": row[1].hex(), "records": count}
-            record = linked(head, json.dumps(json.loads(note) | gone))
-            connection.execute(_ADD, attrs.astuple(record))
-            connection.execute(
-                "UPDATE chain SET number = ?, hash = ?, first = ?, before = ?",
-                (record.number, record.hash, row[0] + 1, row[1]),
-            )
-            return count
+    def _add(self, connection: sqlite3.Connection, records: Sequence[Linked]) -> None:
+        connection.executemany(_ADD, map(attrs.astuple, records))
+        self._run(connection, "UPDATE chain SET number = ?, hash = ?", (records[-1].number, records[-1].hash))
 
     def close(self) -> None:
         """Close the file, once; later calls fail."""
@@ -270,20 +152,6 @@ class SqliteStore:
             f"{self.path.absolute().as_uri()}?mode=rw",
             uri=True, timeout=self.patience, isolation_level=None, check_same_thread=False,
         )  # fmt: skip
-
-
-def _head(connection: sqlite3.Connection) -> Head:
-    return Head(*connection.execute("SELECT number, hash FROM chain").fetchone())
-
-
-def _check_pruned(connection: sqlite3.Connection, before: Head) -> None:
-    """Raise where the oldest records are gone, and no record says so."""
-    if not before.number:
-        return
-    rows = connection.execute("SELECT body FROM record WHERE event = 'pruned'")
-    notes = [json.loads(body) for (body,) in rows]
-    if not any((note.get("up_to"), note.get("hash")) == (before.number, before.hash.hex()) for note in notes):
-        raise BrokenChainError(before.number, "it is missing, with those before it, and no record says why")
 
 
 def _identity(path: Path) -> tuple[int, int]:

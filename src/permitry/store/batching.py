@@ -1,0 +1,66 @@
+"""One write for all calls that come at the same time."""
+
+import abc
+import threading
+from collections.abc import Sequence
+
+import attrs
+
+from permitry.errors import StoreError
+
+__all__ = ["Batching", "Waiting"]
+
+
+@attrs.define(eq=False)
+class Waiting:
+    """Records that are to be written together; `last` is the number of the last one when they are."""
+
+    bodies: tuple[str, ...]
+    last: int | None = None
+    error: Exception | None = None
+
+
+@attrs.define(eq=False)
+class Batching(abc.ABC):
+    """Adds records: the call that comes first writes for all that wait. Thread-safe; there is no thread of its own."""
+
+    _queue: list[Waiting] = attrs.field(factory=list, init=False, repr=False)
+    _queueing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _writing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def append(self, *bodies: str) -> int:
+        """Add records after the last one, all of them or none, and return the number of the last.
+
+        Raises: `StoreError` when they cannot be kept.
+        """
+        waiting = Waiting(bodies)
+        with self._queueing:
+            self._queue.append(waiting)
+        with self._writing:
+            # The first call to get here writes for all that have come meanwhile.
+            if waiting.last is None and waiting.error is None:
+                with self._queueing:
+                    batch, self._queue = self._queue, []
+                self._write_all(batch)
+        if waiting.error is not None:
+            raise StoreError(str(waiting.error)) from waiting.error
+        if waiting.last is None:
+            raise StoreError("the write to the store was interrupted")
+        return waiting.last
+
+    def _write_all(self, batch: Sequence[Waiting]) -> None:
+        try:
+            self._write(batch)
+        except BaseException as error:
+            for waiting in batch:
+                waiting.last = None
+                waiting.error = error if isinstance(error, StoreError) else StoreError(f"interrupted: {error!r}")
+            if not isinstance(error, StoreError):
+                raise
+
+    @abc.abstractmethod
+    def _write(self, batch: Sequence[Waiting]) -> None:
+        """Write all of these, or none, and set `last` of each.
+
+        Raises: `StoreError`.
+        """

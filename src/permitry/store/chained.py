@@ -1,0 +1,175 @@
+"""Records in the tables of a database, in one chain: what SQLite and PostgreSQL do alike."""
+
+import abc
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from permitry.store.batching import Batching, Waiting
+from permitry.store.chain import BrokenChainError, Head, Linked, checked, linked
+from permitry.store.migrations import NAMES
+
+__all__ = ["ChainedStore", "kept_head"]
+
+Connection = TypeVar("Connection")
+_HEAD = "SELECT number, hash FROM chain"
+
+
+@attrs.define(eq=False)
+class ChainedStore(Batching, Generic[Connection]):
+    """Records in a table `record`, and the end of their chain in a table `chain`. Queries have `?` for values."""
+
+    # What a database does in its own way -----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _failing(self, what: str) -> AbstractContextManager[None]:
+        """Turn the errors of the database into a `StoreError` that begins with `what`."""
+
+    @abc.abstractmethod
+    def _reading(self) -> AbstractContextManager[Connection]:
+        """Yield a connection that sees the store as it is now, whatever is added meanwhile.
+
+        Raises: `StoreError` in place of the errors of the database.
+        """
+
+    @abc.abstractmethod
+    def _locked(self) -> AbstractContextManager[tuple[Connection, Head]]:
+        """Yield a connection and the end of the chain, which no one else can move before this ends.
+
+        What is written meanwhile is on the disk afterwards, or never was.
+        """
+
+    @abc.abstractmethod
+    def _rows(self, connection: Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
+        """Run a query, and yield its rows as they are read."""
+
+    @abc.abstractmethod
+    def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> None:
+        """Run a statement that gives no rows."""
+
+    @abc.abstractmethod
+    def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
+        """Write records behind the last one, and the new end of the chain."""
+
+    def _chain(self, connection: Connection) -> Iterator[Linked]:
+        """Yield all records.
+
+        Raises: `BrokenChainError` for one that is found by what it does not say.
+        """
+        for row in self._rows(connection, "SELECT number, body, hash FROM record ORDER BY number"):
+            yield Linked(*row)
+
+    # Records ---------------------------------------------------------------------------------------------------------
+
+    def _write(self, batch: Sequence[Waiting]) -> None:
+        with self._failing("cannot write to"), self._locked() as (connection, end):
+            records, head = list[Linked](), end
+            for waiting in batch:
+                for body in waiting.bodies:
+                    records.append(linked(head, body))
+                    head = Head(records[-1].number, records[-1].hash)
+                waiting.last = head.number
+            if records:
+                self._add(connection, records)
+
+    def records(
+        self,
+        *,
+        after: int = 0,
+        since: str = "",
+        until: str = "~",
+        last: int = -1,
+        equal: Mapping[str, str] = MappingProxyType({}),
+    ) -> Iterator[Linked]:
+        """Yield records, oldest first: those with numbers above `after`, from `since` until before `until`.
+
+        Of these the `last` ones, or all. `equal` gives values of some of `NAMES`.
+
+        Raises: `StoreError`; `TypeError` for other names.
+        """
+        if other := equal.keys() - set(NAMES):
+            raise TypeError(f"a record cannot be asked for by `{min(other)}`")
+        conditions = ["number > ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?", *(f"{name} = ?" for name in equal)]
+        query = f"SELECT number, body, hash FROM record WHERE {' AND '.join(conditions)} ORDER BY number"  # noqa: S608 -- names of ours
+        values = [after, since, until, *map(self._searched, equal.values())]
+        if last >= 0:
+            query, values = f"SELECT * FROM ({query} DESC LIMIT ?) AS newest ORDER BY number", [*values, last]  # noqa: S608 -- as above
+        with self._reading() as connection:
+            for row in self._rows(connection, query, values):
+                yield Linked(*row)
+
+    def _searched(self, value: str) -> str:
+        """Return a value as the columns have it that records are found by."""
+        return value
+
+    @property
+    def head(self) -> Head:
+        """The end of the chain.
+
+        Raises: `StoreError`.
+        """
+        with self._reading() as connection:
+            return kept_head(self._rows(connection, _HEAD))
+
+    def verify(self, anchors: Sequence[Head] = ()) -> int:
+        """Return how many records there are, if they are those that were written; `anchors` are ends it had before.
+
+        Raises: `BrokenChainError` with the first record that is not; `StoreError` where the store cannot be read.
+        """
+        left = {anchor.number: anchor.hash for anchor in anchors}
+
+        def anchored(records: Iterator[Linked]) -> Iterator[Linked]:
+            for record in records:
+                if left.pop(record.number, record.hash) != record.hash:
+                    raise BrokenChainError(record.number, "it is not the one that was noted elsewhere")
+                yield record
+
+        with self._reading() as connection:
+            ((first, hash_before),) = self._rows(connection, "SELECT first, before FROM chain")
+            before, end = Head(first - 1, hash_before), kept_head(self._rows(connection, _HEAD))
+            count = checked(anchored(self._chain(connection)), before, end)
+            self._check_pruned(connection, before)
+        for number in sorted(left):
+            if number > end.number:
+                raise BrokenChainError(number, "it was noted elsewhere, and is missing")
+        return count
+
+    def prune(self, before: str, note: str) -> int:
+        """Forget the oldest records, all in front of the first that is not older than a time; return how many.
+
+        `note` is a JSON object: the record of that, which is kept with the end of what was forgotten.
+
+        Raises: `StoreError`.
+        """
+        with self._failing("cannot write to"), self._writing, self._locked() as (connection, head):
+            ((kept,),) = self._rows(connection, "SELECT min(number) FROM record WHERE at >= ?", (before,))
+            last = head.number if kept is None else kept - 1
+            gone = list(self._rows(connection, "SELECT number, hash FROM record WHERE number = ?", (last,)))
+            if not gone:
+                return 0
+            ((number, its_hash),) = gone
+            ((count,),) = self._rows(connection, "SELECT count(*) FROM record WHERE number <= ?", (last,))
+            said = json.loads(note) | {"up_to": number, "hash": its_hash.hex(), "records": count}
+            self._add(connection, [linked(head, json.dumps(said))])
+            self._run(connection, "DELETE FROM record WHERE number <= ?", (last,))
+            self._run(connection, "UPDATE chain SET first = ?, before = ?", (number + 1, its_hash))
+            return int(count)
+
+    def _check_pruned(self, connection: Connection, before: Head) -> None:
+        """Raise where the oldest records are gone, and no record says so."""
+        if not before.number:
+            return
+        rows = self._rows(connection, "SELECT body FROM record WHERE event = ?", (self._searched("pruned"),))
+        notes = [json.loads(body) for (body,) in rows]
+        if not any((note.get("up_to"), note.get("hash")) == (before.number, before.hash.hex()) for note in notes):
+            raise BrokenChainError(before.number, "it is missing, with those before it, and no record says why")
+
+
+def kept_head(rows: Iterable[Any]) -> Head:
+    """Return the end of the chain that a row of the table `chain` gives."""
+    (row,) = rows
+    return Head(*row)

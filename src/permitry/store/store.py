@@ -1,0 +1,63 @@
+"""What a store does: records are added, found, verified and forgotten, in one chain."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol
+
+from permitry.store.chain import Head, Linked
+
+__all__ = ["Store"]
+
+
+class Store(Protocol):
+    """Keeps records, each a JSON object as text. Thread-safe, and safe in several processes.
+
+    Every method raises `StoreError` where the store cannot be reached, read or written.
+    """
+
+    def append(self, *bodies: str) -> int:
+        """Add records after the last one, all of them or none, and return the number of the last.
+
+        When this returns, they are on the disk.
+        """
+        ...
+
+    def records(
+        self,
+        *,
+        after: int = 0,
+        since: str = "",
+        until: str = "~",
+        last: int = -1,
+        equal: Mapping[str, str] = MappingProxyType({}),
+    ) -> Iterator[Linked]:
+        """Yield records, oldest first: those with numbers above `after`, from `since` until before `until`.
+
+        Of these the `last` ones, or all. `equal` gives values of some of the names in `migrations.NAMES`.
+
+        Raises: `TypeError` for other names.
+        """
+        ...
+
+    @property
+    def head(self) -> Head:
+        """The end of the chain."""
+        ...
+
+    def verify(self, anchors: Sequence[Head] = ()) -> int:
+        """Return how many records there are, if they are those that were written; `anchors` are ends it had before.
+
+        Raises: `BrokenChainError` with the first record that is not.
+        """
+        ...
+
+    def prune(self, before: str, note: str) -> int:
+        """Forget the oldest records, all in front of the first that is not older than a time; return how many.
+
+        `note` is a JSON object: the record of that, which is kept with the end of what was forgotten.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the store, once; later calls fail."""
+        ...
