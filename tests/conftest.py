@@ -14,6 +14,7 @@ import pytest
 
 from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
+from tests.postgres import Cluster, cluster
 from tests.whole_calls import EVERYTHING, PUSH
 
 
@@ -51,6 +52,13 @@ def warm_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield program
         server.stdin.close()
         assert server.wait(timeout=20) == 0
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """Return a running PostgreSQL."""
+    with cluster() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

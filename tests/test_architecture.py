@@ -51,6 +51,7 @@ THIRD_PARTY = {
     "mcp_types": ("adapters/fastmcp.py", "gateway/"),
     "opentelemetry": ("audit/otel.py",),
     "platformdirs": ("config/", "audit/"),
+    "psycopg": ("store/postgres.py",),
     "psutil": ("permitry_tools/_descendants.py", "permitry_tools/_process.py"),
     "pydantic": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),
     "pydantic_ai": ("adapters/pydantic_ai.py",),

@@ -1,6 +1,10 @@
-"""The record at a path: in a store where the name ends in `.db`, otherwise in a file with a line for each event."""
+"""The record at a path: in a store where the name ends in `.db`, otherwise in a file with a line for each event.
+
+The address of a PostgreSQL, `postgresql://...`, is a store as well.
+"""
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,17 +14,54 @@ import attrs
 
 from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
 from permitry.audit.stored import StoredRecorder
-from permitry.errors import AuditError
+from permitry.errors import AuditError, StoreError
+from permitry.store.store import Store
 
-__all__ = ["Wanted", "is_record", "is_store", "recorder_at", "records_at"]
+__all__ = [
+    "Wanted",
+    "is_address",
+    "is_record",
+    "is_store",
+    "record_name",
+    "recorder_at",
+    "records_at",
+    "store_at",
+]
 
 _STORE = ".db"
 _LONGEST = 8 * 1024 * 1024
+_POSTGRES = ("postgresql://", "postgres://")
 
 
-def is_store(path: str | Path) -> bool:
+def is_address(record: str | Path) -> bool:
+    """Return whether a record is in a PostgreSQL: what names it is not a path."""
+    return str(record).startswith(_POSTGRES)
+
+
+def is_store(record: str | Path) -> bool:
     """Return whether a record with this name is in a store."""
-    return Path(path).suffix == _STORE
+    return is_address(record) or Path(record).suffix == _STORE
+
+
+def record_name(record: str | Path) -> str:
+    """Return what a record is called where people see it: an address without users, passwords and options."""
+    return re.sub(r"//[^/]*@", "//", str(record).partition("?")[0]) if is_address(record) else str(record)
+
+
+def store_at(record: str | Path) -> Store:
+    """Return the store with this name, which is made if need be.
+
+    Raises: `StoreError` when it cannot be opened.
+    """
+    if not is_address(record):
+        from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- a hook without a store need not import it
+
+        return SqliteStore(Path(record))
+    try:
+        from permitry.store.postgres import PostgresStore  # noqa: PLC0415 -- psycopg is an extra
+    except ModuleNotFoundError as error:
+        raise StoreError(f"the package {error.name} is missing; install `permitry[postgres]`") from error
+    return PostgresStore(str(record))
 
 
 def is_record(path: str | Path) -> bool:
@@ -42,9 +83,7 @@ def recorder_at(path: str, *, session: str | None = None) -> LineRecorder:
     """
     name = session or new_session()
     if is_store(path):
-        from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- a hook without a store need not import it
-
-        return StoredRecorder(SqliteStore(path), session=name)
+        return StoredRecorder(store_at(path), session=name)
     return JsonlRecorder(path, session=name)
 
 
@@ -70,26 +109,24 @@ class Wanted:
         )
 
 
-def records_at(path: Path, wanted: Wanted, *, after: int = 0) -> Iterator[dict[str, Any]]:
+def records_at(path: str | Path, wanted: Wanted, *, after: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the records with numbers above `after` that are asked for, oldest first, each with its `number`.
 
     Half a line, as a process leaves it that is killed while it writes, is an event `unreadable`.
 
     Raises: `AuditError` when the record cannot be read; `StoreError`.
     """
-    read = _in_store(path, wanted, after) if is_store(path) else _in_lines(path, after)
+    read = _in_store(path, wanted, after) if is_store(path) else _in_lines(Path(path), after)
     found = (record for record in read if wanted.holds(record))
     yield from found if wanted.last is None else deque(found, wanted.last)
 
 
-def _in_store(path: Path, wanted: Wanted, after: int) -> Iterator[dict[str, Any]]:
-    from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- as above
-
-    if not path.exists():
+def _in_store(path: str | Path, wanted: Wanted, after: int) -> Iterator[dict[str, Any]]:
+    if not is_address(path) and not Path(path).exists():
         raise AuditError(f"there is no record `{path}`")
     # A text is looked for here, so that the store cannot count the last ones.
     last = -1 if wanted.last is None or wanted.text else wanted.last
-    store = SqliteStore(path)
+    store = store_at(path)
     try:
         for record in store.records(after=after, since=wanted.since, until=wanted.until, last=last, equal=wanted.equal):
             yield {"number": record.number, **json.loads(record.body)}

@@ -1,0 +1,264 @@
+"""A store in a database of PostgreSQL, for several processes and machines.
+
+What is written is on the disk of the server when the call returns. Calls that come at the same time share one write.
+"""
+
+import contextlib
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from permitry.errors import StoreError
+from permitry.store.chain import BrokenChainError, Head, Linked
+from permitry.store.chained import ChainedStore, kept_head
+from permitry.store.migrations import NAMES, POSTGRES
+
+__all__ = ["PostgresStore"]
+
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+_SHOWN = ("service", "host", "hostaddr", "port", "dbname")
+_OLDEST = 13_00_00
+_LOCK = 0x7065726D69747279
+"""The number of the advisory lock for migrations: any that no other program uses."""
+
+# One lock for all who write. The commit does not wait for the disk, so that the next one can begin; see `_FLUSH`.
+_BEGIN = "BEGIN; SET LOCAL synchronous_commit = off; SELECT number, hash FROM permitry.chain FOR UPDATE"
+# INVARIANT: law 7. The commit of this waits until it is on the disk, and with it all that was committed before.
+_FLUSH = "SELECT pg_logical_emit_message(true, 'permitry', '')"
+_COLUMNS = ("number", "body", "hash", *NAMES)
+_ARRAYS = ", ".join(["%s::bigint[]", "%s::text[]", "%s::bytea[]", *["%s::text[]"] * len(NAMES)])
+_ADD = f"""
+WITH added AS (INSERT INTO permitry.record ({", ".join(_COLUMNS)}) SELECT * FROM unnest({_ARRAYS}))
+UPDATE permitry.chain SET number = %s, hash = %s
+"""  # noqa: S608 -- names of ours
+_CHAIN = f"SELECT {', '.join(_COLUMNS)} FROM record ORDER BY number"  # noqa: S608 -- as above
+
+# A forked process must not use, nor end, what the parent has open.
+_NOT_OURS: list[Connection] = []
+
+
+@attrs.define(eq=False)
+class PostgresStore(ChainedStore[Connection]):
+    """Records in the schema `permitry` of the database at `url`. Thread-safe, and safe in several processes.
+
+    A call waits at most `patience` seconds for the server, and as long for others that write. After a lost connection
+    the next call makes a new one.
+
+    Raises: `StoreError` when there is no such database, or it is of a newer permitry.
+    """
+
+    url: str = attrs.field(repr=False)
+    patience: float = attrs.field(default=10.0, kw_only=True)
+    name: str = attrs.field(init=False)
+    """Which database it is, without a password."""
+    _parameters: dict[str, Any] = attrs.field(init=False, repr=False)
+    _connection: Connection | None = attrs.field(default=None, init=False, repr=False)
+    _process: int = attrs.field(default=0, init=False, repr=False)
+    _is_closed: bool = attrs.field(default=False, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Connect, and bring the database to the form of this permitry."""
+        try:
+            given = conninfo_to_dict(self.url)
+        except psycopg.Error:
+            # What is wrong with an address is described with parts of it, which may be a password.
+            raise StoreError("the address of the store is not one of PostgreSQL") from None
+        self._parameters = self._waiting_no_longer() | given
+        self.name = make_conninfo(**{name: str(given[name]) for name in _SHOWN if name in given}) or "of PostgreSQL"
+        with self._failing("cannot open"), self._writing:
+            self._connection = self._prepared()
+
+    def _waiting_no_longer(self) -> dict[str, Any]:
+        milliseconds = math.ceil(self.patience * 1000)
+        return {
+            "application_name": "permitry",
+            "connect_timeout": math.ceil(self.patience),
+            "tcp_user_timeout": milliseconds,
+            "keepalives_idle": max(1, math.ceil(self.patience)),
+        }
+
+    # Records ---------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[tuple[Connection, Head]]:
+        connection, head = self._begun()
+        try:
+            with connection.pipeline():
+                yield connection, head
+                connection.execute("COMMIT")
+                connection.execute(_FLUSH)
+        except BaseException:
+            # Whatever was not committed ends with the connection.
+            connection.close()
+            raise
+
+    def _begun(self) -> tuple[Connection, Head]:
+        """Return a connection in a transaction that no other one can write in, and the end of the chain."""
+        if self._is_closed:
+            raise StoreError(f"the store `{self.name}` is closed")
+        if self._connection is not None and self._process != os.getpid():
+            _NOT_OURS.append(self._connection)
+            self._connection = None
+        head = None if self._connection is None else _begun(self._connection)
+        if head is None:
+            # Lost while it was idle: nothing was written yet, so that a new one can be used.
+            self._connection = self._prepared()
+            head = _begun(self._connection)
+        if head is None or self._connection is None:
+            raise StoreError(f"cannot write to the store `{self.name}`: the connection was lost")
+        return self._connection, head
+
+    def _rows(self, connection: Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
+        if connection.pgconn.pipeline_status:
+            yield from connection.execute(_own(query), values)
+            return
+        # A cursor of the server: not all rows at once.
+        with connection.cursor(name="rows") as cursor:
+            yield from cursor.execute(_own(query), values)
+
+    def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> None:
+        connection.execute(_own(statement), values)
+
+    def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
+        rows = [(record.number, record.body, record.hash, *_searched_by(record.body)) for record in records]
+        last = records[-1]
+        connection.execute(_ADD.encode(), [*map(list, zip(*rows, strict=True)), last.number, last.hash])
+
+    def _searched(self, value: str) -> str:
+        return _written(value)
+
+    def _chain(self, connection: Connection) -> Iterator[Linked]:
+        for number, body, digest, *columns in self._rows(connection, _CHAIN):
+            record = Linked(number, body, digest)
+            yield record
+            # Asked for only behind the hash: what was changed need not be JSON.
+            if tuple(columns) != _searched_by(body):
+                raise BrokenChainError(number, "it is found by what it does not say")
+
+    def close(self) -> None:
+        """Close the connection, once; later calls fail."""
+        with self._writing:
+            self._is_closed = True
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    # The database ----------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _failing(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise StoreError(f"{what} the store `{self.name}`: {self._without_password(error)}") from None
+
+    def _without_password(self, error: Exception) -> str:
+        text = " ".join(str(error).split()) or type(error).__name__
+        password = self._parameters.get("password")
+        return text.replace(password, "…") if password else text
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """Yield a connection that sees the store as it is now, whatever is added meanwhile."""
+        with self._failing("cannot read"), contextlib.closing(self._connected()) as connection:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield connection
+
+    def _prepared(self) -> Connection:
+        """Return a connection for writing to a database that is up to date."""
+        connection = self._connected()
+        try:
+            self._migrate(connection)
+            milliseconds = math.ceil(self.patience * 1000)
+            # A writer that is lost must not hold up the others.
+            for name, most in (("lock", 1), ("idle_in_transaction_session", 1), ("statement", 2)):
+                connection.execute(f"SET {name}_timeout = {most * milliseconds}".encode())
+            if connection.execute("SHOW synchronous_commit").fetchone() == ("off",):
+                connection.execute("SET synchronous_commit = on")
+        except BaseException:
+            connection.close()
+            raise
+        self._process = os.getpid()
+        return connection
+
+    def _connected(self) -> Connection:
+        if self._is_closed:
+            raise StoreError(f"the store `{self.name}` is closed")
+        connection = psycopg.connect(make_conninfo(**self._parameters), autocommit=True)
+        if connection.info.server_version < _OLDEST:
+            connection.close()
+            raise StoreError(f"a store needs PostgreSQL {_OLDEST // 10_000}; `{self.name}` is older")
+        return connection
+
+    def _migrate(self, connection: Connection) -> None:
+        """Bring the database to the form of this permitry; one process does, and the others wait for it."""
+        if _version(connection) == len(POSTGRES):
+            return
+        with connection.transaction():
+            connection.execute(f"SET LOCAL lock_timeout = {math.ceil(self.patience * 1000)}".encode())
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            version = _version(connection)
+            if version > len(POSTGRES):
+                raise StoreError(f"the store `{self.name}` is of a newer permitry")
+            if not version:
+                connection.execute("CREATE SCHEMA IF NOT EXISTS permitry")
+                connection.execute("CREATE TABLE permitry.version (number INTEGER)")
+                connection.execute("INSERT INTO permitry.version VALUES (0)")
+            for statements in POSTGRES[version:]:
+                for statement in statements:
+                    connection.execute(statement.encode())
+            connection.execute("UPDATE permitry.version SET number = %s", (len(POSTGRES),))
+
+
+def _begun(connection: Connection) -> Head | None:
+    """Begin to write, and return the end of the chain; None where the connection was lost."""
+    try:
+        cursor = connection.execute(_BEGIN)
+        while cursor.nextset():
+            pass
+        return kept_head(cursor)
+    except BaseException as error:
+        is_lost = isinstance(error, psycopg.OperationalError) and connection.closed
+        connection.close()
+        if is_lost:
+            return None
+        raise
+
+
+def _version(connection: Connection) -> int:
+    # Not `to_regclass`, which need not see what another transaction has made while this one waited.
+    query = "SELECT count(*) FROM pg_tables WHERE schemaname = 'permitry' AND tablename = 'version'"
+    if connection.execute(query).fetchone() == (0,):
+        return 0
+    ((version,),) = connection.execute("SELECT number FROM permitry.version")
+    return int(version)
+
+
+def _own(query: str) -> bytes:
+    """Return a query with the placeholders of psycopg, and our tables by their full names."""
+    return re.sub(r"\b(FROM|UPDATE) (record|chain)\b", r"\1 permitry.\2", query.replace("?", "%s")).encode()
+
+
+def _searched_by(body: str) -> tuple[str | None, ...]:
+    """Return what a record is found by: the texts in it, without what PostgreSQL cannot keep.
+
+    Raises: `StoreError` for what is not a JSON object.
+    """
+    try:
+        fields = json.loads(body)
+        return tuple(_written(value) if isinstance(value := fields.get(name), str) else None for name in NAMES)
+    except (ValueError, AttributeError) as error:
+        raise StoreError(f"a record is a JSON object: {error}") from error
+
+
+def _written(value: str) -> str:
+    """Return a text in ASCII, as in JSON: PostgreSQL keeps no zero byte, and no half of a pair of code units."""
+    return json.dumps(value)[1:-1]

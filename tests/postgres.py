@@ -1,0 +1,79 @@
+"""A PostgreSQL of its own for tests: from Debian's programs, in a temporary folder, reached by a socket in it."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+import pytest
+
+_OWNER = "postgres"
+_SETTINGS = "-c listen_addresses= -c max_connections=200 -c shared_buffers=16MB"
+# What was written is still there when the server crashes, not when the machine does.
+_QUICK = "-c fsync=off -c full_page_writes=off"
+
+
+@attrs.define
+class Cluster:
+    """A server; each database of it is a store of its own. With `is_durable`, it waits for the disk."""
+
+    programs: Path
+    folder: Path
+    is_durable: bool = False
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        settings = f"{_SETTINGS} {'' if self.is_durable else _QUICK} -k {self.folder}"
+        self._run("pg_ctl", "-w", "-l", str(self.folder / "log"), "-o", settings, "start")
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop it; `immediate` is a crash."""
+        self._run("pg_ctl", "-w", "-m", mode, "stop")
+
+    def new(self) -> str:
+        """Return the address of a new database."""
+        name = f"t{uuid.uuid4().hex}"
+        self._run("createdb", "-h", str(self.folder), name)
+        return f"postgresql://{_OWNER}@/{name}?host={self.folder}"
+
+    def _run(self, program: str, *arguments: str) -> None:
+        environment = {**os.environ, "PGDATA": str(self.folder / "data"), "LC_ALL": "C"}
+        command = [*self._as_owner(), str(self.programs / program), *arguments]
+        done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 0, done.stderr
+
+    def _as_owner(self) -> list[str]:
+        """Return what starts a program as the owner: the server refuses to be root."""
+        return [] if os.getuid() else ["setpriv", f"--reuid={_OWNER}", f"--regid={_OWNER}", "--clear-groups"]
+
+    def make(self) -> None:
+        """Make its files."""
+        if not os.getuid():
+            owner = pwd.getpwnam(_OWNER)
+            os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+        self._run("initdb", "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+
+
+@contextmanager
+def cluster(*, is_durable: bool = False) -> Iterator[Cluster]:
+    """Yield a running server, and end it; skip the test where there are no programs for it."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if not found:
+        pytest.skip("needs the program initdb of PostgreSQL")
+    folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: the path of a socket is at most 107 bytes long
+    server = Cluster(found[-1].parent, folder, is_durable)
+    try:
+        server.make()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop("immediate")
+    finally:
+        shutil.rmtree(folder)

@@ -1,0 +1,108 @@
+"""What was changed is found, in every store."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.unit.store.conftest import Place, body
+
+from permitry.store.chain import BrokenChainError, Head
+
+ZERO = bytes(32)
+CHANGES: dict[str, tuple[str, tuple[object, ...], int]] = {
+    "edited": ("UPDATE record SET body = '{}' WHERE number = 3", (), 3),
+    "no object": ("UPDATE record SET body = '[]' WHERE number = 3", (), 3),
+    "hash": ("UPDATE record SET hash = ? WHERE number = 3", (ZERO,), 3),
+    "deleted": ("DELETE FROM record WHERE number = 3", (), 3),
+    "first": ("DELETE FROM record WHERE number = 1", (), 1),
+    "last": ("DELETE FROM record WHERE number = 5", (), 5),
+    "all": ("DELETE FROM record", (), 1),
+    "renumbered": ("UPDATE record SET number = 9 WHERE number = 5", (), 5),
+    "added": ("INSERT INTO record (number, body, hash) VALUES (6, '{}', ?)", (ZERO,), 6),
+    "head": ("UPDATE chain SET hash = ?", (ZERO,), 5),
+    "shortened": ("UPDATE chain SET number = 4", (), 5),
+    "lengthened": ("UPDATE chain SET number = 6", (), 6),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_was_changed_is_found(place: Place, name: str) -> None:
+    """By the number of the first record that is not as it was."""
+    statement, values, number = CHANGES[name]
+    place.change(statement, *values)
+    with pytest.raises(BrokenChainError) as caught:
+        place.store.verify()
+    assert caught.value.number == number
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(st.lists(st.sampled_from(["swap", "edit", "delete"]), min_size=1, max_size=3), st.data())
+def test_no_change_of_records_is_missed(new_place: Callable[[], Place], kinds: list[str], data: st.DataObject) -> None:
+    """However they are changed: the records are other ones, or in another order, or there are fewer."""
+    place = new_place()
+    place.store.append(*map(body, range(8)))
+    before = list(place.store.records())
+    for kind in kinds:
+        first, second = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 8))
+        match kind:
+            case "swap":
+                for number, other in ((first, -1), (second, first), (-1, second)):
+                    if number != other:
+                        place.change("UPDATE record SET number = ? WHERE number = ?", other, number)
+            case "edit":
+                place.change("UPDATE record SET body = ? WHERE number = ?", body(first, x=second), first)
+            case _:
+                place.change("DELETE FROM record WHERE number BETWEEN ? AND ?", first, second)
+    if list(place.store.records()) == before:
+        assert place.store.verify() == 8
+    else:
+        with pytest.raises(BrokenChainError):
+            place.store.verify()
+    place.store.close()
+
+
+def test_a_whole_chain_that_is_written_again_is_found_by_what_was_noted_elsewhere(
+    place: Place, new_place: Callable[[], Place]
+) -> None:
+    """The store alone cannot show it."""
+    noted = place.store.head
+    assert place.store.verify([noted]) == 5
+    place.store.append(body(6))
+    assert place.store.verify([noted, place.store.head]) == 6
+    other = new_place().store
+    other.append(*map(body, range(1, 4)))
+    assert other.verify() == 3
+    with pytest.raises(BrokenChainError, match="noted elsewhere"):
+        other.verify([noted])
+    other.append(*map(body, range(9)))
+    with pytest.raises(BrokenChainError, match="noted elsewhere") as caught:
+        other.verify([noted])
+    assert caught.value.number == 5
+
+
+def test_old_records_are_forgotten_and_the_chain_holds(place: Place) -> None:
+    """What was forgotten is on the record, with its last hash."""
+    store = place.store
+    third = list(store.records())[2]
+    assert store.prune("2026-11-04", body(9, event="pruned")) == 3
+    assert [record.number for record in store.records()] == [4, 5, 6]
+    note = json.loads(list(store.records())[-1].body)
+    assert (note["event"], note["up_to"], note["records"], note["hash"]) == ("pruned", 3, 3, third.hash.hex())
+    assert store.verify() == 3
+    assert store.prune("2026-11-04", body(9, event="pruned")) == 0
+    assert store.verify([Head(3, third.hash)]) == 3
+    place.change("DELETE FROM record WHERE number = 4")
+    place.change("UPDATE chain SET first = 5")
+    with pytest.raises(BrokenChainError):
+        store.verify()
+
+
+def test_records_that_are_gone_without_a_word_are_found(place: Place) -> None:
+    """Also where the place at which the chain begins was moved."""
+    record = list(place.store.records())[1]
+    place.change("DELETE FROM record WHERE number <= 2")
+    place.change("UPDATE chain SET first = 3, before = ?", record.hash)
+    with pytest.raises(BrokenChainError, match="no record says why"):
+        place.store.verify()

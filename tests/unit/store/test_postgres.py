@@ -1,0 +1,163 @@
+"""The store in a PostgreSQL: what can go wrong with a server. See `test_store.py` for what every store does."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from tests.postgres import Cluster, cluster
+from tests.unit.store.conftest import body
+
+from permitry.errors import StoreError
+from permitry.store.chain import BrokenChainError
+from permitry.store.postgres import PostgresStore
+
+
+@pytest.fixture
+def url(postgres: Cluster) -> str:
+    """Return the address of a new database."""
+    return postgres.new()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    """Return a store with five records."""
+    store = PostgresStore(url, patience=1)
+    store.append(*map(body, range(5)))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def own() -> Iterator[Cluster]:
+    """Return a server that a test may stop."""
+    with cluster() as server:
+        yield server
+
+
+def test_what_a_record_is_found_by_is_verified(store: PostgresStore, url: str) -> None:
+    """The columns are not in the hash; what they say must be what the record says."""
+    with psycopg.connect(url) as server:
+        server.execute("UPDATE permitry.record SET tool = 'other' WHERE number = 2")
+    with pytest.raises(BrokenChainError, match="does not say") as caught:
+        store.verify()
+    assert caught.value.number == 2
+
+
+def test_a_lock_is_waited_for_as_long_as_there_is_patience(store: PostgresStore, url: str) -> None:
+    """Each of the calls that share a write fails, and the next ones are kept."""
+
+    def tried(number: int) -> str:
+        try:
+            return str(store.append(body(number)))
+        except StoreError as error:
+            return str(error)
+
+    with psycopg.connect(url) as server:
+        server.execute("SELECT * FROM permitry.chain FOR UPDATE")
+        since = time.monotonic()
+        with ThreadPoolExecutor(4) as pool:
+            said = list(pool.map(tried, range(4)))
+        assert time.monotonic() - since < 5
+        server.rollback()
+    assert all("lock timeout" in each for each in said)
+    assert store.append(body(6)) == 6
+
+
+def test_a_writer_that_hangs_is_ended_by_the_server(store: PostgresStore, url: str) -> None:
+    """It holds up the others for a limited time, and what it did not commit is not there."""
+    other = PostgresStore(url, patience=1)
+
+    def hang() -> None:
+        with other._failing("cannot write to"), other._locked():  # noqa: SLF001 -- stopped where it writes
+            time.sleep(1.5)
+            store.append(body(6))
+
+    with pytest.raises(StoreError, match="cannot write"):
+        hang()
+    assert store.head.number == 6
+    assert other.append(body(7)) == 7
+    other.close()
+
+
+def test_a_connection_that_was_lost_while_idle_costs_no_call(store: PostgresStore, url: str) -> None:
+    """Nothing was written on it, so that the next call makes a new one."""
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'permitry'")
+    assert store.append(body(6)) == 6
+
+
+def test_a_connection_that_is_lost_in_a_write_fails_the_call(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the write was kept is not known, so that the call must not run."""
+    add = PostgresStore._add  # noqa: SLF001 -- the moment of the loss
+
+    def lost(self: PostgresStore, connection: psycopg.Connection[tuple[object, ...]], records: object) -> None:
+        add(self, connection, records)  # type: ignore[arg-type]  # as it was given
+        with psycopg.connect(url, autocommit=True) as server:
+            server.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PostgresStore, "_add", lost)
+        with pytest.raises(StoreError, match="cannot write"):
+            store.append(body(5))
+    assert store.append(body(6)) == 6
+    assert store.verify() == 6
+
+
+def test_what_was_kept_survives_a_crash_of_the_server(own: Cluster) -> None:
+    """Calls fail while it is away, and are kept again afterwards."""
+    store = PostgresStore(own.new(), patience=1)
+    for number in range(3):
+        kept = store.append(body(number))
+        own.stop("immediate")
+        with pytest.raises(StoreError, match=r"cannot write to the store `.*dbname=\w+"):
+            store.append(body(9))
+        with pytest.raises(StoreError, match="cannot read"):
+            store.verify()
+        own.start()
+        assert store.verify() == kept == number + 1
+    store.close()
+
+
+def test_the_disk_is_waited_for_where_the_server_does_not(url: str) -> None:
+    """A server may be set to commit without waiting; the store is not."""
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f'ALTER DATABASE "{server.info.dbname}" SET synchronous_commit = off'.encode())
+    store = PostgresStore(url)
+    assert store._connection is not None  # noqa: SLF001 -- its own setting
+    assert store._connection.execute("SHOW synchronous_commit").fetchone() == ("on",)  # noqa: SLF001 -- as above
+    store.close()
+
+
+SECRET = "hunter2"  # noqa: S105 -- a password of a test
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://u:{SECRET}@127.0.0.1:1/db",
+        f"postgresql://u@127.0.0.1:1/db?password={SECRET}",
+        f"postgresql://u:{SECRET}@127.0.0.1:port/db",
+        f"postgresql://u:{SECRET}%zz@127.0.0.1/db",
+        f"postgresql://u@127.0.0.1/db?{SECRET}=1",
+    ],
+)
+def test_a_password_is_never_shown(url: str) -> None:
+    """Not in an error, its causes, or the text of a store."""
+    with pytest.raises(StoreError) as caught:
+        PostgresStore(url, patience=1)
+    assert SECRET not in str(caught.value)
+    assert SECRET not in repr([caught.value.__cause__, caught.value.__suppress_context__ or caught.value.__context__])
+
+
+def test_what_it_is_called_says_where_it_is_and_no_password(postgres: Cluster) -> None:
+    """As `repr` shows it."""
+    url = postgres.new()
+    store = PostgresStore(url.replace("postgres@", f"postgres:{SECRET}@"))
+    assert SECRET not in repr(store)
+    assert store.name in repr(store)
+    assert str(postgres.folder) in store.name
+    store.close()
