@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests.cli.conftest import Outcome
+from tests.postgres import Cluster
 
 from permitry.core.call import ToolCall
 from permitry.records import recorder_at
@@ -17,7 +19,7 @@ RULE = '[[rule]]\nid = "{0}"\neffect = "allow"\ntools = ["{0}"]\n'
 RULES = f"schema = 1\n{RULE.format('used')}{RULE.format('unused')}"
 
 
-def fill(path: Path) -> Path:
+def fill(path: Path | str) -> Path | str:
     """Return a record with three calls."""
     recorder = recorder_at(str(path), session="s1")
     for number, verdict in enumerate(("allow", "confirm", "block"), 1):
@@ -29,22 +31,31 @@ def fill(path: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=["audit.jsonl", "permitry.db"])
-def record(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+@pytest.fixture(params=["audit.jsonl", "permitry.db", "postgres"])
+def record(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     """Return a record of each kind."""
-    return fill(tmp_path / str(request.param))
+    is_address = request.param == "postgres"
+    return fill(request.getfixturevalue("postgres").new() if is_address else tmp_path / str(request.param))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """Return a record in a store."""
-    return fill(tmp_path / "permitry.db")
+    path = tmp_path / "permitry.db"
+    fill(path)
+    return path
+
+
+@pytest.fixture
+def address(postgres: Cluster) -> str:
+    """Return the address of a record in a PostgreSQL."""
+    return str(fill(postgres.new()))
 
 
 Cli = Callable[..., Outcome]
 
 
-def test_the_last_records_are_lines(cli: Cli, record: Path) -> None:
+def test_the_last_records_are_lines(cli: Cli, record: Path | str) -> None:
     """What was decided, answered, or how it ended, with tool, rule and arguments."""
     code, out, _ = cli("audit", "tail", "--record", record, "-n", 4)
     lines = [line.split() for line in out.splitlines()]
@@ -69,7 +80,7 @@ def test_what_a_tool_is_called_cannot_draw_on_the_terminal(cli: Cli, tmp_path: P
     assert not {"\x1b", "\x9b", "\u202e"} & {*out, *shown}
 
 
-def test_a_call_is_shown_in_full(cli: Cli, record: Path) -> None:
+def test_a_call_is_shown_in_full(cli: Cli, record: Path | str) -> None:
     """By its id or the number of one of its records."""
     _, out, _ = cli("audit", "show", "c2", "--record", record, "--json")
     assert [json.loads(line)["event"] for line in out.splitlines()] == ["decided", "answered", "finished"]
@@ -79,7 +90,7 @@ def test_a_call_is_shown_in_full(cli: Cli, record: Path) -> None:
     assert (code, "no call `c9`" in err) == (4, True)
 
 
-def test_records_are_asked_for(cli: Cli, record: Path) -> None:
+def test_records_are_asked_for(cli: Cli, record: Path | str) -> None:
     """The exit code says whether there are any."""
     code, out, _ = cli("audit", "query", "--record", record, "--verdict", "block", "--since", "1h", "--json")
     assert (code, [json.loads(line)["number"] for line in out.splitlines()]) == (0, [3])
@@ -91,7 +102,7 @@ def test_records_are_asked_for(cli: Cli, record: Path) -> None:
     assert (code, "not a time" in err) == (4, True)
 
 
-def test_a_record_is_counted(cli: Cli, record: Path, tmp_path: Path) -> None:
+def test_a_record_is_counted(cli: Cli, record: Path | str, tmp_path: Path) -> None:
     """As tables, with the rules that decided nothing, or as JSON."""
     rules = tmp_path / "rules.toml"
     rules.write_text(RULES)
@@ -167,3 +178,26 @@ def test_a_run_is_recorded_in_a_store(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(out)["arguments"] == {"password": "[redacted]"}
     assert cli("audit", "verify", "--record", record)[0] == 0
     assert all(b"canary-7" not in each.read_bytes() for each in tmp_path.glob("permitry.db*"))
+
+
+def test_a_record_in_postgresql_is_verified_and_pruned(cli: Cli, address: str, tmp_path: Path) -> None:
+    """As one in a file is; its head is noted elsewhere."""
+    anchor = tmp_path / "heads"
+    code, out, _ = cli("audit", "verify", "--record", address, "--anchor", anchor)
+    head = json.loads(anchor.read_text())["hash"]
+    assert (code, out) == (0, f"5 records, none changed; the last is 5: {head}\n")
+    with psycopg.connect(address) as server:
+        server.execute("UPDATE permitry.record SET body = '{}' WHERE number = 2")
+    code, out, _ = cli("audit", "verify", "--record", address)
+    assert (code, out) == (1, "record 2: it is not as it was written, or one before it was\n")
+    code, out, _ = cli("audit", "prune", "--record", address, "--older-than", "2100-01-01")
+    assert (code, out) == (0, "5 records are forgotten\n")
+
+
+@pytest.mark.parametrize("action", ["tail", "verify"])
+def test_a_password_in_an_address_is_not_shown(cli: Cli, action: str) -> None:
+    """Nor is one made where there is none."""
+    code, out, err = cli("audit", action, "--record", "postgresql://u:hunter2@127.0.0.1:1/db?connect_timeout=2")
+    assert code == 4
+    assert "host=127.0.0.1 port=1 dbname=db" in err
+    assert "hunter2" not in out + err

@@ -56,6 +56,16 @@ def test_the_settings_of_a_project_may_get_it(home: Path) -> None:
     assert not (home / ".copilot").exists()
 
 
+def test_a_record_in_postgresql_is_named_without_a_password(home: Path, capsys: Out) -> None:
+    """Settings may be read by others."""
+    install = ["hook", "install", "copilot", "--project", "--record"]
+    assert main([*install, "postgresql://u:hunter2@h/db"]) == 4
+    assert main([*install, "postgresql://u@h/db?password=hunter2"]) == 4
+    assert "hunter2" not in capsys.readouterr().err
+    assert main([*install, "postgresql://u@h/db"]) == 0
+    assert "--record postgresql://u@h/db" in (home / "project/.github/hooks/permitry.json").read_text()
+
+
 def test_a_dry_run_changes_nothing(home: Path, capsys: Out) -> None:
     """It shows what would."""
     assert main(["hook", "install", "opencode", "--dry-run"]) == 0

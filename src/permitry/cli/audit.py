@@ -19,9 +19,10 @@ from permitry.cli.render import console_on
 from permitry.config.layers import default_record
 from permitry.core.texts import one_line, shortened, visible
 from permitry.errors import AuditError, PermitryError
-from permitry.records import Wanted, is_store, records_at
+from permitry.records import Wanted, is_address, is_store, records_at, store_at
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError, Head
+from permitry.store.store import Store
 
 __all__ = ["configure"]
 
@@ -45,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
         add = command.add_argument
-        add("--record", type=Path, metavar="FILE", help="the record; default: audit.jsonl in your state folder")
+        add("--record", metavar="FILE", help="the record; default: audit.jsonl in your state folder")
         add("--json", action="store_true", help="print one JSON object a line, and nothing else")
         command.set_defaults(execute=execute)
         match name:
@@ -89,7 +90,7 @@ def _moment(text: str) -> str:
     return at.replace(tzinfo=at.tzinfo or dt.UTC).astimezone(dt.UTC).isoformat(timespec="milliseconds")
 
 
-def _path(options: argparse.Namespace) -> Path:
+def _path(options: argparse.Namespace) -> str | Path:
     return options.record or default_record()
 
 
@@ -204,12 +205,10 @@ def _prune(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _store(options: argparse.Namespace) -> Any:  # noqa: ANN401 -- imported only here
-    from permitry.store.sqlite import SqliteStore
-
+def _store(options: argparse.Namespace) -> Store:
     path = _path(options)
     if not is_store(path):
         raise PermitryError(f"`{path}` is a plain file, in which nothing shows a change; record to a file `.db`")
-    if not path.exists():
+    if not is_address(path) and not Path(path).exists():
         raise AuditError(f"there is no record `{path}`")
-    return SqliteStore(path)
+    return store_at(path)

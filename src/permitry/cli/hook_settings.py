@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from permitry.hooks.answering import host_named
 from permitry.hooks.doctor import version
 from permitry.hooks.install import SPARE, change, hook_command
 from permitry.hooks.places import place
+from permitry.records import is_address
 
 __all__ = ["change_settings"]
 
@@ -56,8 +58,17 @@ def _options(options: argparse.Namespace) -> list[str]:
     if options.deadline is not None:
         words += ["--deadline", f"{options.deadline:g}"]
     if options.record is not None:
-        words += ["--record", str(Path(options.record).absolute())]
+        words += ["--record", _record(options.record)]
     return words
+
+
+def _record(record: str) -> str:
+    """Return what names a record in settings, which others may read: no password."""
+    if not is_address(record):
+        return str(Path(record).absolute())
+    if re.search(r"//[^/@]*:[^/]*@|[?&]password=", record):
+        raise PermitryError("settings may be read by others: keep the password of --record in `~/.pgpass`")
+    return record
 
 
 def _check(host: str, command: list[str]) -> None:

@@ -27,7 +27,7 @@ from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
-from permitry.records import recorder_at
+from permitry.records import is_address, record_name, recorder_at
 from permitry.session import Session
 from permitry_tools.turn_diff import TurnDiffTracker
 
@@ -99,7 +99,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
     )
     session.switch_mode(known_mode(rules, options.mode))
     record = options.record or str(default_record())
-    if _reaches(Path(record), workspace.resolve()):
+    if not is_address(record) and _reaches(Path(record), workspace.resolve()):
         message = f"the record `{record}` lies in the workspace, where tools could replace it"
         raise PermitryError(f"{message}; name another with --record")
     recorder = recorder_at(record)
@@ -129,7 +129,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         )
     guard = SessionGuard(
         handler,
-        record,
+        record_name(record),
         rules.files,
         asks=_asked(options, is_terminal=terminal is not None),
         queues=options.unattended == "queue",
