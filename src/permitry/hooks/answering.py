@@ -14,7 +14,6 @@ import attrs
 
 from permitry.config.catalogue import shipped_path
 from permitry.config.folders import user_state
-from permitry.config.heard import wanted_by
 from permitry.config.layers import default_record, find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet

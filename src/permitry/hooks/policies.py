@@ -8,11 +8,11 @@ from typing import Protocol
 import attrs
 
 from permitry.config.cache import RuleCache
+from permitry.config.heard import Wanted, wanted_by
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
-from permitry.hooks.hearing import Wanted, wanted_by
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Policies"]

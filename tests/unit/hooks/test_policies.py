@@ -3,12 +3,12 @@
 import attrs
 import pytest
 
+from permitry.config.heard import Wanted
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.hooks.hearing import Wanted
 from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
 
