@@ -499,6 +499,29 @@ def test_before_the_official_server_for_files(files: list[str], workspace: Path,
 
 
 @pytest.mark.large
+@pytest.mark.parametrize(("folder", "is_read"), [("", False), ('folder = "inner"\n', True)])
+def test_the_official_server_looks_for_relative_paths_in_a_folder_of_its_own(
+    files: list[str], workspace: Path, *, folder: str, is_read: bool
+) -> None:
+    """A rule about that folder keeps what it should, and only where it is declared nothing else is asked about."""
+    (workspace / "inner/secret").mkdir(parents=True)
+    for name in ("inner/a.txt", "inner/secret/key"):
+        (workspace / name).write_text(name, encoding="utf-8")
+    rule = '[[rule]]\nid = "inner"\neffect = "block"\nwhen.path = ["inner/secret/**"]\n'
+    with (workspace / "rules.toml").open("a", encoding="utf-8") as rules:
+        rules.write(f"{folder}{rule}")
+
+    async def work(client: Client) -> list[str]:
+        paths = ("secret/key", "a.txt", "inner/a.txt")
+        return [text(await client.call_tool("read_text_file", {"path": path})) for path in paths]
+
+    key, other, missing = run([*files[:-1], str(workspace / "inner")], workspace, work, era="auto", approve=False)
+    assert "inner/secret/key" not in key
+    assert (other == "inner/a.txt") is is_read
+    assert "ENOENT" in missing or not is_read
+
+
+@pytest.mark.large
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_before_the_official_server_over_http(files: list[str], workspace: Path, tmp_path: Path, era: Era) -> None:
     """What a second gateway passes on to the first, at its address, is decided twice."""
