@@ -19,7 +19,7 @@ Outcome = tuple[int, str, str]
 Lines = list[dict[str, Any]]
 Objects = Callable[[str], Lines]
 
-KEYS = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
+KEYS = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors", "origins"]
 BASE = ("check", "--rules", "permitry:base")
 READ = '{"name": "read_file", "arguments": {"path": "README.md"}}'
 PAY = '{"name": "send_money", "arguments": {}}'
@@ -61,7 +61,7 @@ BAD_LINES = [
 
 
 def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: Objects) -> None:
-    """Every answer line holds the eight keys, in this order."""
+    """Every answer line holds the nine keys, in this order."""
     _, out, err = cli(*BASE, "--json", "--call", '{"id": 7, "name": "send_money", "arguments": {}}')
     (answer,) = objects(out)
     assert (list(answer), err) == (KEYS, "")
@@ -340,3 +340,39 @@ def test_a_tool_of_a_server_without_a_folder_is_noticed(
 def test_arguments_go_with_a_tool(cli: Callable[..., Outcome]) -> None:
     """A command has none."""
     assert cli(*BASE, "--command", "ls", "--arg", "a=b") == (4, "", "permitry: `--arg` goes with `--tool NAME`\n")
+
+
+SOURCES = """schema = 1
+
+[[rule]]
+id = "pays"
+effect = "allow"
+tools = ["pay"]
+when.args.to.from = ["user"]
+when.args.note.links.from = ["user"]
+"""
+HEARD = {
+    "heard": ["Pay AT11, see www.x.com"],
+    "results": [{"tool": "look", "arguments": {}, "result": {"iban": "DE22"}}],
+}
+
+
+def test_it_says_where_values_were_seen(
+    cli: Callable[..., Outcome], objects: Objects, asked: Callable[..., str], tmp_path: Path
+) -> None:
+    """Where the context says what was heard, of rules that asked for it; explain says the same."""
+    file = tmp_path / "rules.toml"
+    file.write_text(SOURCES)
+    words = ("--rules", str(file), "--call")
+    bad = asked("pay", {"to": "DE22", "note": "www.x.com"}, context=HEARD)
+    _, out, _ = cli("check", *words, bad)
+    assert out.splitlines() == [
+        "confirm pay  -: no rule matched",
+        '        value: `to` = "DE22" occurs in look #1, field `iban`; not in the user\'s messages',
+        '        value: `note.links` = "www.x.com" occurs in the user\'s messages',
+    ]
+    (answer,), (explained,) = (objects(cli(each, *words, bad, "--json")[1]) for each in ("check", "explain"))
+    assert [(each["argument"], each["is_said"]) for each in answer["origins"]] == [("to", False), ("note.links", True)]
+    assert explained["origins"] == answer["origins"]
+    for silent in (asked("pay", {"to": "DE22"}), asked("send", {"to": "AT11"}, context=HEARD)):
+        assert "value:" not in cli("check", *words, silent)[1]

@@ -12,7 +12,7 @@ Objects = Callable[[str], list[dict[str, Any]]]
 
 RULES = ("--rules", "permitry:coding-agent")
 EXPLAIN = ("explain", *RULES)
-DECIDED = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
+DECIDED = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors", "origins"]
 TRACED = [
     "rule",
     "phase",

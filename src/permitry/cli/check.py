@@ -2,11 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+import attrs
 
 from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, questions, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.origin import Origin
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
 from permitry.errors import CallError
@@ -31,15 +34,26 @@ def execute(options: argparse.Namespace) -> ExitCode:
     def answer(policy: AuthorizationPolicy, call_id: object, question: Question | Decision) -> Decision:
         if isinstance(question, Decision):
             decision, name = question, "?"
+            origins: tuple[Origin, ...] = ()
         else:
             decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
+            origins = _origins(policy, question)
+        shown = decision_line(call_id, decision, origins)
         # Flushed line by line, so that another program can ask and read in turn.
-        print(json.dumps(decision_line(call_id, decision)) if options.json else _as_text(name, decision), flush=True)
+        print(json.dumps(shown) if options.json else _as_text(name, decision, origins), flush=True)
         if isinstance(question, Question) and (options.tool or options.call):
             tell((*_by_name(policy, question, decision), *_undeclared(policy, question)))
         return decision
 
     return answer_each(options, answer, only_tool(options))
+
+
+def _origins(policy: AuthorizationPolicy, question: Question) -> tuple[Origin, ...]:
+    """Return where values were seen that rules ask that of, if the context says what was heard."""
+    known = question.context.provenance
+    if not known.messages and not known.results:
+        return ()
+    return policy.explain(question.call, question.context, question.spec).origins
 
 
 def _by_name(policy: AuthorizationPolicy, question: Question, decision: Decision) -> Iterator[str]:
@@ -91,8 +105,8 @@ def exit_code(decision: Decision) -> ExitCode:
     return ExitCode.INVALID if decision.phase is Phase.INPUT else _EXIT[decision.verdict]
 
 
-def decision_line(call_id: object, decision: Decision) -> dict[str, object]:
-    """Return a decision in the output format."""
+def decision_line(call_id: object, decision: Decision, origins: Iterable[Origin] = ()) -> dict[str, object]:
+    """Return a decision in the output format; `origins` say where values were seen."""
     return {
         "id": call_id,
         "verdict": decision.verdict.value,
@@ -102,10 +116,11 @@ def decision_line(call_id: object, decision: Decision) -> dict[str, object]:
         "message": decision.message,
         "source": decision.source,
         "errors": [str(error) for error in decision.errors],
+        "origins": [attrs.asdict(each) for each in origins],
     }
 
 
-def _as_text(name: str, decision: Decision) -> str:
+def _as_text(name: str, decision: Decision, origins: Iterable[Origin] = ()) -> str:
     from permitry.core.texts import one_line
 
     rule = decision.rule_id or "-"
@@ -113,4 +128,5 @@ def _as_text(name: str, decision: Decision) -> str:
     reason = f": {one_line(decision.reason)}" if decision.reason else ""
     lines = [f"{decision.verdict.value:<8}{one_line(name)}  {rule}{one_line(source)}{reason}"]
     lines += [f"        error: {one_line(str(error))}" for error in decision.errors]
+    lines += [f"        value: {one_line(str(origin))}" for origin in origins]
     return "\n".join(lines)

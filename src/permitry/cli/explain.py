@@ -47,7 +47,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 def _line(call_id: object, explained: Explanation) -> dict[str, object]:
     return {
-        **decision_line(call_id, explained.decision),
+        **decision_line(call_id, explained.decision, explained.origins),
         "agent": explained.agent,
         "rules": [_trace(rule) for rule in explained.rules],
         "actions": [_action(each) for each in explained.actions],

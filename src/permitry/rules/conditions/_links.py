@@ -11,12 +11,13 @@ from typing import ClassVar, TypeAlias
 import attrs
 
 from permitry.core.action import Connect
+from permitry.core.origin import Origin, origin_of
 from permitry.core.provenance import Provenance, normal
 from permitry.core.rule import Question
 from permitry.core.texts import shortened
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._compare import Truth, all_of, any_of
-from permitry.rules.conditions._sources import Source, flag, sources_of, value_at
+from permitry.rules.conditions._sources import Source, flag, in_lists, sources_of, value_at
 from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.listed import ListedValues
@@ -28,6 +29,7 @@ LINKS = "links"
 _OPERATORS = ("host", "not_host", "from", "not_from")
 _BRIEF = 60
 _MOST_SHOWN = 3
+_MOST_VALUES = 10
 _EMPTY: tuple[object, ...] = (None, "", ())
 _NEED_A_HOST = (None, "http", "https")
 
@@ -185,6 +187,16 @@ class LinkCondition(PlainCondition):
     def _fact(self, link: Connect, known: Provenance) -> str:
         facts = dict.fromkeys(test.fact(link, known) for way in self.ways for test in way)
         return f"{_shown(link)} {' and '.join(facts)}"
+
+    def origins(self, question: Question) -> Iterator[Origin]:
+        """Yield where each link was seen, if a test asks that; no more than the first ten."""
+        sources = [source for way in self.ways for test in way for source in getattr(test, "sources", ())]
+        try:
+            links, known = self._links(question) if sources else [], question.context.provenance
+        except UnevaluableError:
+            return
+        for text in list(dict.fromkeys(link.text for link in links))[:_MOST_VALUES]:
+            yield origin_of(".".join((*self.path, LINKS)), text, known, in_lists(sources, text))
 
     @property
     def _name(self) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "Source",
     "SourceCondition",
     "flag",
+    "in_lists",
     "source_condition",
     "source_of",
     "sources_of",
@@ -217,15 +218,19 @@ class SourceCondition(PlainCondition):
             return
         elements = value if isinstance(value, tuple) else (value,)
         for each in elements[:_MOST_VALUES] if value is not None else ():
-            form = normal(each)
-            lists = (source.text.removeprefix("list:") for source in self.sources if form in source.values)
-            origin = origin_of(".".join(self.path), each, known, lists)
+            origin = origin_of(".".join(self.path), each, known, in_lists(self.sources, each))
             words = _words_said(each, known) if self.share is not None and isinstance(each, str) else None
             yield attrs.evolve(origin, words=words)
 
     @property
     def _name(self) -> str:
         return ".".join(("args", *self.path))
+
+
+def in_lists(sources: Iterable[Source], value: JsonValue) -> list[str]:
+    """Return the names of those lists among sources that a value is in."""
+    form = normal(value)
+    return [source.text.removeprefix("list:") for source in sources if form in source.values]
 
 
 def source_condition(path: tuple[str, ...], name: str, operand: object, *, optional: object = None) -> SourceCondition:

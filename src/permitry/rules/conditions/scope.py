@@ -27,6 +27,7 @@ from permitry.core.rule import Question, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Condition, Conditions
 from permitry.rules.conditions._left import pattern_below, what_is_left
+from permitry.rules.conditions._links import LinkCondition
 from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
 from permitry.rules.conditions._sources import SourceCondition
 from permitry.rules.conditions.label import LabelCondition
@@ -227,7 +228,7 @@ class Scope:
     def origins(self, question: Question) -> Iterator[Origin]:
         """Yield where the values came from that conditions in `when` and `unless` ask that of."""
         for each in self._plain:
-            if isinstance(each, SourceCondition):
+            if isinstance(each, SourceCondition | LinkCondition):
                 yield from each.origins(question)
 
     def not_lifted(self, question: Question) -> Iterator[str]:

@@ -287,6 +287,22 @@ def test_near_misses_name_each_test_that_a_link_fails() -> None:
     )
 
 
+def test_it_says_where_links_were_seen() -> None:
+    """If a test asks that; of many links, of the first ten."""
+    text = "https://a.com/x, https://d.com/y, https://a.com/x and javascript:z"
+    origins = list(_of([{"host": ["a.com"]}, {"from": ["user"]}]).origins(_question(text)))
+    assert [(each.argument, each.value, each.is_said) for each in origins] == [
+        ("body.links", '"https://a.com/x"', True),
+        ("body.links", '"https://d.com/y"', False),
+        ("body.links", '"javascript:z"', False),
+    ]
+    assert origins[1].places == ("read #1, field `body`",)
+    many = " ".join(f"https://a.com/{number}" for number in range(20))
+    assert len(list(_of(_BOTH).origins(_question(many)))) == 10
+    assert list(_of({"host": ["a.com"]}).origins(_question(text))) == []
+    assert list(_of(_BOTH).origins(_question(5))) == []
+
+
 def test_they_can_be_sent_to_another_process() -> None:
     """With what finds the links."""
     for condition in (_condition(host="a.com"), _condition(not_from=["user"])):
