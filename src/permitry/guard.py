@@ -10,7 +10,7 @@ from permitry.audit.record import RunRecord, decision_fields
 from permitry.config.diagnostics import nearest
 from permitry.confirm.handled import Asker
 from permitry.confirm.ledger import PendingConfirmation
-from permitry.confirm.refusal import already_handled, asked_before, changed_tool, too_many_questions, used_id
+from permitry.confirm.refusal import already_handled, asked_before, changed_tool, too_many_questions, unasked, used_id
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -210,6 +210,13 @@ class Guard(Questions):
             spec = self._declared(call, spec)
             if kept is None and self.handled.is_used(self._asker, call, is_given=is_given):
                 return self._refused(call, spec, used_id(call, self.policy.version), Cause.HANDLED)
+            if kept is None and is_given and self.ledger.is_durable:
+                try:
+                    earlier = self._earlier(call, spec)
+                except LedgerError as error:
+                    return self._refused(call, spec, unasked(str(error), self.policy.version), Cause.QUESTIONS)
+                if earlier is not None:
+                    return earlier
             return self._new(call, spec, kept, is_asked=is_asked)
         finally:
             self._deciding.discard(key)
@@ -255,6 +262,8 @@ class Guard(Questions):
             return self._pending(call, spec, decision)
         except FullLedgerError as error:
             return self._refused(call, spec, too_many_questions(decision, str(error)), Cause.QUESTIONS)
+        except LedgerError as error:
+            return self._refused(call, spec, unasked(str(error), decision.policy_version), Cause.QUESTIONS)
 
     def _withdraw(self, outcome: Decided) -> bool:
         """Withdraw a permit that no human gave, so that its call is asked about; return whether that worked."""

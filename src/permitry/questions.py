@@ -16,8 +16,9 @@ from permitry.confirm.channel import (
     check_channel,
 )
 from permitry.confirm.handled import Asker, HandledCalls
-from permitry.confirm.ledger import ConfirmationLedger, PendingConfirmation
+from permitry.confirm.ledger import ConfirmationLedger, Ledger, PendingConfirmation
 from permitry.confirm.notifier import ToolRejectionNotifier
+from permitry.confirm.refusal import already_handled
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -60,7 +61,7 @@ class Questions(TurnDiffs):
     notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
     factory: ConfirmationRequestFactory = attrs.field(factory=ConfirmationRequestFactory, kw_only=True)
     channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True, validator=check_channel)
-    ledger: ConfirmationLedger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
+    ledger: Ledger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
     handled: HandledCalls[Decided] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
 
@@ -96,7 +97,7 @@ class Questions(TurnDiffs):
             raise TypeError(f"an answer is a ToolConfirmationResponse, not {response!r}")
         with self.session.lock:
             try:
-                question = self._claimed(pending_id)
+                question = self._claimed(pending_id, response)
             except LateAnswerError as error:
                 self._close(error.pending, "the answer came too late")
                 raise
@@ -149,17 +150,20 @@ class Questions(TurnDiffs):
         Raises: `FullLedgerError`.
         """
         request = self.factory.create(call, decision, spec)
-        question = self._opened(call, decision, spec)
+        question = self._opened(request, decision, spec)
+        request = attrs.evolve(request, pending_id=question.pending_id)
         if not self._record("asked", call, {"pending_id": question.pending_id}):
             with contextlib.suppress(LedgerError):
                 self.ledger.claim(question.pending_id)
             return not_recorded(call, decision)
         return Pending(question.pending_id, call, decision, request)
 
-    def _opened(self, call: ToolCall, decision: Decision, spec: ToolSpec | None) -> PendingConfirmation:
+    def _opened(
+        self, request: ToolConfirmationRequest, decision: Decision, spec: ToolSpec | None
+    ) -> PendingConfirmation:
         """Open a question; if the ledger is full, questions past their deadline are closed first."""
         try:
-            return self.ledger.open(call, decision, spec, self._asker)
+            return self.ledger.open(request.call, decision, spec, self._asker, request)
         except FullLedgerError:
             late = self.ledger.expire()
             for question in late:
@@ -168,7 +172,7 @@ class Questions(TurnDiffs):
                     self._close(question, "no answer in time")
             if not late:
                 raise
-            return self.ledger.open(call, decision, spec, self._asker)
+            return self.ledger.open(request.call, decision, spec, self._asker, request)
 
     # Answers ----------------------------------------------------------------------------------------------------
 
@@ -183,7 +187,7 @@ class Questions(TurnDiffs):
         except LedgerError as error:
             return self._unanswered(pending, str(error))
 
-    def _claimed(self, pending_id: str) -> PendingConfirmation:
+    def _claimed(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
         """Claim a question of this session and agent; the guards of others may share the ledger.
 
         Raises: `LedgerError`.
@@ -191,7 +195,7 @@ class Questions(TurnDiffs):
         question = self.ledger.find(pending_id)
         if question is not None and question.asker != self._asker:
             raise LedgerError(f"the question `{pending_id}` was asked somewhere else")
-        return self.ledger.claim(pending_id)
+        return self.ledger.claim(pending_id, response)
 
     def _settled(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
         call, decision = question.call, question.decision
@@ -206,10 +210,7 @@ class Questions(TurnDiffs):
         if not self._record("answered", call, answer):
             return not_recorded(call, decision)
         if not response.is_approval:
-            result = ToolResult(
-                False, self.notifier.rejected(call.shown or call.tool, response), ends_session=response.abort
-            )
-            return Blocked(call, decision, result, Cause.DECLINED)
+            return self._declined(call, decision, response)
         return self._approved(question, response)
 
     def _approved(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
@@ -261,9 +262,37 @@ class Questions(TurnDiffs):
     def _kept(self, call: ToolCall) -> Decided | None:
         """Return what became of a call; one whose question is gone from a shared ledger was not answered."""
         kept = self.handled.find(self._asker, call)
-        if isinstance(kept, Pending) and self.ledger.find(kept.pending_id) is None:
-            return self._close(kept, "the question is not open any more")
-        return kept
+        return self._open_still(kept) if isinstance(kept, Pending) else kept
+
+    def _open_still(self, pending: Pending) -> Pending | Ready | Blocked:
+        """Return what has become of a question meanwhile: it may have been answered elsewhere."""
+        if self.ledger.find(pending.pending_id) is None:
+            return self._close(pending, "the question is not open any more")
+        response = self.ledger.answer(pending.pending_id)
+        return pending if response is None else self._answered(pending, response)
+
+    def _earlier(self, call: ToolCall, spec: ToolSpec | None) -> Decided | None:
+        """Return what became of a call that was asked about before this process was started; None if none was.
+
+        Raises: `LedgerError` when that cannot be known.
+        """
+        earlier = self.ledger.earlier(call, spec, self._asker)
+        if earlier is None:
+            return None
+        question = earlier.pending
+        if earlier.is_open:
+            request = attrs.evolve(self.factory.create(call, question.decision, spec), pending_id=question.pending_id)
+            return self._open_still(Pending(question.pending_id, call, question.decision, request))
+        if earlier.response is None:
+            return self._unanswered_block(call, question.decision)
+        if earlier.response.is_approval:
+            # INVARIANT: law 5. It may have run.
+            return Blocked(call, question.decision, ToolResult(False, already_handled(call)), Cause.HANDLED)
+        return self._declined(call, question.decision, earlier.response)
+
+    def _declined(self, call: ToolCall, decision: Decision, response: ToolConfirmationResponse) -> Blocked:
+        text = self.notifier.rejected(call.shown or call.tool, response)
+        return Blocked(call, decision, ToolResult(False, text, ends_session=response.abort), Cause.DECLINED)
 
     def _keep(self, outcome: Decided, *calls: ToolCall) -> None:
         for call in calls:

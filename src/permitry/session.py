@@ -60,8 +60,11 @@ class Session:
     """Rules that count besides those of the policy, for the calls of this session and of its sub-agents."""
     lists: Lists | None = attrs.field(default=None, kw_only=True, repr=False, converter=lists_of)
     """Values by name, which are added to the named lists in the rules; a list that no rule uses is an error."""
-    id: str = attrs.field(factory=_new_id, init=False, repr=False, eq=False, on_setattr=attrs.setters.frozen)
-    """Like that of no other session, those of sub-agents included: whose calls and questions are meant."""
+    id: str = attrs.field(factory=_new_id, kw_only=True, repr=False, eq=False, on_setattr=attrs.setters.frozen)
+    """Like that of no other session, those of sub-agents included: whose calls and questions are meant.
+
+    Give it to go on with the questions of a session whose process has ended.
+    """
     lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
     """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
     bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)
@@ -166,7 +169,7 @@ class Session:
             self._heard.miss()
         self._log.add(ran)
 
-    def child(self, agent: str) -> "Session":
+    def child(self, agent: str, *, id: str | None = None) -> "Session":  # noqa: A002 -- the name of the field
         """Return the session of a sub-agent: it starts with these modes, and is never allowed more.
 
         Labels, history, lock and what was heard are one for the whole family: what one has read, the others have read
@@ -187,6 +190,7 @@ class Session:
             parent=self,
             rules=self.rules,
             lists=self.lists,
+            id=_new_id() if id is None else id,
         )
         child._log, child._heard, child.lock = self._log, self._heard, self.lock
         return child

@@ -5,16 +5,19 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from typing import ClassVar, Protocol
 
 import attrs
 
 from permitry.confirm.handled import Asker
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError
 
-__all__ = ["ConfirmationLedger", "PendingConfirmation"]
+__all__ = ["ConfirmationLedger", "EarlierQuestion", "Ledger", "PendingConfirmation"]
 
 
 def _new_id() -> str:
@@ -38,6 +41,76 @@ class PendingConfirmation:
     process: int = attrs.field(factory=os.getpid, repr=False)
 
 
+@attrs.frozen
+class EarlierQuestion:
+    """A question about a call that was asked before this process was started.
+
+    Once it is closed, `response` is the answer that it got, if any.
+    """
+
+    pending: PendingConfirmation
+    response: ToolConfirmationResponse | None
+    is_open: bool
+
+
+class Ledger(Protocol):
+    """Knows which questions are open. Thread-safe.
+
+    Only one that `is_durable` knows of answers from elsewhere, and of questions from before this process was started.
+    """
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether questions outlast the process."""
+        ...
+
+    @property
+    def new_id(self) -> Callable[[], str]:
+        """What gives unguessable ids."""
+        ...
+
+    def open(
+        self,
+        call: ToolCall,
+        decision: Decision,
+        spec: ToolSpec | None = None,
+        asker: Asker | None = None,
+        request: ToolConfirmationRequest | None = None,
+    ) -> PendingConfirmation:
+        """Note a question and return it with its id; `request` is what a human is shown.
+
+        Raises: `FullLedgerError` when too many are open; `LedgerError`.
+        """
+        ...
+
+    def find(self, pending_id: str) -> PendingConfirmation | None:
+        """Return an open question without closing it, or None."""
+        ...
+
+    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
+        """Return the answer to an open question that was given elsewhere, and is still to be claimed, or None."""
+        ...
+
+    def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
+        """Close a question with its answer, or without one, and return it; this succeeds once per id.
+
+        Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
+        """
+        ...
+
+    def expire(self) -> list[PendingConfirmation]:
+        """Close the questions that are past their deadlines, and return those that this process asked."""
+        ...
+
+    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+        """Return what is known of a call that was asked about before, with this very id, by this asker."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many questions of this process are open."""
+        ...
+
+
 @attrs.define
 class ConfirmationLedger:
     """Open questions by pending id, in memory. Each can be claimed once, before its deadline.
@@ -46,6 +119,7 @@ class ConfirmationLedger:
     seconds. `clock` gives seconds and never runs backwards; `new_id` gives unguessable ids.
     """
 
+    is_durable: ClassVar[bool] = False
     lifetime: float = 3600.0
     clock: Callable[[], float] = time.monotonic
     new_id: Callable[[], str] = _new_id
@@ -56,12 +130,18 @@ class ConfirmationLedger:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def open(
-        self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None, asker: Asker | None = None
+        self,
+        call: ToolCall,
+        decision: Decision,
+        spec: ToolSpec | None = None,
+        asker: Asker | None = None,
+        request: ToolConfirmationRequest | None = None,
     ) -> PendingConfirmation:
         """Note a question and return it with its id; `spec` is None for an undeclared tool.
 
         Raises: `FullLedgerError` when too many are open; `LedgerError` for an id that is in use.
         """
+        del request
         question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, spec, asker)
         with self._lock:
             if question.pending_id in self._open:
@@ -77,11 +157,17 @@ class ConfirmationLedger:
         question = self._open.get(pending_id)
         return question if question is not None and question.process == os.getpid() else None
 
-    def claim(self, pending_id: str) -> PendingConfirmation:
+    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
+        """Return None: an answer is given where the question was asked."""
+        del pending_id
+        return None
+
+    def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
         """Close a question and return it; this succeeds once per id.
 
         Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
         """
+        del response
         with self._lock:
             question = self._removed(pending_id)
         # A fork copies the ledger as well; a question stays with the process that asked it.
@@ -97,6 +183,11 @@ class ConfirmationLedger:
         with self._lock:
             late = [self._removed(each.pending_id) for each in list(self._open.values()) if now > each.deadline]
         return [each for each in late if each is not None and each.process == os.getpid()]
+
+    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+        """Return None: nothing is known of what was asked before this process was started."""
+        del call, spec, asker
+        return None
 
     def _removed(self, pending_id: str) -> PendingConfirmation | None:
         question = self._open.pop(pending_id, None)

@@ -20,6 +20,7 @@ __all__ = [
     "changed_tool",
     "misfit",
     "too_many_questions",
+    "unasked",
     "used_id",
 ]
 
@@ -80,6 +81,13 @@ def too_many_questions(decision: Decision, most: str) -> Decision:
         "Go on without it, or stop until the user has answered."
     )
     return _refused(decision, f"no room for one more open question: {most}", message)
+
+
+def unasked(error: str, version: str) -> Decision:
+    """Return the block of a call that cannot be asked about, or may have been asked about before; `error` says why."""
+    message = "It may need the user's confirmation, and no question can be asked now; it did not run. Tell the user."
+    reason = f"the questions cannot be read or written: {error}"
+    return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, message, policy_version=version)
 
 
 def used_id(call: ToolCall, version: str) -> Decision:

@@ -31,7 +31,7 @@ class ToolConfirmationRequest:
 
     `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is empty
     when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the agent's plan,
-    and the question is whether to leave plan mode with it.
+    and the question is whether to leave plan mode with it. `pending_id` is the id of the question once it is open.
     """
 
     call: ToolCall
@@ -40,6 +40,7 @@ class ToolConfirmationRequest:
     reason: str = ""
     suggested_grants: tuple[SuggestedGrant, ...] = ()
     is_plan: bool = False
+    pending_id: str | None = attrs.field(default=None, kw_only=True)
 
     @property
     def tool(self) -> str:

@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, MCPError
 from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 
+from permitry.confirm.ledger import ConfirmationLedger
 from permitry.core.call import ToolCall
 from permitry.errors import AdapterError, AuditError, ConfigError, Problem
 from permitry.gateway.asking import ANSWER
@@ -352,7 +353,9 @@ def test_the_id_of_a_question_is_no_state(tmp_path: Path) -> None:
 
     async def work(client: Client) -> None:
         await first_round(client)
-        (pending,) = scene.gateway.guard.ledger._open  # noqa: SLF001 -- what an attacker would have to know
+        ledger = scene.gateway.guard.ledger
+        assert isinstance(ledger, ConfirmationLedger)
+        (pending,) = ledger._open  # noqa: SLF001 -- what an attacker would have to know
         with pytest.raises(MCPError, match="Invalid or expired requestState"):
             await second_round(client, pending)
 
@@ -366,7 +369,9 @@ def test_an_answer_is_for_one_call_even_without_the_seal(tmp_path: Path) -> None
 
     async def work(client: Client) -> list[bool | None]:
         await first_round(client)
-        (pending,) = scene.gateway.guard.ledger._open  # noqa: SLF001 -- as if the seal were broken
+        ledger = scene.gateway.guard.ledger
+        assert isinstance(ledger, ConfirmationLedger)
+        (pending,) = ledger._open  # noqa: SLF001 -- as if the seal were broken
         results: list[bool | None] = []
         for path in ("c", "b"):
             params = types.CallToolRequestParams(
