@@ -14,6 +14,16 @@ MIGRATIONS = (
         "CREATE TABLE chain (number INTEGER, hash BLOB, first INTEGER, before BLOB)",
         "INSERT INTO chain VALUES (0, zeroblob(32), 1, zeroblob(32))",
     ),
+    (
+        """CREATE TABLE question (id TEXT PRIMARY KEY, session TEXT NOT NULL, agent TEXT NOT NULL,
+        call_id TEXT NOT NULL, digest TEXT NOT NULL, call TEXT, redacted TEXT NOT NULL,
+        decision TEXT NOT NULL, shown TEXT, spec TEXT,
+        approvers TEXT NOT NULL, above TEXT NOT NULL, asked_at DOUBLE PRECISION NOT NULL,
+        deadline DOUBLE PRECISION NOT NULL, boot TEXT NOT NULL, steady DOUBLE PRECISION NOT NULL, answer TEXT,
+        answered_at DOUBLE PRECISION, answered_by TEXT, closed_at DOUBLE PRECISION)""",
+        "CREATE INDEX question_call ON question (session, agent, call_id, digest)",
+        "CREATE INDEX question_open ON question (asked_at) WHERE closed_at IS NULL",
+    ),
 )
 
 _TEXTS = ", ".join(f'{name} TEXT COLLATE "C"' for name in NAMES)

@@ -68,6 +68,24 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         connection.executemany(_ADD, map(attrs.astuple, records))
         self._run(connection, "UPDATE chain SET number = ?, hash = ?", (records[-1].number, records[-1].hash))
 
+    # Other tables -------------------------------------------------------------------------------------------------
+
+    def reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """Return a connection that sees the store as it is now.
+
+        Raises: `StoreError`.
+        """
+        return self._reading()
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection, inside of a transaction that is on the disk afterwards, or never was.
+
+        Raises: `StoreError`.
+        """
+        with self._failing("cannot write to"), self._writing, self._transaction() as connection:
+            yield connection
+
     def close(self) -> None:
         """Close the file, once; later calls fail."""
         with self._writing:

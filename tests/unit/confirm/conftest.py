@@ -1,7 +1,10 @@
 """A call, and decisions to ask about it."""
 
+from pathlib import Path
+
 import pytest
 
+from permitry.confirm.clock import Moment
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
 
@@ -22,3 +25,17 @@ def unruled() -> Decision:
 def restricted() -> Decision:
     """Return the decision to ask because a restriction wants it."""
     return Decision(Verdict.CONFIRM, "night", Phase.RESTRICTION, "nobody watches at night")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where the store is."""
+    return tmp_path / "permitry.db"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[Moment]:
+    """Return the time, which the test sets."""
+    now = [Moment(1_000.0, "boot", 50.0)]
+    monkeypatch.setattr(Moment, "now", lambda: now[0])
+    return now

@@ -1,0 +1,189 @@
+"""The ledger in a store: what is asked and answered outlasts the process."""
+
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import attrs
+
+from permitry.confirm.clock import Moment
+from permitry.confirm.handled import Asker
+from permitry.confirm.ledger import EarlierQuestion, PendingConfirmation
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_text, row_of
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.core.json_values import parse_json
+from permitry.core.spec import ToolSpec
+from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, StoreError, safe_str
+
+__all__ = ["StoredLedger"]
+
+
+def _new_id() -> str:
+    # As it is typed by a human: no sign that a shell or an eye could take for another.
+    return secrets.token_hex(8)
+
+
+@attrs.define
+class StoredLedger:
+    """Open questions by id, in a store. Each is answered once, in time, here or by another process. Thread-safe.
+
+    A call that comes with the id, session and agent of one that was asked about before, in another process, is not
+    asked about again: give its `Session` the same `id`. An answer that came in time counts for as long again after the
+    deadline. `approvers` are the names of those who may answer; all, where there are none. `redact` leaves secrets out
+    of what is kept of a call and of an answer when the question is closed. `clock` is for tests.
+    """
+
+    is_durable: ClassVar[bool] = True
+    store: QuestionStore
+    redact: Callable[[Any], Any] = attrs.field(repr=False)
+    lifetime: float = attrs.field(default=3600.0, kw_only=True)
+    approvers: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
+    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
+    clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)
+    new_id: Callable[[], str] = attrs.field(default=_new_id, kw_only=True, repr=False)
+    _asked: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def open(
+        self,
+        call: ToolCall,
+        decision: Decision,
+        spec: ToolSpec | None = None,
+        asker: Asker | None = None,
+        request: ToolConfirmationRequest | None = None,
+    ) -> PendingConfirmation:
+        """Keep a question and return it with its id.
+
+        Raises: `FullLedgerError` when too many are open; `LedgerError` when the store is away.
+        """
+        now = self.clock()
+        deadline = now.after(self.lifetime)
+        pending = PendingConfirmation(self.new_id(), call, decision, deadline.wall, spec, asker)
+        session, agent = asker or ("", "")
+        question = StoredQuestion(
+            pending.pending_id, session, agent, call.tool, call.digest, decision, None, _digest_of(spec),
+            self.approvers, (os.getpid(), os.getppid()), now.wall, deadline,
+        )  # fmt: skip
+        row = row_of(question, request or ToolConfirmationRequest(call), self.redact)
+        try:
+            is_kept = self.store.add(row, self.most, self.size)
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if not is_kept:
+            raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of calls")
+        with self._lock:
+            self._asked[pending.pending_id] = pending
+        return pending
+
+    def find(self, pending_id: str) -> PendingConfirmation | None:
+        """Return an open question of this process, or None; also where the store is away."""
+        pending = self._asked.get(pending_id)
+        if pending is None or pending.process != os.getpid():
+            return None
+        try:
+            row = self.store.find(pending_id)
+        except StoreError:
+            return None
+        return None if row is None or row["closed_at"] is not None else pending
+
+    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
+        """Return the answer to an open question that was given elsewhere, or None; also where the store is away."""
+        try:
+            row = self.store.find(pending_id)
+            question = None if row is None else StoredQuestion.of(row)
+        except (LedgerError, StoreError):
+            return None
+        return None if question is None or question.is_closed else question.response
+
+    def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
+        """Close a question of this process with its answer, or without one, and return it; once.
+
+        Where it was answered from elsewhere, no other answer is taken.
+
+        Raises: `LedgerError` when it is unknown, was answered, or the store is away; `LateAnswerError`.
+        """
+        pending = self._asked.get(pending_id)
+        if pending is None or pending.process != os.getpid():
+            raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
+        try:
+            is_mine = self._closed(pending_id, response)
+            row = None if is_mine else self.store.find(pending_id)
+            if row is not None and row["closed_at"] is None and row["answer"] is None:
+                self.store.close(pending_id, self.clock())
+                self._asked.pop(pending_id, None)
+                raise LateAnswerError(f"the answer to `{pending_id}` came too late; the call stays blocked", pending)
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if not is_mine:
+            raise LedgerError(f"no open question has the id `{pending_id}`: it is already answered")
+        self._asked.pop(pending_id, None)
+        return pending
+
+    def expire(self) -> list[PendingConfirmation]:
+        """Close the questions that can get no answer any more, and return those that this process asked."""
+        try:
+            names = self.store.expire(self.clock())
+        except StoreError:
+            return []
+        late = [self._asked.pop(name, None) for name in names]
+        return [each for each in late if each is not None and each.process == os.getpid()]
+
+    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+        """Return what is known of a call that was asked about in another process.
+
+        Raises: `LedgerError` when the store is away, or what it has is damaged.
+        """
+        try:
+            row = self.store.earlier(*asker, call.call_id or "", call.digest)
+            if row is None:
+                return None
+            question = StoredQuestion.of(row)
+            pending = PendingConfirmation(question.id, call, question.decision, question.deadline.wall, spec, asker)
+            if not self._counts(question, spec):
+                self.store.close(question.id, self.clock())
+                return EarlierQuestion(pending, None, is_open=False)
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if not question.is_closed:
+            with self._lock:
+                self._asked[question.id] = pending
+        response = question.response if question.is_closed else None
+        return EarlierQuestion(pending, response, is_open=not question.is_closed)
+
+    def _closed(self, name: str, response: ToolConfirmationResponse | None) -> bool:
+        if response is None:
+            return self.store.close(name, self.clock())
+        try:
+            text = answer_text(response)
+            kept = answer_text(attrs.evolve(response, **self.redact(_words(response))))
+        except (RecursionError, TypeError, ValueError) as error:
+            raise LedgerError(f"the answer cannot be kept: {safe_str(error)}") from error
+        return self.store.take(name, text, kept, self.clock())
+
+    def _counts(self, question: StoredQuestion, spec: ToolSpec | None) -> bool:
+        """Return whether an open question is about the tool as it is now, and is answered in time or can be."""
+        if question.is_closed:
+            return True
+        last = question.deadline if question.response is None else question.deadline.after(self.lifetime)
+        is_same = question.spec == _digest_of(spec)
+        return is_same and not self.clock().is_past(last, question.asked_at)
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+
+def _digest_of(spec: ToolSpec | None) -> str | None:
+    """Return the digest of a declaration; None for a tool that is not declared."""
+    return None if spec is None else spec.digest
+
+
+def _words(response: ToolConfirmationResponse) -> dict[str, Any]:
+    """Return the parts of an answer that can hold a secret, as plain JSON."""
+    arguments = None if response.arguments is None else parse_json(answer_text(response))["arguments"]
+    return {"instructions": response.instructions, "arguments": arguments}

@@ -1,0 +1,30 @@
+"""The ledger in a store at a path: questions that outlast a process, and are answered from another one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from permitry.audit.redaction import redacted
+from permitry.confirm.stored import QuestionStore
+from permitry.confirm.stored_ledger import StoredLedger
+from permitry.store.questions import StoredQuestions
+from permitry.store.sqlite import SqliteStore
+
+__all__ = ["ledger_at", "questions_at"]
+
+
+def questions_at(path: str | Path) -> QuestionStore:
+    """Return the questions in the store at a path, which is made if it is not there.
+
+    Raises: `StoreError`.
+    """
+    return StoredQuestions(SqliteStore(Path(path)))
+
+
+def ledger_at(path: str | Path, *, lifetime: float = 3600.0, approvers: Sequence[str] = ()) -> StoredLedger:
+    """Return a ledger in the store at a path; `lifetime` in seconds, `approvers` by name, all where there are none.
+
+    What is kept of a call when its question is closed has no secrets.
+
+    Raises: `StoreError`.
+    """
+    return StoredLedger(questions_at(path), redacted, lifetime=lifetime, approvers=tuple(approvers))

@@ -1,0 +1,141 @@
+"""Questions in a store: each is answered once, in time, and none is forgotten."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import attrs
+
+__all__ = ["Connection", "Database", "StoredQuestions"]
+
+_COLUMNS = (
+    "id", "session", "agent", "call_id", "digest", "call", "redacted", "decision", "shown", "spec", "approvers",
+    "above", "asked_at", "deadline", "boot", "steady", "answer", "answered_at", "answered_by", "closed_at",
+)  # fmt: skip
+_LIST = ", ".join(_COLUMNS)
+_FIRST = _COLUMNS[: _COLUMNS.index("answer")]
+_ADD = f"INSERT INTO question ({', '.join(_FIRST)}) VALUES ({', '.join('?' * len(_FIRST))})"  # noqa: S608 -- names of ours
+_LOOK = f"SELECT {_LIST} FROM question WHERE "  # noqa: S608 -- as above
+
+# INVARIANT: a clock that is set back makes no late answer an early one. As long as the machine runs, the seconds since
+# its start count, which cannot be set; later, and elsewhere, a clock that is behind what it was before is not believed.
+_IN_TIME = """((boot = ? AND boot <> '' AND steady >= ?) OR ((boot <> ? OR boot = '') AND deadline >= ?
+    AND ? >= (SELECT max(coalesce(answered_at, asked_at)) FROM question)))"""
+
+Row = Mapping[str, Any]
+Now = tuple[float, str, float]
+"""The time in seconds since 1970; the name of the current run of the machine, if it has one; its length in seconds."""
+
+
+class Connection(Protocol):
+    """What runs one statement; `?` are its values."""
+
+    def execute(self, sql: str, values: tuple[Any, ...] = ..., /) -> Any:  # noqa: ANN401 -- a cursor of any engine
+        """Return a cursor."""
+        ...
+
+
+class Database(Protocol):
+    """A store, as far as its tables need one."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Return a connection to read with.
+
+        Raises: `StoreError`.
+        """
+        ...
+
+    def changing(self) -> AbstractContextManager[Connection]:
+        """Return a connection inside of a transaction, which is durable at the end, or undone.
+
+        Raises: `StoreError`.
+        """
+        ...
+
+
+@attrs.frozen
+class StoredQuestions:
+    """The questions of a store, as rows by the names of their columns. Each method is one transaction.
+
+    A question is open until `closed_at`; it is answered when it has an `answer`, which the one who asked has still to
+    take. Once closed, only what is redacted is left of its call.
+
+    All methods raise `StoreError` where the store is away.
+    """
+
+    database: Database
+
+    def add(self, row: Row, most: int, size: int) -> bool:
+        """Keep a question; False where as many are open already, or with so many bytes of calls."""
+        with self.database.changing() as connection:
+            full = "SELECT count(*), coalesce(sum(length(call)), 0) FROM question WHERE closed_at IS NULL"
+            count, taken = connection.execute(full).fetchone()
+            if count >= most or taken + len(row["call"]) > size:
+                return False
+            connection.execute(_ADD, tuple(row[name] for name in _FIRST))
+            return True
+
+    def find(self, name: str) -> Row | None:
+        """Return a question by its id."""
+        with self.database.reading() as connection:
+            return next(_rows(connection, f"{_LOOK} id = ?", (name,)), None)
+
+    def earlier(self, session: str, agent: str, call_id: str, digest: str) -> Row | None:
+        """Return the last question about a call."""
+        query = f"{_LOOK} session = ? AND agent = ? AND call_id = ? AND digest = ? ORDER BY asked_at DESC LIMIT 1"
+        with self.database.reading() as connection:
+            return next(_rows(connection, query, (session, agent, call_id, digest)), None)
+
+    def open(self, now: Now) -> list[Row]:
+        """Return the questions that can be answered, oldest first."""
+        query = f"{_LOOK} closed_at IS NULL AND answer IS NULL AND {_IN_TIME} ORDER BY asked_at, id"
+        with self.database.reading() as connection:
+            return list(_rows(connection, query, _in_time(now)))
+
+    def answer(self, name: str, digest: str, answer: str, by: str, now: Now) -> bool:
+        """Answer an open question about the call with this digest; of several answers, the first alone counts."""
+        update = f"""UPDATE question SET answer = ?, answered_by = ?, answered_at = ?
+            WHERE id = ? AND digest = ? AND closed_at IS NULL AND answer IS NULL AND {_IN_TIME}"""  # noqa: S608 -- as above
+        with self.database.changing() as connection:
+            values = (answer, by, now[0], name, digest, *_in_time(now))
+            return bool(connection.execute(update, values).rowcount == 1)
+
+    def take(self, name: str, answer: str, kept: str, now: Now) -> bool:
+        """Close a question with its answer, once: the one that it has, or the first one, in time.
+
+        `kept` is what is kept of the answer.
+        """
+        update = f"""UPDATE question SET closed_at = ?, answer = ?, answered_at = coalesce(answered_at, ?),
+            call = NULL, shown = NULL
+            WHERE id = ? AND closed_at IS NULL AND (answer = ? OR (answer IS NULL AND {_IN_TIME}))"""  # noqa: S608 -- as above
+        with self.database.changing() as connection:
+            values = (now[0], kept, now[0], name, answer, *_in_time(now))
+            return bool(connection.execute(update, values).rowcount == 1)
+
+    def close(self, name: str, now: Now) -> bool:
+        """Close a question without an answer; one that it has does not count any more."""
+        update = """UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL
+            WHERE id = ? AND closed_at IS NULL"""
+        with self.database.changing() as connection:
+            return bool(connection.execute(update, (now[0], name)).rowcount == 1)
+
+    def expire(self, now: Now) -> list[str]:
+        """Close the questions that have no answer and can get none any more, and return their ids."""
+        with self.database.changing() as connection:
+            query = f"SELECT id FROM question WHERE closed_at IS NULL AND answer IS NULL AND NOT {_IN_TIME}"  # noqa: S608 -- as above
+            names = [name for (name,) in connection.execute(query, _in_time(now)).fetchall()]
+            for name in names:
+                connection.execute(
+                    "UPDATE question SET closed_at = ?, call = NULL, shown = NULL WHERE id = ?", (now[0], name)
+                )
+            return names
+
+
+def _in_time(now: Now) -> tuple[Any, ...]:
+    wall, boot, steady = now
+    return boot, steady, boot, wall, wall
+
+
+def _rows(connection: Connection, query: str, values: tuple[Any, ...]) -> Iterator[Row]:
+    for row in connection.execute(query, values).fetchall():
+        yield dict(zip(_COLUMNS, row, strict=True))

@@ -1,0 +1,54 @@
+"""Calls whose questions are in a store, asked by guards as new processes have them."""
+
+import contextlib
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from permitry.config.load import load_policy
+from permitry.confirm.clock import Moment
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
+from permitry.guard import Guard
+from permitry.ledgers import ledger_at, questions_at
+from permitry.outcome import Ask
+from permitry.session import Session
+
+ASKS = 'schema = 1\n[[rule]]\nid = "ask"\neffect = "confirm"\npriority = 160\ntools = ["write"]\n'
+ALLOWS = ASKS.replace("confirm", "allow").replace("160", "250")
+BLOCKS = ASKS.replace("confirm", "block")
+YES, NO = ToolConfirmationResponse(True), ToolConfirmationResponse(False, instructions="not that")
+CALL = ToolCall("write", {"path": "a", "password": "hunter22"}, call_id="c1")
+
+
+def fresh(path: Path, rules: str = ASKS, **parts: Any) -> Guard:  # noqa: ANN401 -- the fields of a guard
+    """Return a guard as a new process has it, for the same session."""
+    given: dict[str, Any] = {"ledger": ledger_at(path), "session": Session(id="s1")} | parts
+    return Guard(load_policy(rules), **given)
+
+
+def asked(guard: Guard, call: ToolCall = CALL, spec: ToolSpec | None = None) -> Ask:
+    """Return the question about a call."""
+    outcome = guard.check(call, spec)
+    assert isinstance(outcome, Ask)
+    return outcome
+
+
+def only(path: Path) -> StoredQuestion:
+    """Return the one question that can be answered."""
+    (row,) = questions_at(path).open(Moment.now())
+    return StoredQuestion.of(row)
+
+
+def respond(path: Path, response: ToolConfirmationResponse = YES) -> None:
+    """Answer the one question from elsewhere."""
+    answer_to(questions_at(path), only(path), response, by="ann")
+
+
+def closed(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of all questions."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute("SELECT * FROM question")]

@@ -1,0 +1,60 @@
+"""The time that deadlines go by, when a clock is set."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.confirm.stored_calls import YES, asked, fresh, only
+
+from permitry.audit.redaction import redacted
+from permitry.confirm.clock import Moment
+from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.confirm.stored_ledger import StoredLedger
+from permitry.errors import LateAnswerError, LedgerError
+from permitry.ledgers import questions_at
+from permitry.outcome import Permit
+from permitry.session import Session
+
+
+@pytest.mark.parametrize(
+    ("later", "is_in_time"),
+    [
+        (Moment(1_050.0, "boot", 100.0), True),
+        (Moment(10.0, "boot", 100.0), True),  # set back: the seconds since the start count
+        (Moment(10.0, "boot", 200.0), False),
+        (Moment(9_000.0, "boot", 100.0), True),
+        (Moment(1_050.0, "next", 1.0), True),
+        (Moment(1_200.0, "next", 1.0), False),
+        (Moment(900.0, "next", 1.0), False),  # set back, and nothing else to go by
+        (Moment(900.0), False),
+        (Moment(1_050.0), True),
+    ],
+)
+def test_a_clock_that_is_set_makes_no_late_answer_an_early_one(
+    path: Path, clock: list[Moment], later: Moment, *, is_in_time: bool
+) -> None:
+    """Where the clock of the machine says nothing, one that is behind is not believed."""
+    ledger = StoredLedger(questions_at(path), redacted, lifetime=100.0, clock=lambda: clock[0])
+    guard = fresh(path, ledger=ledger)
+    ask = asked(guard)
+    question = only(path)
+    clock[0] = later
+    assert bool(questions_at(path).open(later)) is is_in_time
+    if not is_in_time:
+        with pytest.raises(LedgerError):
+            answer_to(questions_at(path), question, YES, by="ann")
+        with pytest.raises(LateAnswerError):
+            guard.resolve(ask.id, YES)
+    assert isinstance(guard.answer(ask.id, YES), Permit) is is_in_time
+
+
+def test_a_clock_behind_another_answer_is_not_believed(path: Path, clock: list[Moment]) -> None:
+    """What was seen once cannot be unseen."""
+    for name in ("s1", "s2"):
+        ledger = StoredLedger(questions_at(path), redacted, clock=lambda: clock[0])
+        asked(fresh(path, ledger=ledger, session=Session(id=name)))
+    one, other = map(StoredQuestion.of, questions_at(path).open(clock[0]))
+    clock[0] = Moment(3_000.0, "next", 1.0)
+    answer_to(questions_at(path), one, YES, by="ann")
+    clock[0] = Moment(2_000.0, "later", 1.0)
+    with pytest.raises(LedgerError):
+        answer_to(questions_at(path), other, YES, by="ann")

@@ -1,0 +1,117 @@
+"""Questions in a store: of answers that race, one counts."""
+
+import contextlib
+import itertools
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, fresh, only, respond
+
+from permitry.audit.redaction import redacted
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
+from permitry.confirm.stored_ledger import StoredLedger
+from permitry.errors import LedgerError
+from permitry.ledgers import questions_at
+from permitry.outcome import Permit, Refusal
+from permitry.session import Session
+from permitry.store.questions import StoredQuestions
+from permitry.store.sqlite import SqliteStore
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where the store is."""
+    return tmp_path / "permitry.db"
+
+
+def test_of_racing_threads_one_answers(path: Path) -> None:
+    """Whatever they answer, that of the one that was accepted is taken."""
+    for number in range(10):
+        guard = fresh(path, session=Session(id=f"s{number}"))
+        asked(guard)
+        question, won = only(path), []
+        barrier = threading.Barrier(4)
+
+        def race(text: str, question: StoredQuestion = question, barrier: threading.Barrier = barrier) -> str | None:
+            store = questions_at(path)
+            barrier.wait()
+            with contextlib.suppress(LedgerError):
+                answer_to(store, question, ToolConfirmationResponse(False, instructions=text), by=text)
+                return text
+            return None
+
+        with ThreadPoolExecutor(4) as pool:
+            won = [text for text in pool.map(race, "abcd") if text]
+        assert len(won) == 1
+        outcome = guard.check(CALL)
+        assert isinstance(outcome, Refusal)
+        assert f"The user says: {won[0]}" in outcome.text
+
+
+ANSWERING = """
+import sys
+from pathlib import Path
+from permitry.confirm.clock import Moment
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.errors import LedgerError
+from permitry.ledgers import questions_at
+store = questions_at(sys.argv[1])
+questions = [StoredQuestion.of(row) for row in store.open(Moment.now())]
+print("ready", flush=True)
+sys.stdin.readline()
+for question in questions:
+    try:
+        answer_to(store, question, ToolConfirmationResponse(True), by=sys.argv[2])
+    except LedgerError:
+        continue
+    print(question.id)
+"""
+
+
+def test_of_four_processes_one_answers(path: Path) -> None:
+    """Each of 25 questions."""
+    guard = fresh(path)
+    ids = {asked(guard, CALL.with_id(f"c{number}")).id for number in range(25)}
+    command = [sys.executable, "-c", ANSWERING, str(path)]
+    processes = [
+        subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for name in "abcd"
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    with ThreadPoolExecutor(4) as pool:
+        said = [out.split() for out, _ in pool.map(lambda process: process.communicate("\n", 60), processes)]
+    won = list(itertools.chain(*said))
+    assert sorted(won) == sorted(ids)
+
+
+def test_an_answer_here_races_one_from_elsewhere(path: Path) -> None:
+    """The one that comes second counts nowhere."""
+    guard = fresh(path)
+    ask = asked(guard)
+    question = only(path)
+    respond(path, NO)
+    with pytest.raises(LedgerError, match="already answered"):
+        guard.resolve(ask.id, YES)
+    assert isinstance(guard.check(CALL), Refusal)
+    guard = fresh(path, session=Session(id="s2"))
+    ask = asked(guard)
+    question = only(path)
+    assert isinstance(guard.answer(ask.id, YES), Permit)
+    with pytest.raises(LedgerError):
+        answer_to(questions_at(path), question, NO, by="ann")
+
+
+def test_the_store_is_the_one_of_records(path: Path) -> None:
+    """One file has both."""
+    store = SqliteStore(path)
+    store.append("{}")
+    questions: QuestionStore = StoredQuestions(store)
+    asked(fresh(path, ledger=StoredLedger(questions, redacted)))
+    assert store.verify() == 1

@@ -1,0 +1,41 @@
+"""The ledger at a path: no secrets, and names of those who may answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.confirm.stored_calls import CALL, YES, asked, closed, fresh, only, respond
+
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import answer_to
+from permitry.errors import LedgerError
+from permitry.ledgers import ledger_at, questions_at
+from permitry.outcome import Permit
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where the store is."""
+    return tmp_path / "permitry.db"
+
+
+@pytest.mark.parametrize("words", ["", "use b, password=hunter22"])
+def test_nothing_secret_is_kept_once_it_is_closed(path: Path, words: str) -> None:
+    """Neither of the call nor of the answer."""
+    guard = fresh(path)
+    ask = asked(guard)
+    edited = {"path": "b", "password": "hunter22"} if words else None
+    assert isinstance(
+        guard.answer(ask.id, ToolConfirmationResponse(True, instructions=words, arguments=edited)), Permit
+    )
+    assert "hunter22" not in json.dumps(closed(path))
+
+
+def test_only_those_who_may_answer_do(path: Path) -> None:
+    """Where they are named."""
+    guard = fresh(path, ledger=ledger_at(path, approvers=["bob"]))
+    asked(guard)
+    with pytest.raises(LedgerError, match="`ann` may not"):
+        respond(path)
+    answer_to(questions_at(path), only(path), YES, by="bob")
+    assert isinstance(guard.check(CALL), Permit)
