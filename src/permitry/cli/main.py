@@ -19,7 +19,7 @@ _COMMANDS = {
     "run": "guard and run the tool calls of a session",
     "gateway": "be the MCP server in front of others, and decide each of their calls",
     "check": "say what would happen to calls, and run nothing",
-    "approve": "answer a question of a hook, from another terminal",
+    "approve": "answer a question of a hook or a store, from another terminal",
     "audit": "read the record, count what is in it, and show that nothing in it was changed",
     "hook": "answer a coding agent that asks before it runs a tool",
     "explain": "say why: every rule, match and near miss",

@@ -30,6 +30,11 @@ class Moment(NamedTuple):
         """Return a later one."""
         return self._replace(wall=self.wall + seconds, steady=self.steady + seconds)
 
+    def until(self, deadline: "Moment") -> float:
+        """Return how many seconds are left, 0 past the deadline."""
+        is_same = self.boot and self.boot == deadline.boot
+        return max(0.0, deadline.steady - self.steady if is_same else deadline.wall - self.wall)
+
     def is_past(self, deadline: "Moment", asked_at: float) -> bool:
         """Return whether a deadline has passed, or may have, of what was asked at a time of the wall clock."""
         if self.boot and self.boot == deadline.boot:

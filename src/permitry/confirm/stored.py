@@ -66,7 +66,7 @@ class StoredQuestion:
     """A question as the store has it; `request` is what a human is shown, and None once it is closed.
 
     `approvers` are those who may answer, all where there are none; `above` the processes that asked, the nearest first,
-    on the machine that runs as `deadline.boot`.
+    on the machine that runs as `deadline.boot`; `arguments` those of the call, without secrets.
     """
 
     id: str
@@ -84,6 +84,7 @@ class StoredQuestion:
     response: ToolConfirmationResponse | None = None
     answered_by: str | None = None
     is_closed: bool = False
+    arguments: Mapping[str, Any] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, row: Row) -> "StoredQuestion":
@@ -110,7 +111,7 @@ class StoredQuestion:
             approvers=tuple(parse_json(row["approvers"])), above=tuple(parse_json(row["above"])),
             asked_at=row["asked_at"], deadline=Moment(row["deadline"], row["boot"], row["steady"]),
             response=None if row["answer"] is None else _response(row["answer"]), answered_by=row["answered_by"],
-            is_closed=row["closed_at"] is not None,
+            is_closed=row["closed_at"] is not None, arguments=redacted["arguments"],
         )  # fmt: skip
 
 

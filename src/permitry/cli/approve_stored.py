@@ -1,0 +1,118 @@
+"""The questions of a store, as `permitry approve` lists them, shows them, and answers them."""
+
+import os
+import pwd
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+from permitry.cli.inputs import tell
+from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
+from permitry.config.default import create_default_authorization_policy
+from permitry.config.folders import user_state
+from permitry.confirm.clock import Moment
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.explanation import Explanation
+from permitry.core.texts import one_line
+from permitry.errors import LedgerError, PermitryError
+from permitry.hooks.waiting import ancestors
+from permitry.ledgers import questions_at
+
+__all__ = ["StoreInbox", "check_asker", "check_terminal", "open_store"]
+
+
+def open_store(path: str | None) -> "StoreInbox":
+    """Return the questions of a store; those of the one in the state folder, if there is one, where none is named.
+
+    Raises: `PermitryError` when it cannot be opened.
+    """
+    file = Path(path) if path is not None else user_state() / "permitry.db"
+    if file.exists():
+        return StoreInbox(questions_at(file))
+    if path is not None:
+        raise PermitryError(f"there is no store `{path}`")
+    return StoreInbox(None)
+
+
+@attrs.frozen
+class StoreInbox:
+    """The open questions of a store; none without one."""
+
+    store: QuestionStore | None
+
+    def names(self) -> list[str]:
+        """Return the ids of the questions that can be answered, oldest first."""
+        return [] if self.store is None else [row["id"] for row in self.store.open(Moment.now())]
+
+    def lines(self) -> list[str]:
+        """Return a line for each question that can be answered, without the secrets in its call."""
+        return [_line(question) for question in self._open()]
+
+    def ask(self, name: str) -> bool:
+        """Show a question, and answer it from the terminal; False where there is none of this id.
+
+        Raises: `PermitryError` where the agent could be the one that answers.
+        """
+        question = next((each for each in self._open() if each.id == name), None)
+        if self.store is None or question is None or question.request is None:
+            return False
+        check_asker(question.above if question.deadline.boot == Moment.now().boot else ())
+        print(f"session: {one_line(question.session)}\nagent:   {one_line(question.agent)}")
+        response = _response(question.request)
+        if response is None:
+            raise PermitryError(f"the question `{name}` has no answer, and stays open")
+        answer_to(self.store, question, response, by=_user())
+        print("approved, once" if response.is_approval else "refused")
+        return True
+
+    def _open(self) -> Iterator[StoredQuestion]:
+        for row in [] if self.store is None else self.store.open(Moment.now()):
+            try:
+                yield StoredQuestion.of(row)
+            except LedgerError as error:
+                tell([str(error)])
+
+
+def check_terminal() -> None:
+    """Raise `PermitryError` where no human can be at a terminal."""
+    if not sys.stdin.isatty():
+        raise PermitryError("a question is answered by a human at a terminal")
+
+
+def check_asker(above: Iterable[int]) -> None:
+    """Raise `PermitryError` where the agent could be the one that answers: below one of these processes."""
+    check_terminal()
+    if set(above) & {os.getpid(), *ancestors(os.getpid())}:
+        raise PermitryError("this question was asked above this process; answer it in another terminal")
+
+
+def _response(request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+    terminal = open_terminal()
+    if terminal is None:
+        raise PermitryError("a question is answered by a human at a terminal")
+    with terminal:
+        return TerminalChannel(terminal, _explained, edit_in_editor).ask(request)
+
+
+def _explained(call: ToolCall) -> Explanation:
+    """Return what a call would do; which rules are in force is for the process that asked to know."""
+    return create_default_authorization_policy().explain(call, AuthContext())
+
+
+def _line(question: StoredQuestion) -> str:
+    parts = " ".join(f"{key}={value!r}" for key, value in question.arguments.items())
+    left = round(Moment.now().until(question.deadline))
+    return f"{question.id}  {left:>4} s  {one_line(question.agent)}  {one_line(f'{question.tool} {parts}')}"
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())

@@ -1,0 +1,221 @@
+"""`permitry approve` and a store: questions are listed, shown, and answered at a terminal."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from permitry.cli.main import main
+from permitry.config.load import load_policy
+from permitry.confirm.clock import Moment
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.guard import Guard
+from permitry.ledgers import ledger_at, questions_at
+from permitry.outcome import Ask, Permit, Refusal
+from permitry.session import Session
+
+Out = pytest.CaptureFixture[str]
+Typing = Callable[[str], tuple[TextIO, Callable[[], str]]]
+Typed = Callable[[str], Callable[[], str]]
+ASKS = """
+schema = 1
+[[rule]]
+id = "ask-make"
+effect = "confirm"
+when.command = "make *"
+reason = "makes something"
+"""
+CALL = ToolCall("run_shell", {"command": "make x && rm y", "token": "hunter22"}, call_id="c1")
+
+
+@pytest.fixture
+def guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guard:
+    """Return a guard whose questions are in the store of the user, asked by a process elsewhere."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return Guard(load_policy(ASKS), session=Session(id="s1"), ledger=ledger_at(tmp_path / "permitry/permitry.db"))
+
+
+@pytest.fixture
+def asked(guard: Guard, tmp_path: Path) -> str:
+    """Return the id of an open question."""
+    ask = guard.check(CALL)
+    assert isinstance(ask, Ask)
+    elsewhere(tmp_path)
+    return ask.id
+
+
+def elsewhere(folder: Path) -> None:
+    """Make the questions those of another process."""
+    with contextlib.closing(sqlite3.connect(folder / "permitry/permitry.db")) as connection, connection:
+        connection.execute("UPDATE question SET above = '[4000000]'")
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, typing: Typing) -> Typed:
+    """Return a function that has a human type at the terminal, and returns what shows what was on it."""
+
+    def type_(text: str) -> Callable[[], str]:
+        terminal, shown = typing(text)
+        monkeypatch.setattr(terminal, "close", lambda: None)
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr("permitry.cli.approve_stored.open_terminal", lambda: terminal)
+        return shown
+
+    return type_
+
+
+def test_a_question_is_listed_without_its_secrets(asked: str, capsys: Out) -> None:
+    """With its id, the time that is left, and the agent."""
+    assert main(["approve"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{asked}  3600 s  main  run_shell")
+    assert "make x && rm y" in out
+    assert "hunter22" not in out
+
+
+def test_a_question_is_shown_as_a_terminal_shows_it(asked: str, guard: Guard, typed: Typed, capsys: Out) -> None:
+    """With all that the call would do, one line a command; the answer counts once."""
+    shown = typed("y\n")
+    assert main(["approve", asked]) == 0
+    assert capsys.readouterr().out == "session: s1\nagent:   main\napproved, once\n"
+    for part in ("makes something (rule `ask-make`", "what it would do:", "confirm make x", "confirm rm y", "hunter22"):
+        assert part in shown()
+    assert isinstance(guard.check(CALL), Permit)
+    assert main(["approve", asked]) == 4
+    assert "is not open" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("n\nUse ninja.\n", "Use ninja."), ("n\n\n", "no reason"), ("q\n", "declined")]
+)
+def test_a_no_is_one(asked: str, guard: Guard, typed: Typed, text: str, said: str) -> None:
+    """With guidance, without, or for the whole session."""
+    typed(text)
+    assert main(["approve", asked]) == 0
+    outcome = guard.check(CALL)
+    assert isinstance(outcome, Refusal)
+    assert said in outcome.text
+    assert outcome.ends_session is (text == "q\n")
+
+
+def test_the_end_of_input_is_not_an_answer(asked: str, guard: Guard, typed: Typed, capsys: Out) -> None:
+    """The question stays open."""
+    typed("")
+    assert main(["approve", asked]) == 4
+    assert "stays open" in capsys.readouterr().err
+    assert isinstance(guard.check(CALL), Ask)
+
+
+def test_of_two_approvers_the_first_counts(
+    asked: str, guard: Guard, typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one hears of it."""
+    (row,) = questions_at(tmp_path / "permitry/permitry.db").open(Moment.now())
+    store = questions_at(tmp_path / "permitry/permitry.db")
+    typed("y\n")
+
+    def faster(request: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        assert store.answer(request.pending_id or "", row["digest"], '{"approved": false}', "bob", Moment.now())
+        return ToolConfirmationResponse(True)
+
+    monkeypatch.setattr("permitry.cli.approve_stored.TerminalChannel.ask", lambda _, request: faster(request))
+    assert main(["approve", asked]) == 4
+    assert isinstance(guard.check(CALL), Refusal)
+
+
+def test_only_a_human_at_a_terminal_answers(
+    asked: str, guard: Guard, typed: Typed, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard input and a terminal of one's own are both needed."""
+    assert main(["approve", asked]) == 4
+    typed("y\n")
+    monkeypatch.setattr("permitry.cli.approve_stored.open_terminal", lambda: None)
+    assert main(["approve", asked]) == 4
+    assert capsys.readouterr().err.count("at a terminal") == 2
+    assert isinstance(guard.check(CALL), Ask)
+
+
+def test_no_one_below_the_asker_answers(guard: Guard, typed: Typed, capsys: Out) -> None:
+    """It could be the agent."""
+    ask = guard.check(CALL)
+    assert isinstance(ask, Ask)
+    typed("y\n")
+    assert main(["approve", ask.id]) == 4
+    assert "in another terminal" in capsys.readouterr().err
+    assert isinstance(guard.check(CALL), Ask)
+
+
+def test_a_process_of_an_earlier_start_is_another_one(asked: str, typed: Typed, tmp_path: Path) -> None:
+    """Its number says nothing."""
+    with contextlib.closing(sqlite3.connect(tmp_path / "permitry/permitry.db")) as connection, connection:
+        connection.execute("UPDATE question SET boot = 'before', above = ?", (f"[{os.getpid()}]",))
+    typed("y\n")
+    assert main(["approve", asked]) == 0
+
+
+def test_a_damaged_question_is_named_and_keeps_no_other_from_being_listed(
+    asked: str, guard: Guard, capsys: Out, tmp_path: Path
+) -> None:
+    """It cannot be answered."""
+    guard.check(CALL.with_id("c2"))
+    with contextlib.closing(sqlite3.connect(tmp_path / "permitry/permitry.db")) as connection, connection:
+        connection.execute("UPDATE question SET decision = '{' WHERE id = ?", (asked,))
+    assert main(["approve"]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 1
+    assert f"`{asked}` is damaged" in err
+    assert main(["approve", asked]) == 4
+
+
+def test_a_store_is_named(asked: str, capsys: Out, tmp_path: Path) -> None:
+    """One that is not there is an error, and is not made."""
+    other = tmp_path / "other.db"
+    assert main(["approve", "--store", str(other)]) == 4
+    assert not other.exists()
+    questions_at(other)
+    assert main(["approve", "--store", str(other)]) == 0
+    assert capsys.readouterr().out == "no question is open\n"
+    assert main(["approve", "--store", str(tmp_path / "permitry/permitry.db")]) == 0
+    assert asked in capsys.readouterr().out
+
+
+def test_watching_asks_each_question_as_it_comes(
+    guard: Guard, typed: Typed, capsys: Out, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until an interrupt; one that cannot be answered from here is reported once."""
+    typed("y\n")
+    rounds: list[float] = []
+
+    def pause(seconds: float) -> None:
+        rounds.append(seconds)
+        if len(rounds) == 1:
+            guard.check(CALL)
+        elif len(rounds) == 3:
+            guard.check(CALL.with_id("c2"))
+            with contextlib.closing(sqlite3.connect(tmp_path / "permitry/permitry.db")) as connection, connection:
+                connection.execute("UPDATE question SET above = '[4000000]' WHERE call_id = 'c2'")
+        elif len(rounds) == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("permitry.cli.approve.time.sleep", pause)
+    assert main(["approve", "--watch"]) == 130
+    out, err = capsys.readouterr()
+    assert out.count("approved, once") == 1
+    assert err.count("in another terminal") == 1
+    assert isinstance(guard.check(CALL.with_id("c2")), Permit)
+
+
+def test_watching_needs_a_terminal_and_takes_no_id(guard: Guard, capsys: Out) -> None:
+    """Nothing is shown to a program."""
+    del guard
+    assert main(["approve", "--watch"]) == 4
+    assert main(["approve", "x", "--watch"]) == 4
+    err = capsys.readouterr().err
+    assert "at a terminal" in err
+    assert "takes no id" in err
