@@ -44,10 +44,14 @@ class Recorder(Protocol):
 
 @attrs.frozen
 class RunRecord:
-    """Records the start and the end of runs; `returned` is given the results of those that went well."""
+    """Records the start and the end of runs; `returned` is given the results of those that went well.
+
+    `ended` is given every call that has run, before its end is recorded.
+    """
 
     recorder: Recorder
     returned: Callable[[ToolCall, object], None] | None = None
+    ended: Callable[[ToolCall], None] | None = None
 
     def started(self, call: ToolCall) -> None:
         """Keep the start of a run.
@@ -61,6 +65,8 @@ class RunRecord:
 
         Raises: `AuditError`.
         """
+        if self.ended is not None:
+            self.ended(call)
         if result.ok and self.returned is not None:
             self.returned(call, result.text if result.structured is None else result.structured)
         self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
