@@ -13,6 +13,7 @@ from permitry.confirm.ledger import PendingConfirmation
 from permitry.confirm.refusal import already_handled, asked_before, changed_tool, too_many_questions, unasked, used_id
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.changes import Undo
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
@@ -30,12 +31,14 @@ from permitry.errors import (
 from permitry.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
 from permitry.questions import Questions, digest_of, not_recorded
 from permitry.rules.configured import ConfiguredRule
+from permitry.undo.first import NOTHING_KEEPS, Asked, decided_unkept, kept_first
 
 __all__ = ["Guard"]
 
 Passed = TypeVar("Passed", bound=Refusal | Silence)
 
 _LOG = logging.getLogger("permitry.guard")
+_MOST_ENTRIES = 1_000
 _NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
@@ -57,8 +60,12 @@ class Guard(Questions):
     unmatched: Literal["confirm", "silence"] = attrs.field(
         default="confirm", kw_only=True, validator=attrs.validators.in_(("confirm", "silence"))
     )
+    undo: Undo | None = attrs.field(default=None, kw_only=True, repr=False)
+    """Keeps what permissions with `keep` let calls change; without it they permit nothing."""
     _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
     _deciding: set[tuple[Asker, str | None, str]] = attrs.field(factory=set, init=False, repr=False)
+    # By the ids of calls that run: what was kept for them.
+    _entries: dict[str, str] = attrs.field(factory=dict, init=False, repr=False)
     _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
 
     def __repr__(self) -> str:
@@ -137,7 +144,7 @@ class Guard(Questions):
             case Ready() if not self._is_open(outcome.authorized):
                 return Refusal(already_handled(outcome.call), Cause.HANDLED, decision=outcome.decision)
             case Ready():
-                record = RunRecord(self.recorder, self.session.returned)
+                record = RunRecord(self.recorder, self.session.returned, None if self.undo is None else self._ended)
                 return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, record)
             case Blocked():
                 return Refusal.of(outcome)
@@ -232,10 +239,9 @@ class Guard(Questions):
             return self._refused(call, spec, decision, cause)
         if decision.verdict is Verdict.ALLOW:
             # INVARIANT: law 6. A rule that changed while someone asked a human makes no run of a "no".
-            if is_asked:
-                decision = asked_before(decision)
-            elif kept is not None:
-                decision = kept.decision
+            decision = asked_before(decision) if is_asked else decision if kept is None else kept.decision
+        if decision.keeps:
+            decision = self._kept_first(Asked(self.policy, call, context, spec), decision)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
         if not self._record("decided", call, details):
@@ -275,6 +281,36 @@ class Guard(Questions):
             return False
         return True
 
+    def _judged(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Decision:
+        """Return what the rules say here: permissions with `keep` say nothing where nothing keeps."""
+        decision = self.policy.decide(call, context, spec)
+        is_kept = self.undo is not None or not decision.keeps
+        return decision if is_kept else decided_unkept(Asked(self.policy, call, context, spec), decision, NOTHING_KEEPS)
+
+    def _kept_first(self, asked: Asked, decision: Decision) -> Decision:
+        """Keep what an allowed call changes; where that is not possible, return what is decided without that."""
+        if decision.verdict is not Verdict.ALLOW:
+            return decision
+        decision, entry = kept_first(
+            asked, decision, self.undo, str(getattr(self.recorder, "session", self.session.id))
+        )
+        if entry and asked.call.call_id is not None:
+            self._entries[asked.call.call_id] = entry
+        if len(self._entries) > _MOST_ENTRIES:
+            # Of calls that never ran.
+            del self._entries[next(iter(self._entries))]
+        return decision
+
+    def _is_noted(self, call: ToolCall) -> bool:
+        """Record what was kept for a call that is about to run, if anything, and return whether that worked."""
+        entry = self._entries.get(call.call_id or "")
+        return entry is None or self._record("kept", call, {"entry": entry})
+
+    def _ended(self, call: ToolCall) -> None:
+        entry = self._entries.pop(call.call_id or "", None)
+        if entry is not None and self.undo is not None:
+            self.undo.ended(entry)
+
     def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
         text = (
             decision.message
@@ -286,6 +322,8 @@ class Guard(Questions):
     def _ready(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision, *, approved: bool = False
     ) -> Ready | Blocked:
+        if decision.keeps and not self._is_noted(call):
+            return not_recorded(call, decision)
         try:
             created = self._authorized(call, spec, context)
         except UnknownToolError:

@@ -70,7 +70,7 @@ class ToolHandler(Guard):
         context, or cannot take its arguments.
         """
         call, context = self.registry.resolved(call), AuthContext.from_state(self.session)
-        decision = self.policy.decide(call, context, self.registry.get(call.tool))
+        decision = self._judged(call, context, self.registry.get(call.tool))
         # A registry without any tool belongs to a host that runs its tools itself; `begin` runs nothing for it.
         return self._checked(call, context, decision)[0] if len(self.registry) else decision
 
@@ -78,6 +78,8 @@ class ToolHandler(Guard):
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
         context, call = AuthContext.from_state(self.session), self.registry.resolved(call)
         full = self.policy.explain(call, context, self.registry.get(call.tool))
+        if full.decision.keeps and self.undo is None:
+            full = attrs.evolve(full, decision=self._judged(call, context, self.registry.get(call.tool)))
         if not len(self.registry):
             return full
         return attrs.evolve(full, decision=self._checked(call, context, full.decision)[0])
@@ -178,7 +180,7 @@ class ToolHandler(Guard):
         return misfit(call, found, decision), cause
 
     def _authorized(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> AuthorizedCall:
-        record = RunRecord(self.recorder, self.session.returned)
+        record = RunRecord(self.recorder, self.session.returned, None if self.undo is None else self._ended)
         return self.registry._authorize(call, spec, context, record, self.session)  # noqa: SLF001 -- the only place that authorizes
 
     def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:

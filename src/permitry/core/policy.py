@@ -175,6 +175,12 @@ class AuthorizationPolicy:
         """A short digest that is the same for the same rules, in any process; made when it is first asked for."""
         return self._version.text
 
+    @functools.cached_property
+    def without_keeping(self) -> "AuthorizationPolicy":
+        """This policy without its permissions that only permit what was kept before, for a call that cannot be kept."""
+        rules = tuple(rule for rule in self.rules if getattr(rule, "keeps", False) is False)
+        return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
+
     def with_rules(self, *rules: AnyRule | RuleSource, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
         """Return this policy with more rules, and what it knows and keeps besides: reader, declarations and flows.
 

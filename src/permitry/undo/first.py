@@ -1,0 +1,65 @@
+"""Keeps what a call changes before it runs, or decides it as if no permission had kept anything."""
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.changes import Change, Undo, changes_of
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.spec import ToolSpec
+from permitry.errors import UndoError, safe_str
+
+__all__ = ["NOTHING_KEEPS", "Asked", "decided_unkept", "kept_first"]
+
+NOTHING_KEEPS = "nothing here keeps what calls change"
+_MESSAGE = "This call needs the user's confirmation before it runs, as what it changes could not be undone."
+
+
+@attrs.frozen
+class Asked:
+    """A call that is decided on, with all that its decision depends on."""
+
+    policy: AuthorizationPolicy
+    call: ToolCall
+    context: AuthContext
+    spec: ToolSpec | None
+
+
+def kept_first(asked: Asked, decision: Decision, undo: Undo | None, session: str) -> tuple[Decision, str]:
+    """Return what becomes of a call that is allowed if it is kept first, and the id of what was kept.
+
+    The id is empty where nothing was kept: the call changes nothing, or the decision is another one.
+    """
+    if undo is None:
+        return decided_unkept(asked, decision, NOTHING_KEEPS), ""
+    try:
+        changes = _changes(asked)
+        if not changes:
+            return decision, ""
+        return decision, undo.keep(asked.call, changes, session=session, workspace=asked.context.workspace)
+    except Exception as error:  # noqa: BLE001 -- law 2: whatever fails, the call does not run for that permission
+        return decided_unkept(asked, decision, safe_str(error)), ""
+
+
+def _changes(asked: Asked) -> tuple[Change, ...]:
+    question = asked.policy.question(asked.call, asked.context, asked.spec)
+    changes = changes_of(question.actions, question.tool)
+    if changes.doubt is not None:
+        raise UndoError(changes.doubt)
+    return changes.paths
+
+
+def decided_unkept(asked: Asked, decision: Decision, why: str) -> Decision:
+    """Return the decision without the permissions that only permit what is kept; `why` is the reason for the operator.
+
+    Never allowed more than by `decision`; the version is that of the whole policy.
+    """
+    found = asked.policy.without_keeping.decide(asked.call, asked.context, asked.spec)
+    found = attrs.evolve(found, policy_version=decision.policy_version)
+    reason = f"`keep` permits only what can be undone: {why}"
+    if found.verdict is Verdict.ALLOW and found.keeps:
+        # A rule of the session, which this policy does not have.
+        verdict = asked.policy.unmatched
+        return attrs.evolve(found, verdict=verdict, rule_id=None, phase=Phase.DEFAULT, reason=reason, message=_MESSAGE)
+    return attrs.evolve(found, reason=reason) if found.phase is Phase.DEFAULT else found
