@@ -24,6 +24,7 @@ from permitry.errors import CallError, PermitryError
 from permitry.guard import Guard
 from permitry.records import recorder_at
 from permitry.session import Session
+from permitry.undo.vault import Vault
 
 if TYPE_CHECKING:
     from permitry.gateway.server import Server
@@ -93,7 +94,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     tell(reloader.loaded.rules.notices)
     recorder = recorder_at(options.record or str(default_record()))
     session = Session(workspace=str(Path(options.workspace).resolve()))
-    guard = Guard(reloader.loaded.policy, session, recorder=recorder)
+    guard = Guard(reloader.loaded.policy, session, recorder=recorder, undo=Vault(user_state() / "undo"))
     renewal = Renewal(reloader, recorder, guard)
     upstreams = tuple(map(Upstream, servers))
     pins = Pins(user_state() / "gateway-pins")

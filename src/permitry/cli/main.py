@@ -20,6 +20,7 @@ _COMMANDS = {
     "gateway": "be the MCP server in front of others, and decide each of their calls",
     "check": "say what would happen to calls, and run nothing",
     "approve": "answer a question of a hook or a store, from another terminal",
+    "undo": "bring back what a call has changed",
     "audit": "read the record, count what is in it, and show that nothing in it was changed",
     "hook": "answer a coding agent that asks before it runs a tool",
     "explain": "say why: every rule, match and near miss",

@@ -19,7 +19,7 @@ from permitry.cli.renewal import Renewal, RenewingChannel
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.catalogue import PREFIX
 from permitry.config.diagnostics import nearest
-from permitry.config.folders import user_config
+from permitry.config.folders import user_config, user_state
 from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
 from permitry.config.reload import PolicyReloader
@@ -29,6 +29,7 @@ from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
 from permitry.records import is_address, record_name, recorder_at
 from permitry.session import Session
+from permitry.undo.vault import Vault
 from permitry_tools.turn_diff import TurnDiffTracker
 
 __all__ = ["configure"]
@@ -105,6 +106,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
     recorder = recorder_at(record)
     tracker = TurnDiffTracker(workspace) if options.diff else None
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)
+    handler.undo = Vault(user_state() / "undo")
     if sys.stderr.isatty() and not options.json:
         registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler

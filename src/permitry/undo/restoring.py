@@ -69,10 +69,11 @@ def restore(vault: Vault, name: str, *, force: bool = False) -> str:
         if planned.conflicts and not force:
             raise UndoError(_why(planned))
         # INVARIANT: what is replaced is kept as well, so that an interrupt at any point loses nothing.
-        about = {"session": entry.session, "tool": entry.tool, "shown": entry.shown, "digest": entry.digest}
+        names = ("session", "tool", "call_id", "shown", "digest", "workspace")
+        about = {name: getattr(entry, name) for name in names}
         undoing = entry.undone_by
         if not undoing:
-            undoing = vault.add(entry.changes, {**about, "workspace": entry.workspace, "undoes": entry.id})
+            undoing = vault.add(entry.changes, {**about, "undoes": entry.id})
             vault.mark(entry, "undone_by", undoing)
         try:
             with opened(vault.path(entry.id), DIRECTORY) as contents:

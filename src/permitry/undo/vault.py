@@ -42,6 +42,7 @@ class Entry:
     at: float
     session: str
     tool: str
+    call_id: str | None
     shown: str
     digest: str
     workspace: str | None
@@ -75,6 +76,7 @@ class Vault:
         about = {
             "session": session,
             "tool": call.tool,
+            "call_id": call.call_id,
             "shown": call.canonical[:2_000],
             "digest": call.digest,
             "workspace": workspace,
@@ -246,6 +248,7 @@ def _entry(name: str, given: dict[str, Any], after: tuple[Node, ...] | None, mar
         at=float(given["at"]),
         session=given["session"],
         tool=given["tool"],
+        call_id=given.get("call_id"),
         shown=given["shown"],
         digest=given["digest"],
         workspace=given["workspace"],
