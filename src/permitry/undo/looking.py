@@ -111,7 +111,9 @@ class _Looking:
             with folder_of(path) as found:
                 if not found[1]:
                     raise UndoError(f"`{path}` is the root of all files")
-                self.entry(*found, is_tree=change.is_tree)
+                # Several paths may lead to the same file in their way, or to the same missing folder.
+                if found[2] not in self.nodes:
+                    self.entry(*found, is_tree=change.is_tree)
         except OSError as error:
             raise UndoError(f"the folder of `{path}` is not what it was: {error.strerror or error}") from error
 

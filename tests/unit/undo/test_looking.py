@@ -44,6 +44,12 @@ def test_each_path_is_looked_at_once(work: Path) -> None:
     assert len(look(changes, Limits())) == 4
 
 
+def test_a_file_in_the_way_of_another_path_is_one_file(work: Path) -> None:
+    """As `cp x a` may mean `a/x`: what is there is `a`, once."""
+    (node,) = _look(work / "a", work / "a" / "x", work / "a" / "y", is_tree=False)
+    assert (node.path, node.same) == (str(work / "a"), "")
+
+
 @pytest.mark.parametrize(("name", "found"), [("n", "n"), ("n/m/o", "n"), ("a/b/c", "a")])
 def test_what_is_missing_is_the_first_folder_that_is(work: Path, name: str, found: str) -> None:
     """Or the file that is in its place; the roots to look at later say so."""
