@@ -168,12 +168,14 @@ class Guard(Questions):
         del call, context
         return decision, Cause.POLICY
 
-    def _authorized(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> AuthorizedCall:
-        """Authorize a call.
+    def _authorized(
+        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, *, is_started: bool
+    ) -> AuthorizedCall:
+        """Authorize a call, of which the start may be on record already.
 
         Raises: `UnknownToolError` when `spec` is not the declaration of the tool any more.
         """
-        del spec, context
+        del spec, context, is_started
         return self._outstanding.create(call)
 
     def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:
@@ -189,8 +191,10 @@ class Guard(Questions):
 
     # Steps --------------------------------------------------------------------------------------------------------
 
-    def _decided(self, call: ToolCall, spec: ToolSpec | None = None, *, is_asked: bool = False) -> Decided:
-        """Return what is kept of this call, or decide it."""
+    def _decided(
+        self, call: ToolCall, spec: ToolSpec | None = None, *, is_asked: bool = False, runs: bool = False
+    ) -> Decided:
+        """Return what is kept of this call, or decide it; with `runs` it runs at once if it may."""
         if not isinstance(call, ToolCall):
             raise TypeError(f"a call is a ToolCall(name, arguments), not {safe_str(call, repr)}")
         is_given = call.call_id is not None
@@ -201,12 +205,12 @@ class Guard(Questions):
         with self.session.lock:
             kept = self._kept(call)
             if kept is None or isinstance(kept, Silence) or (is_asked and self._withdraw(kept)):
-                kept = self._first_decided(call, spec, kept, is_given=is_given, is_asked=is_asked)
+                kept = self._first_decided(call, spec, kept, is_given=is_given, is_asked=is_asked, runs=runs)
                 self.handled.keep(self._asker, call, kept, is_open=type(kept) is Pending)
             return kept
 
     def _first_decided(
-        self, call: ToolCall, spec: ToolSpec | None, kept: Decided | None, *, is_given: bool, is_asked: bool
+        self, call: ToolCall, spec: ToolSpec | None, kept: Decided | None, *, is_given: bool, is_asked: bool, runs: bool
     ) -> Decided:
         key = (self._asker, call.call_id, call.digest)
         if key in self._deciding:
@@ -224,11 +228,13 @@ class Guard(Questions):
                     return self._refused(call, spec, unasked(str(error), self.policy.version), Cause.QUESTIONS)
                 if earlier is not None:
                     return earlier
-            return self._new(call, spec, kept, is_asked=is_asked)
+            return self._new(call, spec, kept, is_asked=is_asked, runs=runs)
         finally:
             self._deciding.discard(key)
 
-    def _new(self, call: ToolCall, spec: ToolSpec | None, kept: Decided | None, *, is_asked: bool) -> Decided:
+    def _new(
+        self, call: ToolCall, spec: ToolSpec | None, kept: Decided | None, *, is_asked: bool, runs: bool
+    ) -> Decided:
         context = AuthContext.from_state(self.session)
         if self.session.host_mode not in self._modes_seen:
             self._modes_seen.add(self.session.host_mode)
@@ -244,7 +250,10 @@ class Guard(Questions):
             decision = self._kept_first(Asked(self.policy, call, context, spec), decision)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
-        if not self._record("decided", call, details):
+        # What is kept first is recorded in between.
+        runs = runs and decision.verdict is Verdict.ALLOW and not decision.keeps
+        is_started = runs and hasattr(self.recorder, "together")
+        if not self._record("decided", call, details, is_started=is_started):
             return not_recorded(call, decision)
         match decision.verdict:
             case Verdict.BLOCK:
@@ -252,7 +261,7 @@ class Guard(Questions):
             case Verdict.CONFIRM:
                 return self._unsettled(call, spec, context, decision, is_asked=is_asked)
             case Verdict.ALLOW:
-                return self._ready(call, spec, context, decision)
+                return self._ready(call, spec, context, decision, is_started=is_started)
             case _:
                 assert_never(decision.verdict)
 
@@ -320,14 +329,23 @@ class Guard(Questions):
         return Blocked(call, decision, ToolResult(False, text or ""), cause)
 
     def _ready(
-        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision, *, approved: bool = False
+        self,
+        call: ToolCall,
+        spec: ToolSpec | None,
+        context: AuthContext,
+        decision: Decision,
+        *,
+        approved: bool = False,
+        is_started: bool = False,
     ) -> Ready | Blocked:
         if decision.keeps and not self._is_noted(call):
             return not_recorded(call, decision)
         try:
-            created = self._authorized(call, spec, context)
+            created = self._authorized(call, spec, context, is_started=is_started)
         except UnknownToolError:
             # The tool was replaced between the decision and the authorization.
+            if is_started:
+                self._record("finished", call, {"ok": False, "outcome": "refused", "seconds": 0.0, "error": None})
             return self._refused(call, self._declared(call, spec), changed_tool(call, decision), Cause.POLICY)
         # Side effects apply when a call may run, not when it runs: of calls begun together, each counts for the next.
         self.session.apply(call, self.policy.side_effects(call, context, spec))

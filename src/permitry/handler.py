@@ -121,12 +121,15 @@ class ToolHandler(Guard):
 
         `scope` is the state of the caller for call-time tools, or only a listener for the events of the run.
         """
-        outcome = self.begin(call)
-        return self.run(self.ask(outcome) if isinstance(outcome, Pending) else outcome, scope)
+        match self._begun(call, runs=True):
+            case Pending() as pending:
+                return self.run(self.ask(pending), scope)
+            case outcome:
+                return self.run(outcome, scope)
 
     async def ahandle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Do what `handle` does without blocking the event loop while a human thinks or a tool works."""
-        outcome = self.begin(call)
+        outcome = self._begun(call, runs=True)
         return await self.arun(await self.aask(outcome) if isinstance(outcome, Pending) else outcome, scope)
 
     def begin(self, call: ToolCall) -> Ready | Blocked | Pending:
@@ -135,11 +138,7 @@ class ToolHandler(Guard):
         A call without an id gets a new one each time, so it is always decided. A call with an id whose outcome is no
         longer kept (see `HandledCalls`) is blocked, and never decided or run again.
         """
-        match self._decided(call):
-            case Silence():
-                raise AssertionError("a handler leaves no call to its host")  # see `unmatched`
-            case outcome:
-                return outcome
+        return self._begun(call, runs=False)
 
     def run(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Dispatch a `Ready`, or return what the model is shown about a `Blocked`.
@@ -165,6 +164,13 @@ class ToolHandler(Guard):
 
     # Steps --------------------------------------------------------------------------------------------------------
 
+    def _begun(self, call: ToolCall, *, runs: bool) -> Ready | Blocked | Pending:
+        match self._decided(call, runs=runs):
+            case Silence():
+                raise AssertionError("a handler leaves no call to its host")  # see `unmatched`
+            case outcome:
+                return outcome
+
     def _resolved(self, call: ToolCall) -> ToolCall:
         return self.registry.resolved(call)
 
@@ -179,8 +185,11 @@ class ToolHandler(Guard):
         cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
         return misfit(call, found, decision), cause
 
-    def _authorized(self, call: ToolCall, spec: ToolSpec | None, context: AuthContext) -> AuthorizedCall:
-        record = RunRecord(self.recorder, self.session.returned, None if self.undo is None else self._ended)
+    def _authorized(
+        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, *, is_started: bool
+    ) -> AuthorizedCall:
+        ended = None if self.undo is None else self._ended
+        record = RunRecord(self.recorder, self.session.returned, ended, is_started)
         return self.registry._authorize(call, spec, context, record, self.session)  # noqa: SLF001 -- the only place that authorizes
 
     def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:

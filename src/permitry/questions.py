@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import attrs
 
-from permitry.audit.record import MemoryRecorder, Recorder
+from permitry.audit.record import MemoryRecorder, Recorder, record_start
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import (
     AsyncConfirmationChannel,
@@ -298,10 +298,16 @@ class Questions(TurnDiffs):
         for call in calls:
             self.handled.keep(self._asker, call, outcome, is_open=isinstance(outcome, Pending))
 
-    def _record(self, event: str, call: ToolCall, details: Mapping[str, object]) -> bool:
-        """Record the event, and return whether that worked; a call that is not recorded must not run."""
+    def _record(self, event: str, call: ToolCall, details: Mapping[str, object], *, is_started: bool = False) -> bool:
+        """Record the event, and return whether that worked; a call that is not recorded must not run.
+
+        With `is_started` the start of the call is recorded with it.
+        """
         try:
-            self.recorder.record(event, call, **details)
+            if is_started:
+                record_start(self.recorder, call, details)
+            else:
+                self.recorder.record(event, call, **details)
         except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
             return False
         return True

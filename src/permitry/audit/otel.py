@@ -84,6 +84,11 @@ class OtelRecorder:
         except Exception:  # noqa: BLE001 -- whether a call runs does not depend on telemetry
             _LOG.warning("cannot pass on an event `%s`", event, exc_info=True)
 
+    @property
+    def together(self) -> Any:  # noqa: ANN401 -- a method that `recorder` may lack
+        """What `recorder` has for several records in one write."""
+        return self.recorder.together  # type: ignore[attr-defined]  # without it, this recorder has none either
+
     def _pass_on(self, event: str, call: ToolCall, details: Mapping[str, Any]) -> None:
         key = call.call_id, call.digest
         shown = {_SHOWN[name]: value for name, value in details.items() if name in _SHOWN and value is not None}

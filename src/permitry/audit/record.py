@@ -1,6 +1,7 @@
 """Where the record goes: an append-only file, or memory."""
 
 import abc
+import contextlib
 import datetime as dt
 import json
 import os
@@ -8,7 +9,8 @@ import secrets
 import stat
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Protocol
 
 import attrs
@@ -21,7 +23,7 @@ from permitry.errors import AuditError
 
 __all__ = [
     "AuditRecord", "JsonlRecorder", "LineRecorder", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields",
-    "new_session", "utc_now",
+    "new_session", "record_start", "utc_now",
 ]  # fmt: skip
 
 _CLOSED = -1
@@ -29,10 +31,16 @@ _LARGE = 4_096
 """So many bytes of arguments may go with each record whatever the bound in bytes."""
 
 AuditRecord = Mapping[str, object]
+_TOGETHER: ContextVar[tuple["LineRecorder | None", list[str]]] = ContextVar("_TOGETHER", default=(None, []))
+"""The recorder whose records wait here for a write that they share, and these."""
 
 
 class Recorder(Protocol):
-    """A sink for the record. When `record` returns, the record is as durable as the sink can make it."""
+    """A sink for the record. When `record` returns, the record is as durable as the sink can make it.
+
+    One that waits for a disk may have `together`, a context manager: what the thread records meanwhile is kept in one
+    write at its end, all of it or none.
+    """
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event: `decided`, `asked`, `interrupted`, `answered`, `started` or `finished`.
@@ -47,18 +55,21 @@ class RunRecord:
     """Records the start and the end of runs; `returned` is given the results of those that went well.
 
     `ended` is given every call that has run, before its end is recorded.
+    With `is_started` the start was recorded together with the decision.
     """
 
     recorder: Recorder
     returned: Callable[[ToolCall, object], None] | None = None
     ended: Callable[[ToolCall], None] | None = None
+    is_started: bool = False
 
     def started(self, call: ToolCall) -> None:
         """Keep the start of a run.
 
         Raises: `AuditError`; then the tool must not run.
         """
-        self.recorder.record("started", call)
+        if not self.is_started:
+            self.recorder.record("started", call)
 
     def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
         """Keep the end of a run; `error` is the traceback of a crash.
@@ -70,6 +81,16 @@ class RunRecord:
         if result.ok and self.returned is not None:
             self.returned(call, result.text if result.structured is None else result.structured)
         self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
+
+
+def record_start(recorder: Recorder, call: ToolCall, details: Mapping[str, object]) -> None:
+    """Keep `decided`, with these details, and `started`, in one write of a recorder that has `together`.
+
+    Raises: `AuditError`; then the tool must not run.
+    """
+    with recorder.together():  # type: ignore[attr-defined]  # the caller knows that it is there
+        recorder.record("decided", call, **details)
+        recorder.record("started", call)
 
 
 def decision_fields(decision: Decision) -> dict[str, object]:
@@ -156,8 +177,8 @@ class LineRecorder(abc.ABC):
     session: str
 
     @abc.abstractmethod
-    def _append(self, line: str) -> None:
-        """Keep a line.
+    def _append(self, *lines: str) -> None:
+        """Keep lines, in one write.
 
         Raises: `AuditError`.
         """
@@ -184,8 +205,27 @@ class LineRecorder(abc.ABC):
         """
         self._keep({"event": "reloaded", **details})
 
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Keep what this thread records meanwhile in one write, which is on the disk at the end; after an error none.
+
+        Raises: `AuditError` when the record cannot be kept.
+        """
+        lines: list[str] = []
+        before = _TOGETHER.set((self, lines))
+        try:
+            yield
+        finally:
+            _TOGETHER.reset(before)
+        self._append(*lines)
+
     def _keep(self, fields: Mapping[str, object]) -> None:
-        self._append(json.dumps({"at": self.clock(), "session": self.session, **fields}))
+        line = json.dumps({"at": self.clock(), "session": self.session, **fields})
+        recorder, lines = _TOGETHER.get()
+        if recorder is self:
+            lines.append(line)
+        else:
+            self._append(line)
 
 
 @attrs.define
@@ -220,8 +260,8 @@ class JsonlRecorder(LineRecorder):
             raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
         return file
 
-    def _append(self, line: str) -> None:
-        data = f"{line}\n".encode()
+    def _append(self, *lines: str) -> None:
+        data = "".join(f"{line}\n" for line in lines).encode()
         with self._lock:
             if self._file == _CLOSED:
                 raise AuditError(f"the record `{self.path}` is closed")

@@ -34,9 +34,9 @@ class StoredRecorder(LineRecorder):
     clock: Callable[[], str] = utc_now
     session: str = attrs.field(factory=new_session)
 
-    def _append(self, line: str) -> None:
+    def _append(self, *lines: str) -> None:
         try:
-            self.store.append(line)
+            self.store.append(*lines)
         except StoreError as error:
             raise AuditError(str(error)) from error
 

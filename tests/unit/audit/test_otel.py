@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -19,7 +20,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from permitry.audit.otel import OtelRecorder
-from permitry.audit.record import MemoryRecorder
+from permitry.audit.record import JsonlRecorder, MemoryRecorder
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
@@ -220,3 +221,15 @@ def test_telemetry_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture) 
     events: list[Mapping[str, object]] = list(memory.records)
     assert [record["event"] for record in events] == ["decided", "started", "finished"]
     assert "cannot pass on an event `decided`" in caplog.text
+
+
+def test_what_shares_a_write_does_so_behind_telemetry(tmp_path: Path) -> None:
+    """A recorder that has nothing for that is not given it."""
+    assert not hasattr(OtelRecorder(MemoryRecorder()), "together")
+    inner = JsonlRecorder(str(tmp_path / "a.jsonl"))
+    recorder = OtelRecorder(inner)
+    with recorder.together():
+        recorder.record("decided", ToolCall("look"), verdict="allow")
+        assert not (tmp_path / "a.jsonl").read_text()
+    assert (tmp_path / "a.jsonl").read_text().count("\n") == 1
+    inner.close()
