@@ -135,8 +135,8 @@ class Guard(Questions):
         return self._for_host(self.ask(outcome) if isinstance(outcome, Pending) else outcome)
 
     async def ainline(self, call: ToolCall | Refusal, spec: ToolSpec | None = None) -> Permit | Refusal | Silence:
-        """Do what `inline` does without blocking the event loop while a human thinks."""
-        outcome = call if isinstance(call, Refusal) else self._decided(call, spec)
+        """Do what `inline` does without blocking the event loop while a human thinks, or a disk writes."""
+        outcome = call if isinstance(call, Refusal) else await self._off_loop(lambda: self._decided(call, spec))
         return self._for_host(await self.aask(outcome) if isinstance(outcome, Pending) else outcome)
 
     def _for_host(self, outcome: Ready | Blocked | Passed) -> Permit | Refusal | Passed:

@@ -1,7 +1,9 @@
 """`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
 
+import asyncio
+import contextlib
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast
 
 import attrs
 
@@ -128,8 +130,8 @@ class ToolHandler(Guard):
                 return self.run(outcome, scope)
 
     async def ahandle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
-        """Do what `handle` does without blocking the event loop while a human thinks or a tool works."""
-        outcome = self._begun(call, runs=True)
+        """Do what `handle` does, but never block the event loop: not for a human, a tool, or the disk of the record."""
+        outcome = await self._off_loop(lambda: self._begun(call, runs=True), self._abandoned)
         return await self.arun(await self.aask(outcome) if isinstance(outcome, Pending) else outcome, scope)
 
     def begin(self, call: ToolCall) -> Ready | Blocked | Pending:
@@ -170,6 +172,18 @@ class ToolHandler(Guard):
                 raise AssertionError("a handler leaves no call to its host")  # see `unmatched`
             case outcome:
                 return outcome
+
+    def _abandoned(self, outcome: Ready | Blocked | Pending) -> None:
+        """End a call that was decided while its caller was cancelled: nothing ran, and a question stays open."""
+        match outcome:
+            case Ready(call, _, authorized):
+                with contextlib.suppress(ReplayError):
+                    observer = self.registry._redeem(authorized).observer  # noqa: SLF001 -- as `_redeemed` does
+                    cast("RunRecord", observer).abandoned(call)
+            case Pending():
+                self._interrupted(outcome, asyncio.CancelledError())
+            case Blocked():
+                pass
 
     def _resolved(self, call: ToolCall) -> ToolCall:
         return self.registry.resolved(call)

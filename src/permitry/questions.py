@@ -3,7 +3,8 @@
 import contextlib
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 import attrs
 
@@ -27,12 +28,15 @@ from permitry.core.decision import Decision
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.apart import Apart
 from permitry.dispatch.turn_diffs import TurnDiffs
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, safe_str
 from permitry.outcome import Blocked, Cause, Decided, Pending, Ready
 from permitry.session import Session
 
 __all__ = ["Questions", "check_policy"]
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger("permitry.questions")
 _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
@@ -64,6 +68,7 @@ class Questions(TurnDiffs):
     ledger: Ledger = attrs.field(factory=ConfirmationLedger, kw_only=True, repr=False)
     recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True, repr=False)
     handled: HandledCalls[Decided] = attrs.field(factory=HandledCalls, kw_only=True, repr=False)
+    _apart: Apart = attrs.field(factory=Apart, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Raise `RuleError` when the rules or the lists of the session cannot be used with the policy."""
@@ -77,11 +82,14 @@ class Questions(TurnDiffs):
         """
         from permitry.dispatch.waiting import without_suspending  # noqa: PLC0415 -- asyncio, which a hook does not need
 
-        return without_suspending(self._ask(pending, self._reply))
+        return without_suspending(self._ask(pending, self._reply, _here))
 
     async def aask(self, pending: Pending) -> Ready | Blocked:
-        """Do what `ask` does; an async channel is awaited, any other channel is called in a thread."""
-        return await self._ask(pending, self._areply)
+        """Do what `ask` does; an async channel is awaited, any other channel is called in a thread.
+
+        The answer is recorded in a thread where that waits for a disk.
+        """
+        return await self._ask(pending, self._areply, self._off_loop)
 
     def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
         """Answer an open question, once, and return what follows.
@@ -114,18 +122,28 @@ class Questions(TurnDiffs):
     # Asking -----------------------------------------------------------------------------------------------------
 
     async def _ask(
-        self, pending: Pending, reply: Callable[[ToolConfirmationRequest], Awaitable[object]]
+        self,
+        pending: Pending,
+        reply: Callable[[ToolConfirmationRequest], Awaitable[object]],
+        settle: "Callable[[Callable[[], Ready | Blocked]], Coroutine[Any, Any, Ready | Blocked]]",
     ) -> Ready | Blocked:
         if not self._is_asked(pending):
             return self._unanswered_block(pending.call, pending.decision)
         try:
             response = await reply(pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
-            return self._unanswered(pending, f"{type(error).__name__}: {safe_str(error)}")
+            why = f"{type(error).__name__}: {safe_str(error)}"
+            return await settle(lambda: self._unanswered(pending, why))
         except BaseException as error:
             self._interrupted(pending, error)
             raise
-        return self._answered(pending, response)
+        return await settle(lambda: self._answered(pending, response))
+
+    async def _off_loop(self, work: Callable[[], T], abandoned: Callable[[T], None] | None = None) -> T:
+        """Return what `work` returns, which records; in a thread where that waits for a disk."""
+        if not hasattr(self.recorder, "together"):
+            return work()
+        return await self._apart.run(work, abandoned)
 
     async def _reply(self, request: ToolConfirmationRequest) -> object:
         return self.channel.ask(request)
@@ -311,6 +329,10 @@ class Questions(TurnDiffs):
         except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
             return False
         return True
+
+
+async def _here(work: Callable[[], T]) -> T:
+    return work()
 
 
 def not_recorded(call: ToolCall, decision: Decision) -> Blocked:

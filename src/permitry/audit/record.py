@@ -63,6 +63,19 @@ class RunRecord:
     ended: Callable[[ToolCall], None] | None = None
     is_started: bool = False
 
+    @property
+    def waits(self) -> bool:
+        """Whether the recorder waits for a disk."""
+        return hasattr(self.recorder, "together")
+
+    def abandoned(self, call: ToolCall) -> None:
+        """Keep that a call whose start is on record does not run.
+
+        Raises: `AuditError`.
+        """
+        if self.is_started:
+            self.recorder.record("finished", call, ok=False, outcome="cancelled", seconds=0.0, error=None)
+
     def started(self, call: ToolCall) -> None:
         """Keep the start of a run.
 

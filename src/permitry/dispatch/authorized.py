@@ -15,7 +15,10 @@ Authorized = TypeVar("Authorized")
 
 
 class RunObserver(Protocol):
-    """Receives the start and the end of every run; if `started` raises, the tool does not run."""
+    """Receives the start and the end of every run; if `started` raises, the tool does not run.
+
+    On an event loop, an observer with a true attribute `waits` is called in threads.
+    """
 
     def started(self, call: ToolCall) -> None:
         """Receive that the tool is about to run."""

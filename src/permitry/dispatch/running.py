@@ -1,8 +1,10 @@
 """One run of one tool, from the record of its start to the one report of its end."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import contextvars
+import functools
 import logging
 import time
 import traceback
@@ -15,7 +17,7 @@ from permitry.dispatch.attempt import Attempt, RefusedError, StoppedError
 from permitry.dispatch.cancel import cancellation_here
 from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
-from permitry.dispatch.waiting import GRACE, await_until, without_suspending
+from permitry.dispatch.waiting import GRACE, await_until, start, without_suspending
 from permitry.errors import FatalToolError, ToolError, safe_str
 
 __all__ = ["Run"]
@@ -38,6 +40,9 @@ class Run(Attempt):
     _outer: "contextlib.AbstractContextManager[None] | None" = attrs.field(default=None, init=False)
     _reporter: Reporter | None = attrs.field(default=None, init=False)
     _reports: contextvars.Token[Reporter | None] = attrs.field(init=False)
+    _seconds: float = attrs.field(default=0.0, init=False)
+    # Whether the observer waits for a disk, and this is an event loop, which must not.
+    _is_apart: bool = attrs.field(default=False, init=False)
 
     def run(self) -> ToolResult:
         """Run the tool and return what the model is shown.
@@ -49,19 +54,49 @@ class Run(Attempt):
     async def arun(self) -> ToolResult:
         """Do what `run` does on the event loop; a tool that is not async runs in a thread."""
         self._loop, self._wait = asyncio.get_running_loop(), await_until
+        self._is_apart = getattr(self.authorization.observer, "waits", False)
+        if self._is_apart:
+            await self._start_apart()
         return await self._steps()
 
     async def _steps(self) -> ToolResult:
         try:
-            with self:
-                self.result = await self.carry_out()
+            try:
+                with self:
+                    self.result = await self.carry_out()
+            except GeneratorExit:
+                # The event loop is gone, and there is no more waiting.
+                self._is_apart = False
+                raise
+            finally:
+                if self._begun:
+                    await self._report_end()
         finally:
             if self._reporter is not None and (delivered := self._reporter.delivered) is not None:
                 await self._wait(delivered, GRACE)
         return self.result
 
+    async def _start_apart(self) -> None:
+        """Have the start recorded in a thread; where this is cancelled meanwhile, the end as well, and nothing runs."""
+        work: concurrent.futures.Future[None] = concurrent.futures.Future()
+        start(work, lambda: self.authorization.observer.started(self.call))
+        try:
+            await self._wait(work, None)
+        except BaseException as error:
+            self._set_outcome(error)
+            observer, outcome, trace = self.authorization.observer, self.outcome.value, self._trace
+
+            def end(work: "concurrent.futures.Future[None]") -> None:
+                if work.exception() is None:
+                    observer.finished(self.call, self.result, outcome=outcome, seconds=0.0, error=trace)
+
+            work.add_done_callback(end)
+            raise
+        work.result()
+
     def __enter__(self) -> None:
-        self.authorization.observer.started(self.call)
+        if not self._is_apart:
+            self.authorization.observer.started(self.call)
         self._begun = time.perf_counter()
         self._reporter = self._new_reporter()
         self._reports = CURRENT_REPORTER.set(self._reporter)
@@ -88,7 +123,7 @@ class Run(Attempt):
                 self.result = self._clipped(self.result)
         finally:
             CURRENT_REPORTER.reset(self._reports)
-            self._report_end(time.perf_counter() - self._begun)
+            self._seconds = time.perf_counter() - self._begun
         # Only what a tool may raise is turned into a result; the end of the run and of the process go on.
         return isinstance(error, Exception) and not isinstance(error, FatalToolError)
 
@@ -151,18 +186,26 @@ class Run(Attempt):
         # The structured form repeats the text, with what was left out.
         return attrs.evolve(result, text=text, structured=None)
 
-    def _report_end(self, seconds: float) -> None:
+    async def _report_end(self) -> None:
         """Report the end to the observer, then to telemetry; close the event stream even if the observer fails."""
         try:
-            self.authorization.observer.finished(
-                self.call, self.result, outcome=self.outcome._value_, seconds=seconds, error=self._trace
-            )
+            end = functools.partial(
+                self.authorization.observer.finished,
+                self.call, self.result, outcome=self.outcome._value_, seconds=self._seconds, error=self._trace,
+            )  # fmt: skip
+            if self._is_apart:
+                work: concurrent.futures.Future[None] = concurrent.futures.Future()
+                start(work, end)
+                await self._wait(work, None)
+                work.result()
+            else:
+                end()
             if self.shared.telemetry is not None:
-                self._count(self.shared.telemetry, seconds)
+                self._count(self.shared.telemetry, self._seconds)
         finally:
             if self._reporter is not None:
-                end = {"ok": self.result.ok, "outcome": self.outcome.value, "seconds": round(seconds, 6)}
-                self._reporter.close(self.result.text, end)
+                last = {"ok": self.result.ok, "outcome": self.outcome.value, "seconds": round(self._seconds, 6)}
+                self._reporter.close(self.result.text, last)
 
     def _count(self, telemetry: ToolTelemetry, seconds: float) -> None:
         size = len(self.result.text.encode(errors="replace")) + sum(len(part.data) for part in self.result.parts)

@@ -1,0 +1,46 @@
+"""Work that waits for a disk, done in threads so that an event loop does not wait, in the order it was given."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import attrs
+
+__all__ = ["Apart"]
+
+T = TypeVar("T")
+
+
+@attrs.define(eq=False)
+class Apart:
+    """Does work in threads, each piece after the one before it. Thread-safe."""
+
+    _last: Any = attrs.field(default=None, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    async def run(self, work: Callable[[], T], abandoned: Callable[[T], None] | None = None) -> T:
+        """Return what `work` returns, without blocking the event loop.
+
+        Where this is cancelled, the work is done all the same, and what it returned goes to `abandoned`.
+        """
+        from concurrent.futures import Future, wait  # noqa: PLC0415 -- a hook does not need it
+
+        from permitry.dispatch.waiting import await_until, start  # noqa: PLC0415 -- nor asyncio
+
+        done: Future[T] = Future()
+        with self._lock:
+            before, self._last = self._last, done
+
+        def in_turn() -> T:
+            if before is not None:
+                wait([before])
+            return work()
+
+        start(done, in_turn)
+        try:
+            await await_until(done, None)
+        except BaseException:
+            if abandoned is not None:
+                done.add_done_callback(lambda done: None if done.exception() else abandoned(done.result()))
+            raise
+        return done.result()
