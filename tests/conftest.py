@@ -61,6 +61,13 @@ def postgres() -> Iterator[Cluster]:
         yield server
 
 
+@pytest.fixture
+def own_postgres() -> Iterator[Cluster]:
+    """Return a running PostgreSQL that the test may stop."""
+    with cluster() as server:
+        yield server
+
+
 @pytest.fixture(scope="session")
 def all_but_push(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a rule file that allows all but `git push`."""

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from tests.postgres import Cluster, cluster
+from tests.postgres import Cluster
 from tests.unit.store.conftest import body
 
 from permitry.errors import StoreError
@@ -27,13 +27,6 @@ def store(url: str) -> Iterator[PostgresStore]:
     store.append(*map(body, range(5)))
     yield store
     store.close()
-
-
-@pytest.fixture
-def own() -> Iterator[Cluster]:
-    """Return a server that a test may stop."""
-    with cluster() as server:
-        yield server
 
 
 def test_what_a_record_is_found_by_is_verified(store: PostgresStore, url: str) -> None:
@@ -107,17 +100,17 @@ def test_a_connection_that_is_lost_in_a_write_fails_the_call(
     assert store.verify() == 6
 
 
-def test_what_was_kept_survives_a_crash_of_the_server(own: Cluster) -> None:
+def test_what_was_kept_survives_a_crash_of_the_server(own_postgres: Cluster) -> None:
     """Calls fail while it is away, and are kept again afterwards."""
-    store = PostgresStore(own.new(), patience=1)
+    store = PostgresStore(own_postgres.new(), patience=1)
     for number in range(3):
         kept = store.append(body(number))
-        own.stop("immediate")
+        own_postgres.stop("immediate")
         with pytest.raises(StoreError, match=r"cannot write to the store `.*dbname=\w+"):
             store.append(body(9))
         with pytest.raises(StoreError, match="cannot read"):
             store.verify()
-        own.start()
+        own_postgres.start()
         assert store.verify() == kept == number + 1
     store.close()
 
