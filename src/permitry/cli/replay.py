@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--session-key", metavar="KEY", help="a key of the lines whose value names the session, as in a log of several")
     add("--task-key", metavar="KEY", help="a key of the lines whose value names the task of a session")
     add_tools_option(parser)
-    add("--workspace", default=".", metavar="DIR", help="the folder the agents worked in; default: this one")
+    add("--workspace", metavar="DIR", help="the folder the agents worked in; default: as recorded, or this one")
     add("--workers", type=int, default=1, metavar="N", help="so many processes, each for a file at a time; default: 1")
     add("--ray", action="store_true", help="spread the files over a Ray cluster; by default N workers of this machine")
     add("--ray-address", metavar="ADDRESS", help="the cluster that --ray uses, such as host:6379")
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Replay each file, and print what was counted of all."""
     # The rules have to be right before a long run begins.
-    rules_from(options, options.workspace)
+    rules_from(options, options.workspace or ".")
     if options.against:
         RuleCache().load([Origin(name) for name in options.against])
     tally = Tally()
@@ -91,17 +91,18 @@ def _parts(options: argparse.Namespace) -> Iterator[Tally]:
 
 def _replayed(options: argparse.Namespace, name: str) -> Tally:
     policy, against = _policies(options)
-    workspace = str(Path(options.workspace).resolve())
+    given = None if options.workspace is None else str(Path(options.workspace).resolve())
+    here = given or str(Path.cwd())
     if name != "-" and is_record(name):
         records = records_at(Path(name), Wanted())
-        return replay_record(records, policy, against, name=name, circumstances=_circumstances(options, workspace))
+        return replay_record(records, policy, against, name=name, circumstances=_circumstances(options, here))
     with open_lines(name) as stream:
         return replay(
             numbered_lines(stream),
             policy,
             against,
-            recording=Recording(name, options.session_key, options.task_key),
-            session=partial(Session, workspace=workspace),
+            recording=Recording(name, options.session_key, options.task_key, here),
+            session=partial(Session, workspace=given),
         )
 
 
@@ -113,7 +114,7 @@ def _circumstances(options: argparse.Namespace, workspace: str) -> Circumstances
 
 def _policies(options: argparse.Namespace) -> "tuple[AuthorizationPolicy, AuthorizationPolicy | None]":
     against = options.against and RuleCache().load([Origin(name) for name in options.against]).policy()
-    return rules_from(options, options.workspace).policy(), against or None
+    return rules_from(options, options.workspace or ".").policy(), against or None
 
 
 def _print(tally: Tally, *, is_compared: bool) -> None:

@@ -14,7 +14,7 @@ import attrs
 
 from permitry.core.pattern import Pattern
 
-__all__ = ["NamePattern", "name_forms", "readings", "servers", "wire_name"]
+__all__ = ["NamePattern", "name_forms", "readings", "server_tool", "servers", "wire_name"]
 
 _WORDS = "[a-z0-9*?]+(?:_[a-z0-9*?]+)*"
 # Where a word begins in `sendMoney` and `mcp:bank/HTTPGet`.
@@ -43,6 +43,21 @@ def wire_name(name: str) -> str:
     if len(wire) <= _LONGEST_NAME:
         return wire
     return f"{wire[: _LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def server_tool(name: str, server: str | None = None) -> tuple[str | None, str]:
+    """Return the server and the tool that `mcp__server__tool` names; where that is ambiguous, no server and the name.
+
+    `server` is the one that the host names.
+    """
+    start = f"mcp__{_UNFIT.sub('_', server)}__" if server else ""
+    if server and name.startswith(start) and name != start:
+        return server, name.removeprefix(start)
+    parts = name.split("__")
+    is_clear = len(parts) == len(("mcp", "server", "tool")) and parts[0] == "mcp" and all(parts)
+    if not server and is_clear and not any(each[0] == "_" or each[-1] == "_" for each in parts):
+        return parts[1], parts[2]
+    return server, name
 
 
 def readings(name: str) -> frozenset[str]:

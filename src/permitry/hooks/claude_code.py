@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from permitry.core.names import server_tool
 from permitry.errors import CallError
 from permitry.files import open_regular
 from permitry.hooks.host import (
@@ -30,7 +31,6 @@ from permitry.hooks.host import (
     event_output,
     optional,
     returned,
-    server_tool,
     text_in,
 )
 

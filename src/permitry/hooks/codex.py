@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from permitry.core.names import server_tool
 from permitry.errors import CallError
 from permitry.hooks.host import (
     MODES,
@@ -28,7 +29,6 @@ from permitry.hooks.host import (
     event_output,
     optional,
     returned,
-    server_tool,
     text_in,
 )
 

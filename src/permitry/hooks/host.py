@@ -3,7 +3,6 @@
 import enum
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,15 +27,12 @@ __all__ = [
     "event_output",
     "optional",
     "returned",
-    "server_tool",
     "text_in",
 ]
 
 
 MODES = {"bypassPermissions": "yolo"}
 """The modes of Claude Code and Codex that have another name here."""
-
-_UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Kind(enum.Enum):
@@ -259,18 +255,3 @@ def decision_about(effect: Effect, event: Event) -> Reply:
 def event_output(event: Event, **output: object) -> Reply:
     """Return an answer to an event as Claude Code and Codex read it."""
     return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
-
-
-def server_tool(name: str, server: str | None = None) -> tuple[str | None, str]:
-    """Return the server and the tool that `mcp__server__tool` names; where that is ambiguous, no server and the name.
-
-    `server` is the one that the host names.
-    """
-    start = f"mcp__{_UNFIT.sub('_', server)}__" if server else ""
-    if server and name.startswith(start) and name != start:
-        return server, name.removeprefix(start)
-    parts = name.split("__")
-    is_clear = len(parts) == len(("mcp", "server", "tool")) and parts[0] == "mcp" and all(parts)
-    if not server and is_clear and not any(each[0] == "_" or each[-1] == "_" for each in parts):
-        return parts[1], parts[2]
-    return server, name

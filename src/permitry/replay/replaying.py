@@ -13,10 +13,9 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import CallError
-from permitry.messages import calls_in
-from permitry.messages.results import RecordedResult, results_in
-from permitry.messages.said import user_text
+from permitry.messages.results import RecordedResult
 from permitry.replay.tally import Loss, Tally
+from permitry.replay.transcripts import Entry, entry_of
 from permitry.session import Session
 
 __all__ = ["Recording", "replay"]
@@ -26,11 +25,15 @@ _MOST_WAITING = 1_000
 
 @attrs.frozen
 class Recording:
-    """A file of messages: its name, and the keys of its lines whose values name the session and the task."""
+    """A file of messages: its name, and the keys of its lines whose values name the session and the task.
+
+    `folder` is the workspace of sessions that have none, and do not say where their agent worked.
+    """
 
     name: str = "-"
     session_key: str | None = None
     task_key: str | None = None
+    folder: str | None = None
 
     def marks(self, message: object) -> dict[str, object]:
         """Return what a line has under the keys."""
@@ -61,15 +64,16 @@ def replay(
     """Return what a policy says of the calls in a file of messages, and what has changed `against` another one.
 
     The calls and results are those that were recorded: a call that is asked about counts as approved, one that is
-    blocked as not run. A line with another value under a key of the recording begins another session.
+    blocked as not run. A line with another value under a key of the recording begins another session. A session without
+    a workspace has the first folder that its transcript names.
     """
     tally, begun = Tally(), time.perf_counter()
-    kept = _Kept(policy, against, session)
+    kept = _Kept(policy, against, session, recording.folder)
     for number, message in _messages(lines, recording.name, tally):
         marks = recording.marks(message)
         if kept.differs(marks):
             tally.end(recording.task(kept.marks), kept.loss)
-            kept = _Kept(policy, against, session)
+            kept = _Kept(policy, against, session, recording.folder)
         kept.marks |= marks
         place = f"{recording.name}:{number}"
         try:
@@ -98,6 +102,7 @@ class _Kept:
     policy: AuthorizationPolicy
     against: AuthorizationPolicy | None
     make: Callable[[], Session]
+    folder: str | None = None
     marks: dict[str, object] = attrs.field(factory=dict)
     loss: Loss | None = None
     _now: Session = attrs.field(init=False)
@@ -121,17 +126,30 @@ class _Kept:
 
         Raises: `CallError` for something that is not a message.
         """
-        text = user_text(message)
-        if text is not None:
-            for each in (self._now, self._before):
-                each.heard(text)
-        for result in results_in(message):
+        entry = entry_of(message)
+        for each in (self._now, self._before):
+            self._follow(each, entry)
+        for result in entry.results:
             self._keep(result)
-        for incoming in calls_in(message):
-            if isinstance(incoming.call, CallError):
-                tally.refuse(place, str(incoming.call))
+        for call in entry.calls:
+            if isinstance(call, CallError):
+                tally.refuse(place, str(call))
                 continue
-            self._call(incoming.call, place, tally)
+            self._call(call, place, tally)
+
+    def _follow(self, session: Session, entry: Entry) -> None:
+        """Let a session hear the user, and be in the mode and folder that the host was in."""
+        if entry.text is not None:
+            session.heard(entry.text)
+        if entry.is_unsure:
+            session.missed()
+        if session.workspace is None and (entry.folder or entry.calls):
+            session.workspace = entry.folder or self.folder
+        if entry.mode is not None and entry.mode != session.mode:
+            try:
+                session.switch_mode(entry.mode)
+            except ValueError as error:
+                raise CallError(str(error)) from error
 
     def _call(self, call: ToolCall, place: str, tally: Tally) -> None:
         new = _decided(self.policy, self._now, call)

@@ -3,7 +3,7 @@
 import pytest
 
 from permitry.core.call import ToolCall
-from permitry.core.names import NamePattern, name_forms, readings, servers, wire_name
+from permitry.core.names import NamePattern, name_forms, readings, server_tool, servers, wire_name
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,24 @@ def test_a_known_server_is_the_only_one() -> None:
     """Where the host names it, its letters are open and nothing else."""
     assert servers("mcp:a__b/c", "a__b") == {"a__b"}
     assert servers("a__b__c", None) == {"a", "a/b", "a__b"}
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "read"),
+    [
+        ("Bash", None, (None, "Bash")),
+        ("mcp__fs__read_file", None, ("fs", "read_file")),
+        ("mcp__a__b__c", None, (None, "mcp__a__b__c")),
+        ("mcp__a___b", None, (None, "mcp__a___b")),
+        ("mcp__a__", None, (None, "mcp__a__")),
+        ("mcp__a__b__c", "a__b", ("a__b", "c")),
+        ("mcp__my_files__read", "my files", ("my files", "read")),
+        ("mcp__other__read", "fs", ("fs", "mcp__other__read")),
+        ("mcp__fs__", "fs", ("fs", "mcp__fs__")),
+    ],
+)
+def test_the_tool_of_a_server_is_named_if_that_is_certain(
+    name: str, server: str | None, read: tuple[str | None, str]
+) -> None:
+    """Otherwise rules see the whole name, of which restrictions try every reading."""
+    assert server_tool(name, server) == read

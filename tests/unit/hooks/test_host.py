@@ -5,28 +5,7 @@ from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.errors import CallError
 from permitry.hooks.answering import host_named
-from permitry.hooks.host import agent_in, arguments_in, call_key, optional, server_tool, text_in
-
-
-@pytest.mark.parametrize(
-    ("name", "server", "read"),
-    [
-        ("Bash", None, (None, "Bash")),
-        ("mcp__fs__read_file", None, ("fs", "read_file")),
-        ("mcp__a__b__c", None, (None, "mcp__a__b__c")),
-        ("mcp__a___b", None, (None, "mcp__a___b")),
-        ("mcp__a__", None, (None, "mcp__a__")),
-        ("mcp__a__b__c", "a__b", ("a__b", "c")),
-        ("mcp__my_files__read", "my files", ("my files", "read")),
-        ("mcp__other__read", "fs", ("fs", "mcp__other__read")),
-        ("mcp__fs__", "fs", ("fs", "mcp__fs__")),
-    ],
-)
-def test_the_tool_of_a_server_is_named_if_that_is_certain(
-    name: str, server: str | None, read: tuple[str | None, str]
-) -> None:
-    """Otherwise rules see the whole name, of which restrictions try every reading."""
-    assert server_tool(name, server) == read
+from permitry.hooks.host import agent_in, arguments_in, call_key, optional, text_in
 
 
 def test_parts_of_a_payload_are_of_their_type() -> None:

@@ -1,0 +1,102 @@
+"""Lines of recorded sessions: messages as they are, and in the transcripts of Claude Code.
+
+It keeps one for each session, in `projects` in its folder: messages in the form of the provider, each in an entry that
+says who wrote it, in which mode and folder. Only what an entry shows to be the user's own words is heard.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.names import server_tool
+from permitry.errors import CallError
+from permitry.messages import calls_in
+from permitry.messages.results import RecordedResult, results_in
+from permitry.messages.said import user_text
+
+__all__ = ["Entry", "entry_of"]
+
+_USERS = ("human", "sdk")
+_OF_OTHERS = ("isMeta", "isSidechain", "isCompactSummary")
+_DOUBTFUL = ("textNotTyped", "handedOff", "wakeupSource")
+_MODES = {"bypassPermissions": "yolo"}
+_KEYS = {"sessionId", "leafUuid", "snapshot", "parentUuid"}
+
+
+@attrs.frozen
+class Entry:
+    """What a line says: words of the user, results, calls, and what its host adds.
+
+    `is_unsure`: it has a text of which it is not known who wrote it.
+    """
+
+    text: str | None = None
+    is_unsure: bool = False
+    results: tuple[RecordedResult, ...] = ()
+    calls: tuple[ToolCall | CallError, ...] = ()
+    mode: str | None = None
+    folder: str | None = None
+
+
+def entry_of(line: object) -> Entry:
+    """Return what a line says; an entry of a transcript without a message says nothing.
+
+    Raises: `CallError` for something that is neither a message nor an entry of a transcript.
+    """
+    if not isinstance(line, Mapping) or {"role", "name"} & line.keys() or not _is_of_transcript(line):
+        calls = tuple(each.call for each in calls_in(line))
+        return Entry(user_text(line), results=tuple(results_in(line)), calls=calls)
+    message = line.get("message")
+    if line.get("type") not in ("user", "assistant"):
+        return Entry()
+    if not isinstance(message, Mapping):
+        raise CallError("an entry of a transcript without its `message`")
+    return attrs.evolve(
+        _from_user(line, {"role": "user", **message}) if line["type"] == "user" else _from_model(message),
+        mode=_word(line.get("permissionMode")),
+        folder=_folder(line.get("cwd")),
+    )
+
+
+def _is_of_transcript(line: Mapping[str, Any]) -> bool:
+    return isinstance(line.get("type"), str) and (bool(_KEYS & line.keys()) or {"uuid", "message"} <= line.keys())
+
+
+def _from_user(entry: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
+    results = tuple(results_in(message))
+    structured = entry.get("toolUseResult")
+    if len(results) == 1 and isinstance(structured, Mapping):
+        # What the hooks are given as well.
+        results = (attrs.evolve(results[0], value=structured),)
+    text = user_text(message)
+    if text is None or any(map(entry.get, _OF_OTHERS)):
+        return Entry(results=results)
+    return Entry(text, results=results) if _is_users(entry) else Entry(is_unsure=True, results=results)
+
+
+def _is_users(entry: Mapping[str, Any]) -> bool:
+    origin = entry.get("origin", {"kind": "human"})
+    is_human = isinstance(origin, Mapping) and origin.get("kind") == "human"
+    return is_human and entry.get("turnOrigin") in _USERS and not any(map(entry.get, _DOUBTFUL))
+
+
+def _from_model(message: Mapping[str, Any]) -> Entry:
+    return Entry(calls=tuple(_named(each.call) for each in calls_in({"role": "assistant", **message})))
+
+
+def _named(call: ToolCall | CallError) -> ToolCall | CallError:
+    """Return a call under the name that the hook gives it: `mcp__docs__search` is a tool of the server `docs`."""
+    if isinstance(call, CallError) or call.server is not None:
+        return call
+    server, tool = server_tool(call.name)
+    return call if server is None else ToolCall(tool, call.arguments, call_id=call.call_id, server=server)
+
+
+def _word(mode: object) -> str | None:
+    return _MODES.get(mode, mode) if isinstance(mode, str) and mode else None
+
+
+def _folder(value: object) -> str | None:
+    return value if isinstance(value, str) and value.startswith("/") else None
