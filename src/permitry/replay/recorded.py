@@ -9,7 +9,7 @@ import datetime as dt
 import enum
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -59,6 +59,20 @@ class Circumstances:
         """Return the declaration that the tool of a call had then, if it is known."""
         spec = self.tools.get(str(record.get("tool")))
         return spec if spec is not None and spec.digest == record.get("tool_digest") else None
+
+    def session(self, began: Mapping[str, Any], clock: Callable[[], float] = time.time) -> Session:
+        """Return a session like the one that began with a record; of another event, one of which nothing is known."""
+        began = began if began.get("event") == "session" else {}
+        session = Session(
+            agent=str(began.get("agent") or "main"),
+            workspace=began.get("workspace") or self.workspace,
+            active_template=self.templates.get(str(began.get("template"))),
+            attended=began.get("attended") is not False,
+            clock=clock,
+        )
+        # INVARIANT: law 4. What was heard is not recorded, so that nothing is known to come from it.
+        session.missed()
+        return session
 
 
 def call_of(record: Mapping[str, Any]) -> ToolCall | None:
@@ -142,17 +156,7 @@ class _Kept:
         return self._session()
 
     def _session(self) -> Session:
-        began = self.began if self.began.get("event") == "session" else {}
-        session = Session(
-            agent=str(began.get("agent") or "main"),
-            workspace=began.get("workspace") or self.circumstances.workspace,
-            active_template=self.circumstances.templates.get(str(began.get("template"))),
-            attended=began.get("attended") is not False,
-            clock=lambda: self._at,
-        )
-        # INVARIANT: law 4. What was heard is not recorded, so that nothing is known to come from it.
-        session.missed()
-        return session
+        return self.circumstances.session(self.began, lambda: self._at)
 
     def take(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
         """Decide a call again, and note an approval."""

@@ -13,7 +13,7 @@ from permitry.config.origin import Origin
 from permitry.core.texts import one_line
 from permitry.errors import ConfigError, PermitryError
 
-__all__ = ["Written", "written"]
+__all__ = ["Written", "draft_text", "written"]
 
 _MOST_ROUNDS = 8
 _LONGEST_SLUG = 40
@@ -125,7 +125,8 @@ def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry],
         row = None if entry.row is None else imported.rows[entry.row]
         lines.append("")
         entry.start, entry.keys = len(lines) + 1, {}
-        for key, line in _lines(entry.draft, _id(imported.host, row, taken), row):
+        reason = "built in" if row is None else f"from {row.place}"
+        for key, line in _lines(entry.draft, _id(imported.host, row, taken), reason):
             lines.append(line)
             entry.keys[len(lines)] = key
     return "\n".join(lines) + "\n"
@@ -149,7 +150,12 @@ def _id(host: str, row: Row | None, taken: set[str]) -> str:
     return unique
 
 
-def _lines(draft: Draft, name: str, row: Row | None) -> Iterator[tuple[str, str]]:
+def draft_text(draft: Draft, name: str, reason: str) -> str:
+    """Return a rule as TOML."""
+    return "\n".join(line for _, line in _lines(draft, name, reason)) + "\n"
+
+
+def _lines(draft: Draft, name: str, reason: str) -> Iterator[tuple[str, str]]:
     yield "rule", "[[rule]]"
     yield "id", f"id = {_value(name)}"
     yield "effect", f"effect = {_value(draft.effect)}"
@@ -157,7 +163,6 @@ def _lines(draft: Draft, name: str, row: Row | None) -> Iterator[tuple[str, str]
         yield "priority", f"priority = {draft.priority}"
     if draft.tools:
         yield "tools", f"tools = {_value(draft.tools)}"
-    reason = "built in" if row is None else f"from {row.place}"
     yield "reason", f"reason = {_value(reason)}"
     if draft.message.strip():
         yield "message", f"message = {_value(draft.message)}"
