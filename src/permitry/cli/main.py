@@ -28,6 +28,7 @@ _COMMANDS = {
     "tools": "list the tools there are: what they take, and what rules know of them",
     "corpus": "fill the store of documents that the document tools read",
     "import": "turn the rules of another host into a rule file",
+    "suggest": "suggest permissions that would have removed questions",
     "replay": "say what rules would have done in recorded sessions",
     "test": "check golden cases and the examples in rules",
     "lint": "point out what is odd about rules that load",

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, numbered_lines, open_lines, rules_from, tell
 from permitry.cli.main import ExitCode
-from permitry.cli.toolset import Toolset
+from permitry.cli.recordings import circumstances_from
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
-from permitry.core.context import AuthContext
 from permitry.errors import CallError
 from permitry.records import Wanted, is_record, records_at
-from permitry.replay.recorded import Circumstances, replay_record
+from permitry.replay.recorded import replay_record
 from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
 from permitry.session import Session
@@ -95,7 +94,7 @@ def _replayed(options: argparse.Namespace, name: str) -> Tally:
     here = given or str(Path.cwd())
     if name != "-" and is_record(name):
         records = records_at(Path(name), Wanted())
-        return replay_record(records, policy, against, name=name, circumstances=_circumstances(options, here))
+        return replay_record(records, policy, against, name=name, circumstances=circumstances_from(options, here))
     with open_lines(name) as stream:
         return replay(
             numbered_lines(stream),
@@ -104,12 +103,6 @@ def _replayed(options: argparse.Namespace, name: str) -> Tally:
             recording=Recording(name, options.session_key, options.task_key, here),
             session=partial(Session, workspace=given),
         )
-
-
-def _circumstances(options: argparse.Namespace, workspace: str) -> Circumstances:
-    with Toolset.opened(argparse.Namespace(tools=options.tools, plugins=[]), Path(workspace)) as toolset:
-        tools = {spec.name: spec for spec in toolset.registry.specs(AuthContext())}
-    return Circumstances(workspace, rules_from(options, workspace).templates, tools)
 
 
 def _policies(options: argparse.Namespace) -> "tuple[AuthorizationPolicy, AuthorizationPolicy | None]":

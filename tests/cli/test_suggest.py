@@ -1,0 +1,90 @@
+"""`permitry suggest`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Outcome
+
+from permitry.config.load import load_rules
+from permitry.core.call import ToolCall
+
+Cli = Callable[..., Outcome]
+
+_COMMANDS = {"npm run build": True, "npm run build -- -v": True, "git push origin main": False, "rm -rf /": True}
+
+
+@pytest.fixture(params=["audit.jsonl", "audit.db"])
+def record(cli: Cli, workspace: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Return a record of a session in which calls were approved, rejected and blocked."""
+    calls = [ToolCall("run_shell", {"command": command}) for command in _COMMANDS]
+    answers = tmp_path / "answers.jsonl"
+    lines = [json.dumps({"name": call.name, "arguments": call.to_dict()}) for call in calls]
+    answers.write_text(
+        "".join(
+            json.dumps({"digest": call.digest, "approved": approved}) + "\n"
+            for call, approved in zip(calls, _COMMANDS.values(), strict=True)
+        )
+    )
+    path = tmp_path / str(request.param)
+    places = ["--workspace", workspace, "--record", path, "--answers", answers]
+    cli("run", "-", "--rules", "permitry:coding-agent", *places, stdin="\n".join(lines) + "\n")
+    return path
+
+
+def test_rules_are_suggested(cli: Cli, record: Path, workspace: Path) -> None:
+    """As a text that loads, with what each would have removed, and what else it permits."""
+    words = ["--from", record, "--rules", "permitry:coding-agent", "--workspace", workspace]
+    code, out, err = cli("suggest", *words)
+    assert code == 0
+    assert "# removes 2 questions: `npm run build`, `npm run build -- -v`\n" in out
+    assert "# riskiest other call: `npm run build --any-option anything`" in out
+    assert "2 of 2 questions that were approved would not have been asked" in err
+    assert out.count("[[rule]]") == 1
+    load_rules("schema = 1\n" + out)
+    _, out, _ = cli("suggest", *words, "--json")
+    found = json.loads(out)
+    assert (found["questions"], found["removed"], found["suggestions"][0]["questions"]) == (2, 2, 2)
+    assert found["suggestions"][0]["calls"][0]["first"] == f"{record}:2"
+
+
+def test_with_the_suggested_rules_nothing_is_asked(cli: Cli, record: Path, workspace: Path, tmp_path: Path) -> None:
+    """A diff is shown first, and written only when that is asked for."""
+    rules = tmp_path / "rules.toml"
+    words = ["--from", record, "--workspace", workspace, "--rules"]
+    code, out, _ = cli("suggest", *words, "permitry:coding-agent", "-o", rules)
+    assert (code, rules.exists()) == (0, False)
+    assert '+when.command = ["npm run build *"]' in out
+    rules.write_text('schema = 1\nextends = ["permitry:coding-agent"]\n')
+    code, out, _ = cli("suggest", *words, rules, "-o", rules, "--write")
+    assert (code, '\n extends = ["permitry:coding-agent"]\n' in out) == (0, True)
+    code, out, err = cli("suggest", *words, rules)
+    assert (code, out) == (1, "")
+    assert "2 questions: the rules permit the call by now" in err
+    code, _, _ = cli("check", "--command", "npm run build", "--rules", rules, "--workspace", workspace)
+    assert code == 0
+
+
+def test_what_is_no_record_is_refused(cli: Cli, tmp_path: Path) -> None:
+    """So is `--write` without a file, and a file in which nothing could be added."""
+    session, rules = tmp_path / "session.jsonl", tmp_path / "rules.toml"
+    session.write_text('{"name": "ls", "arguments": {}}\n')
+    for words, reason in (
+        (["--from", session], "is not a record"),
+        (["--from", tmp_path / "none.jsonl"], "there is no record"),
+        (["--from", session, "--write"], "needs `-o FILE`"),
+    ):
+        code, _, err = cli("suggest", *words, "--rules", "permitry:base")
+        assert (code, reason in err) == (4, True)
+    assert not rules.exists()
+
+
+def test_a_file_with_mistakes_is_not_added_to(cli: Cli, record: Path, workspace: Path, tmp_path: Path) -> None:
+    """It would not load."""
+    rules = tmp_path / "rules.toml"
+    rules.write_text("schema = 1\n[[rule]]\n")
+    words = ["--from", record, "--rules", "permitry:coding-agent", "--workspace", workspace, "-o", rules, "--write"]
+    code, _, err = cli("suggest", *words)
+    assert (code, "rules.toml:2" in err) == (4, True)
+    assert rules.read_text() == "schema = 1\n[[rule]]\n"
