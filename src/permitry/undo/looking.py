@@ -72,9 +72,12 @@ def folder_of(path: str) -> Iterator[tuple[int, str, str]]:
 
 
 def roots_of(changes: Iterable[Change], nodes: Iterable[Node]) -> tuple[Change, ...]:
-    """Return the paths to look at once a call has run: in place of what was missing, the first folder that was."""
-    missing = [Change(node.path, is_tree=True) for node in nodes if node.kind is Kind.ABSENT]
-    return tuple(_without_nested((*changes, *missing)))
+    """Return the paths to look at once a call has run.
+
+    In place of those below a missing folder, or a file, it is that: anything may be there by then.
+    """
+    ends = [Change(node.path, is_tree=True) for node in nodes if node.kind in (Kind.ABSENT, Kind.FILE)]
+    return tuple(_without_nested((*changes, *ends)))
 
 
 def _without_nested(changes: Iterable[Change]) -> list[Change]:

@@ -56,9 +56,8 @@ def test_what_is_missing_is_the_first_folder_that_is(work: Path, name: str, foun
     (node,) = _look(work / name, is_tree=False)
     assert node.path == str(work / found)
     change = Change(str(work / name))
-    if found == "n":
-        assert node.kind is Kind.ABSENT
-        assert roots_of([change], [node]) == (Change(str(work / found), is_tree=True),)
+    assert (node.kind is Kind.ABSENT) is (found == "n")
+    assert roots_of([change], [node]) == (Change(str(work / found), is_tree=True),)
 
 
 def test_a_folder_that_became_a_link_is_refused(work: Path) -> None:
