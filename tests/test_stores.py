@@ -80,9 +80,9 @@ def test_eight_processes_lose_no_record(address: str, count: int) -> None:
     """Nor wait for each other for ever."""
     store_at(address).close()
     processes = [_started("fill", address, count) for _ in range(8)]
-    took = [json.loads(process.communicate(timeout=1800)[0]) for process in processes]
+    said = [process.communicate(timeout=1800)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * 8
-    assert sum(map(len, took)) == 8 * count
+    assert sum(len(json.loads(each)) for each in said) == 8 * count
     assert _verified(address) == 8 * count * 3
     assert not _check(address, [])
 

@@ -5,8 +5,10 @@ What is written is on the disk when the call returns. Calls that come at the sam
 
 import contextlib
 import os
+import random
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ __all__ = ["SqliteStore"]
 _MAGIC = b"SQLite format 3\0"
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 _OLDEST = (3, 31)
+_PAUSE = 0.0005, 0.003
 _ADD = "INSERT INTO record (number, body, hash) VALUES (?, ?, ?)"
 
 # SQLite must not close, in a forked process, what the parent has open.
@@ -116,7 +119,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection, inside of a transaction that is on the disk afterwards, or never was."""
         connection = self._connected()
-        connection.execute("BEGIN IMMEDIATE")
+        self._begin(connection)
         try:
             yield connection
             connection.execute("COMMIT")
@@ -124,6 +127,22 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Begin to write, after others that do.
+
+        SQLite itself waits longer from one try to the next, so that of many writers one may never get its turn.
+        """
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(random.uniform(*_PAUSE))  # noqa: S311 -- so that writers do not try at the same moments
+            else:
+                return
 
     def _connected(self) -> sqlite3.Connection:
         if self._is_closed:
@@ -163,6 +182,8 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")
+        # From here on `_begin` waits.
+        connection.execute("PRAGMA busy_timeout = 0")
         return connection
 
     def _new_connection(self) -> sqlite3.Connection:
