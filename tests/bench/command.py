@@ -16,7 +16,18 @@ from tests.bench.targets import targets
 
 __all__ = ["QUESTIONS", "main"]
 
-QUESTIONS = ("decisions", "one-tool", "end-to-end", "shell", "filtering", "text-calls", "start-up", "hook", "growth")
+QUESTIONS = (
+    "decisions",
+    "one-tool",
+    "end-to-end",
+    "shell",
+    "filtering",
+    "text-calls",
+    "start-up",
+    "hook",
+    "growth",
+    "recording",
+)
 """In the order of the page; `end-to-end` is asked by the module `end_to_end`, and so on."""
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "benchmarks.md"
 

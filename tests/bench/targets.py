@@ -57,6 +57,8 @@ TARGETS = (
     Target("loading 10,000 rules from TOML", "load-ms-10000", 700, " ms"),
     Target("making the policy of 10,000 rules, index and all", "index-ms-10000", 60, " ms"),
     Target("memory for a rule", "bytes-a-rule-10000", 1024, " bytes"),
+    Target("records in SQLite, 8 processes, to bare inserts", "recording-SQLite", 0.5, "x", is_least=True),
+    Target("records in PostgreSQL, 8 processes, to bare inserts", "recording-PostgreSQL", 0.5, "x", is_least=True),
     Target("cedarpy, 10,000 rules", "cedarpy-10000", 2500, "x", is_least=True),
     Target("vakt, 10,000 rules", "vakt-10000", 1300, "x", is_least=True),
     Target("pycasbin, 10,000 rules", "pycasbin-10000", 7000, "x", is_least=True),

@@ -68,6 +68,7 @@ def test_decisions_are_measured_next_to_every_engine_that_is_here() -> None:
         ("start-up", "## Start-up"),
         ("hook", "## Hooks"),
         ("growth", "## What a long session costs"),
+        ("recording", "## Durable records"),
     ],
 )
 def test_every_other_question_is_answered(question: str, title: str) -> None:

@@ -1,0 +1,151 @@
+"""What a durable record costs: in lines, in SQLite and in PostgreSQL, next to bare inserts in the same store.
+
+Each writer is a process of its own, started as `python tests/bench/recording.py KIND ADDRESS COUNT`.
+"""
+
+import contextlib
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from tests.bench.report import Report, Scale, Table, Tell, number
+from tests.postgres import cluster, programs
+
+from permitry.records import is_address, store_at
+
+__all__ = ["run"]
+
+_BODY = json.dumps({"at": "2026-11-23T10:00:00.000+00:00", "event": "decided", "tool": "look", "arguments": "x" * 300})
+_WRITERS = (1, 8)
+_BARE = "CREATE TABLE IF NOT EXISTS bare (number {} PRIMARY KEY, body TEXT NOT NULL)"
+_TEXT = """\
+Records of 400 bytes, each on the disk before the next one of the same process. A bare insert is one statement that
+commits one row; a record has a number, a hash and the one before it, which are of one chain for all processes.
+`handle` decides about a call that is allowed, runs a tool that does nothing, and writes twice."""
+
+
+def run(scale: Scale, tell: Tell) -> Report:
+    """Return what records cost in each store."""
+    count = 2_000 if scale.rounds > 1 else 16
+    ratios, figures = [], []
+    facts: dict[str, float] = {}
+    with _addresses() as addresses:
+        for name, address in addresses.items():
+            tell(f"recording: {name}")
+            if name != "lines":
+                rates = {writers: _rates(address, writers, count // writers, scale.rounds) for writers in _WRITERS}
+                found = {writers: rate["append"] / rate["bare"] for writers, rate in rates.items()}
+                ratios.append((name, *(f"{number(found[writers])}x" for writers in _WRITERS)))
+                facts[f"recording-{name}"] = found[_WRITERS[-1]]
+            took = {writers: sorted(_took("handle", address, writers, count // writers)[1]) for writers in _WRITERS}
+            figures.append((name, *(_pair(took[writers]) for writers in _WRITERS)))
+    if programs() is None:
+        ratios.append(("PostgreSQL", "not installed (`postgresql`)"))
+    processes = tuple(f"{writers} process{'es' if writers > 1 else ''}" for writers in _WRITERS)
+    caption = "Records per second, as a ratio to bare inserts in the same store:"
+    ratio = Table(caption, ("store", *processes), tuple(ratios))
+    figure = Table("ms for a call of `handle`, median / 99th percentile:", ("record", *processes), tuple(figures))
+    return Report("Durable records", (ratio,), (figure,), _TEXT, facts)
+
+
+@contextlib.contextmanager
+def _addresses() -> Iterator[Mapping[str, str]]:
+    with tempfile.TemporaryDirectory(dir=".", prefix=".recording") as folder, contextlib.ExitStack() as stack:
+        found = {"lines": f"{folder}/a.jsonl", "SQLite": f"{folder}/a.db"}
+        if programs() is not None:
+            found["PostgreSQL"] = stack.enter_context(cluster(is_durable=True)).new()
+        yield found
+
+
+def _pair(seconds: Sequence[float]) -> str:
+    return " / ".join(number(seconds[int(len(seconds) * part)] * 1000) for part in (0.5, 0.99))
+
+
+def _rates(address: str, writers: int, count: int, turns: int) -> Mapping[str, float]:
+    """Return records per second of both kinds, which take turns: a disk is not always as fast."""
+    spent = dict.fromkeys(("bare", "append"), 0.0)
+    for _ in range(turns):
+        for kind in spent:
+            spent[kind] += _took(kind, address, writers, max(1, count // turns))[0]
+    return {kind: writers * count / seconds for kind, seconds in spent.items()}
+
+
+def _took(kind: str, address: str, writers: int, count: int) -> tuple[float, list[float]]:
+    """Return how many seconds all writers took, and how many each write."""
+    command = [sys.executable, __file__, kind, address, str(count)]
+    processes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(writers)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    since = time.perf_counter()
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    ended = [json.loads(process.stdout.readline()) for process in processes if process.stdout is not None]
+    took = time.perf_counter() - since
+    for process in processes:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    return took, [seconds for each in ended for seconds in each]
+
+
+# A writer -------------------------------------------------------------------------------------------------------------
+
+
+def _writer(kind: str, address: str) -> Callable[[int], object]:
+    """Return what writes once."""
+    match kind:
+        case "append":
+            store = store_at(address)
+            store.append(_BODY)
+            return lambda _: store.append(_BODY)
+        case "handle":
+            from tests.storing import handle, handler_of  # noqa: PLC0415 -- a whole handler: the others start faster
+
+            handler = handler_of(address)
+            handle(handler, "look", "first")
+            return lambda number: handle(handler, "look", str(number))
+        case _:
+            return _bare(address)
+
+
+def _bare(address: str) -> Callable[[int], object]:
+    if is_address(address):
+        import psycopg  # noqa: PLC0415 -- an extra
+
+        server = psycopg.connect(address, autocommit=True)
+        with contextlib.suppress(psycopg.Error):  # another writer makes it at the same time
+            server.execute(_BARE.format("BIGSERIAL").encode())
+        return lambda _: server.execute("INSERT INTO bare (body) VALUES (%s)", (_BODY,))
+    store_at(address).close()
+    file = sqlite3.connect(address, timeout=60, isolation_level=None)
+    file.execute("PRAGMA synchronous = FULL")
+    file.execute(_BARE.format("INTEGER"))
+    return lambda _: file.execute("INSERT INTO bare (body) VALUES (?)", (_BODY,))
+
+
+def _write(kind: str, address: str, count: int) -> None:
+    write, took = _writer(kind, address), list[float]()
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    for at in range(count):
+        since = time.perf_counter()
+        write(at)
+        took.append(time.perf_counter() - since)
+    sys.stdout.write(f"{json.dumps(took)}\n")
+
+
+if __name__ == "__main__":
+    _write(sys.argv[1], sys.argv[2], int(sys.argv[3]))
