@@ -36,9 +36,11 @@ class Cluster:
         """Stop it; `immediate` is a crash."""
         self._run("pg_ctl", "-w", "-m", mode, "stop")
 
-    def new(self) -> str:
-        """Return the address of a new database."""
-        name = f"t{uuid.uuid4().hex}"
+    def new(self, name: str = "") -> str:
+        """Return the address of a new database, in place of one with that name."""
+        if name:
+            self._run("dropdb", "--if-exists", "--force", "-h", str(self.folder), name)
+        name = name or f"t{uuid.uuid4().hex}"
         self._run("createdb", "-h", str(self.folder), name)
         return f"postgresql://{_OWNER}@/{name}?host={self.folder}"
 
@@ -60,14 +62,20 @@ class Cluster:
         self._run("initdb", "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 
 
+def programs() -> Path | None:
+    """Return the folder of the newest programs that are installed."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    return found[-1].parent if found else None
+
+
 @contextmanager
 def cluster(*, is_durable: bool = False) -> Iterator[Cluster]:
     """Yield a running server, and end it; skip the test where there are no programs for it."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    if not found:
+    found = programs()
+    if found is None:
         pytest.skip("needs the program initdb of PostgreSQL")
     folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: the path of a socket is at most 107 bytes long
-    server = Cluster(found[-1].parent, folder, is_durable)
+    server = Cluster(found, folder, is_durable)
     try:
         server.make()
         server.start()

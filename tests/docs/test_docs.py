@@ -6,7 +6,8 @@ The blocks of one page run in order in one scratch folder that holds copies of `
 - `toml`, `json` and `jsonl` after a line `<!-- file: NAME -->` are written to that file; other `toml` must load;
 - `console` holds commands after `$ ` and their whole output, standard error included; `...` means anything.
 
-`sh` is only in the README, where `.ci/run` runs it; `text` is not run.
+`sh` is only in the README, where `.ci/run` runs it; `text` is not run. For `--record postgresql:///audit` there is a
+server with an empty database of that name.
 """
 
 import doctest
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.postgres import Cluster
 
 import permitry
 import permitry_tools
@@ -36,6 +38,7 @@ BLOCK = re.compile(
 )
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
 CHECKER = doctest.OutputChecker()
+_DATABASE = "--record postgresql:///audit"
 
 # What the page and the module of an adapter need: each framework has an environment of its own.
 FRAMEWORKS = {
@@ -153,10 +156,18 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_program: Path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
-def test_every_example_runs(page: Path, scratch: Scratch) -> None:
+def test_every_example_runs(
+    page: Path, scratch: Scratch, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An example that does not do what the page says is a lie."""
     skip_without_framework(page.stem.replace("-", "_"))
-    for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    if _DATABASE in text:
+        server: Cluster = request.getfixturevalue("postgres")
+        server.new("audit")
+        monkeypatch.setenv("PGHOST", str(server.folder))
+        monkeypatch.setenv("PGUSER", "postgres")
+    for match in BLOCK.finditer(text):
         if match["language"] == "sh":
             assert page.name == "README.md"
             continue

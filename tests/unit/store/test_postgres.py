@@ -125,6 +125,20 @@ def test_the_disk_is_waited_for_where_the_server_does_not(url: str) -> None:
     store.close()
 
 
+def test_an_auditor_who_may_only_read_can_verify(store: PostgresStore, url: str) -> None:
+    """And cannot write."""
+    role = f"auditor_{store.name.rpartition('=')[2]}"
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f"CREATE ROLE {role} LOGIN".encode())
+        server.execute(f"GRANT USAGE ON SCHEMA permitry TO {role}".encode())
+        server.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA permitry TO {role}".encode())
+    auditor = PostgresStore(url.replace("postgres@", f"{role}@"))
+    assert auditor.verify() == auditor.head.number == len(list(auditor.records())) == 5
+    with pytest.raises(StoreError, match="permission denied"):
+        auditor.append(body(6))
+    auditor.close()
+
+
 SECRET = "hunter2"  # noqa: S105 -- a password of a test
 
 
