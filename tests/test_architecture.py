@@ -53,6 +53,7 @@ THIRD_PARTY = {
     "platformdirs": ("config/", "audit/"),
     "psycopg": ("store/postgres.py",),
     "psutil": ("permitry_tools/_descendants.py", "permitry_tools/_process.py"),
+    "pyarrow": ("audit/parquet.py",),
     "pydantic": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),
     "pydantic_ai": ("adapters/pydantic_ai.py",),
     "pydantic_core": ("adapters/pydantic_ai.py", "config/", "golden/", "permitry_tools/", "dispatch/schema.py"),

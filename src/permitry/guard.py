@@ -250,6 +250,7 @@ class Guard(Questions):
             decision = self._kept_first(Asked(self.policy, call, context, spec), decision)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
+        details["agent"] = context.agent
         # What is kept first is recorded in between.
         runs = runs and decision.verdict is Verdict.ALLOW and not decision.keeps
         is_started = runs and hasattr(self.recorder, "together")

@@ -16,6 +16,7 @@ from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
 from permitry.audit.stored import StoredRecorder
 from permitry.errors import AuditError, StoreError
 from permitry.store.store import Store
+from permitry.store.migrations import NAMES
 
 __all__ = [
     "Wanted",
@@ -124,11 +125,12 @@ def records_at(path: str | Path, wanted: Wanted, *, after: int = 0) -> Iterator[
 def _in_store(path: str | Path, wanted: Wanted, after: int) -> Iterator[dict[str, Any]]:
     if not is_address(path) and not Path(path).exists():
         raise AuditError(f"there is no record `{path}`")
-    # A text is looked for here, so that the store cannot count the last ones.
-    last = -1 if wanted.last is None or wanted.text else wanted.last
+    equal = {name: value for name, value in wanted.equal.items() if name in NAMES}
+    # A text, and what the store has no column for, is looked for here, so that the store cannot count the last ones.
+    last = -1 if wanted.last is None or wanted.text or equal != wanted.equal else wanted.last
     store = store_at(path)
     try:
-        for record in store.records(after=after, since=wanted.since, until=wanted.until, last=last, equal=wanted.equal):
+        for record in store.records(after=after, since=wanted.since, until=wanted.until, last=last, equal=equal):
             yield {"number": record.number, **json.loads(record.body)}
     finally:
         store.close()

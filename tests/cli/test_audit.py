@@ -102,6 +102,42 @@ def test_records_are_asked_for(cli: Cli, record: Path | str) -> None:
     assert (code, "not a time" in err) == (4, True)
 
 
+def test_records_are_asked_for_by_what_they_would_do(cli: Cli, tmp_path: Path) -> None:
+    """By agent, path and host, as far as it is recorded."""
+    path = tmp_path / "audit.db"
+    recorder = recorder_at(str(path))
+    recorder.begin(workspace="/w")
+    for number, agent in enumerate(("main", "helper", "helper")):
+        call = ToolCall("write_file", {"path": f"/w/src/{number}.txt", "content": ""})
+        recorder.record("decided", call, agent=agent, arguments=call.to_dict())
+    recorder.close()
+    for words, numbers in (
+        (("--agent", "helper"), [3, 4]),
+        (("--path", "src/**"), [2, 3, 4]),
+        (("--path", "src/**", "-n", "1"), [4]),
+        (("--path", "src/1.txt", "--agent", "helper"), [3]),
+        (("--agent", "helper", "-n", "1"), [4]),
+    ):
+        _, out, _ = cli("audit", "query", "--record", path, "--json", *words)
+        assert [json.loads(line)["number"] for line in out.splitlines()] == numbers
+    assert cli("audit", "query", "--record", path, "--host", "example.com")[0] == 1
+
+
+def test_records_are_exported(cli: Cli, record: Path, tmp_path: Path) -> None:
+    """Those that are asked for, as JSON lines or Parquet; a file is replaced."""
+    code, out, _ = cli("audit", "export", "--record", record, "--verdict", "block")
+    assert (code, [json.loads(line)["number"] for line in out.splitlines()]) == (0, [3])
+    for name in ("a.jsonl", "a.parquet", "a.jsonl"):
+        code, out, _ = cli("audit", "export", "--record", record, "-o", tmp_path / name, "--json")
+        assert (code, json.loads(out)) == (0, {"exported": 5})
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 5
+    assert (tmp_path / "a.parquet").read_bytes().startswith(b"PAR1")
+    code, out, _ = cli("audit", "export", "--record", record, "--tool", "other", "-o", tmp_path / "a.jsonl")
+    assert (code, "0 records" in out) == (1, True)
+    code, _, err = cli("audit", "export", "--record", record, "-o", tmp_path / "none" / "a.jsonl")
+    assert (code, "cannot write" in err) == (4, True)
+
+
 def test_a_record_is_counted(cli: Cli, record: Path | str, tmp_path: Path) -> None:
     """As tables, with the rules that decided nothing, or as JSON."""
     rules = tmp_path / "rules.toml"

@@ -1,9 +1,7 @@
 """`permitry audit`: read the record, count what is in it, and show that nothing in it was changed."""
 
 import argparse
-import datetime as dt
 import json
-import re
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -13,6 +11,7 @@ from typing import Any
 from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
 from permitry.cli._tables import counts_table
+from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.inputs import rules_from
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
@@ -26,8 +25,6 @@ from permitry.store.store import Store
 
 __all__ = ["configure"]
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_FILTERS = ("tool", "rule", "verdict", "event", "session")
 _PAUSE = 0.5
 _LONGEST = 100
 _MOST = 15
@@ -40,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("tail", "print the last records", _tail),
         ("show", "print all records of a call, in full", _show),
         ("query", "print the records that are asked for", _query),
+        ("export", "write the records that are asked for as JSON lines or Parquet", _export),
         ("stats", "count verdicts, rules and tools", _stats),
         ("verify", "check that no record of a store was changed or is missing", _verify),
         ("prune", "forget the oldest records of a store; what is left can still be verified", _prune),
@@ -56,47 +54,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
             case "show":
                 add("id", metavar="ID", help="the id of a call, or the number of a record")
             case "query":
-                _add_filters(command)
+                add_filters(command)
+            case "export":
+                add_filters(command)
+                output = "a file .jsonl or .parquet, which is replaced; default: JSON lines on standard output"
+                add("-o", "--output", type=Path, metavar="FILE", help=output)
             case "stats":
-                _add_filters(command)
+                add_filters(command)
                 add("--rules", action="append", metavar="FILE", help="list which of these rules have decided nothing")
             case "verify":
                 add("--anchor", type=Path, metavar="FILE", help="check the heads in this file, then add this one")
             case _:
-                add("--older-than", type=_moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
-
-
-def _add_filters(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    for name in _FILTERS:
-        add(f"--{name}", metavar=name.upper(), help=f"only with this {name}")
-    add("--since", type=_moment, metavar="TIME", help="such as 2026-11-23, 2026-11-23T10:00, or 2h, 7d ago")
-    add("--until", type=_moment, metavar="TIME", help="only before this time")
-    add("--text", default="", metavar="TEXT", help="only with this text in the arguments")
-    add("-n", "--last", type=int, metavar="N", help="only the last so many")
-
-
-def _moment(text: str) -> str:
-    """Return a time as the record has it: of a date, of a date and a time, or of an age such as `2h`."""
-    if age := re.fullmatch(r"(\d{1,6})([mhdw])", text):
-        at = dt.datetime.now(dt.UTC) - dt.timedelta(**{_UNITS[age[2]]: int(age[1])})
-    else:
-        try:
-            at = dt.datetime.fromisoformat(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"`{text}` is not a time; write 2026-11-23, or an age such as 2h"
-            ) from None
-    return at.replace(tzinfo=at.tzinfo or dt.UTC).astimezone(dt.UTC).isoformat(timespec="milliseconds")
+                add("--older-than", type=moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
 
 
 def _path(options: argparse.Namespace) -> str | Path:
     return options.record or default_record()
-
-
-def _wanted(options: argparse.Namespace) -> Wanted:
-    equal = {name: value for name in _FILTERS if (value := getattr(options, name)) is not None}
-    return Wanted(options.since or "", options.until or "~", equal, options.text, options.last)
 
 
 def _tail(options: argparse.Namespace) -> ExitCode:
@@ -109,7 +82,33 @@ def _tail(options: argparse.Namespace) -> ExitCode:
 
 
 def _query(options: argparse.Namespace) -> ExitCode:
-    return ExitCode.OK if _print(options, records_at(_path(options), _wanted(options)), 0) else ExitCode.FAILED
+    return ExitCode.OK if _print(options, records_from(options, _path(options)), 0) else ExitCode.FAILED
+
+
+def _export(options: argparse.Namespace) -> ExitCode:
+    records = records_from(options, _path(options))
+    if options.output is None:
+        options.json = True
+        return ExitCode.OK if _print(options, records, 0) else ExitCode.FAILED
+    count = _written(records, options.output)
+    print(json.dumps({"exported": count}) if options.json else f"{count:,} records are in {options.output}")
+    return ExitCode.OK if count else ExitCode.FAILED
+
+
+def _written(records: Iterable[Mapping[str, Any]], path: Path) -> int:
+    if path.suffix == ".parquet":
+        from permitry.audit.parquet import write_parquet
+
+        return write_parquet(records, path)
+    count = 0
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            for record in records:
+                file.write(json.dumps(record) + "\n")
+                count += 1
+    except OSError as error:
+        raise AuditError(f"cannot write `{path}`: {error.strerror}") from error
+    return count
 
 
 def _show(options: argparse.Namespace) -> ExitCode:
@@ -150,7 +149,7 @@ def _stats(options: argparse.Namespace) -> ExitCode:
     rules = rules_from(options, ".").policy().rules if options.rules else ()
     ids = [rule.id for rule in rules if isinstance(rule, ConfiguredRule)]
     stats = Stats()
-    for record in records_at(_path(options), _wanted(options)):
+    for record in records_from(options, _path(options)):
         stats.add(record)
     if options.json:
         print(json.dumps(stats.to_dict() | ({"unused_rules": stats.unused(ids)} if ids else {})))

@@ -1,0 +1,58 @@
+"""Records as a file of Apache Parquet, for programs that count in columns. Needs the extra `parquet`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from permitry.errors import AuditError, PermitryError
+
+__all__ = ["write_parquet"]
+
+_TEXTS = (
+    "at", "session", "event", "call_id", "tool", "agent", "mode", "digest", "verdict", "rule", "phase", "source",
+    "reason", "policy_version", "outcome", "error",
+)  # fmt: skip
+_FLAGS = ("approved", "edited", "ok")
+_BATCH = 10_000
+
+
+def write_parquet(records: Iterable[Mapping[str, Any]], path: Path) -> int:
+    """Write records to a file, and return how many; the file is replaced.
+
+    Each field is a column, null where a record has none. `arguments`, and as `rest` all fields without a column, are
+    JSON text. Memory does not grow with the number of records.
+
+    Raises: `PermitryError` where pyarrow is not installed; `AuditError` when the file cannot be written.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 -- an extra
+        import pyarrow.parquet as pq  # noqa: PLC0415 -- an extra
+    except ImportError as error:
+        raise PermitryError("Parquet needs pyarrow; install `permitry[parquet]`") from error
+    columns = [("number", pa.int64()), *((name, pa.string()) for name in _TEXTS)]
+    columns += [*((name, pa.bool_()) for name in _FLAGS), ("seconds", pa.float64())]
+    schema = pa.schema([*columns, ("arguments", pa.string()), ("rest", pa.string())])
+    count, source = 0, iter(records)
+    try:
+        with pq.ParquetWriter(path, schema) as writer:
+            while rows := [_row(record) for record in islice(source, _BATCH)]:
+                writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+                count += len(rows)
+    except OSError as error:
+        raise AuditError(f"cannot write `{path}`: {error}") from error
+    return count
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, object]:
+    """Return a record by columns; a value of another type than its column's is part of `rest`."""
+    row: dict[str, object] = {"number": record["number"]}
+    row |= {name: record[name] for name in _TEXTS if isinstance(record.get(name), str)}
+    row |= {name: record[name] for name in _FLAGS if isinstance(record.get(name), bool)}
+    if isinstance(record.get("seconds"), int | float):
+        row["seconds"] = float(record["seconds"])
+    if "arguments" in record:
+        row["arguments"] = json.dumps(record["arguments"], ensure_ascii=False)
+    rest = {name: value for name, value in record.items() if name not in row and value is not None}
+    return row | ({"rest": json.dumps(rest, ensure_ascii=False)} if rest else {})

@@ -1,0 +1,58 @@
+"""Recorded calls by what they would do: the paths they touch, and the hosts they connect to."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import attrs
+
+from permitry.config.catalogue import shipped_names
+from permitry.config.load import load_rules
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.policy import AuthorizationPolicy
+from permitry.errors import CallError
+
+__all__ = ["Acting", "workspaces_in"]
+
+_ID = "asked-for"
+
+
+@attrs.frozen
+class Acting:
+    """Which calls touch a path, or connect to a host, as far as their recorded arguments say.
+
+    The patterns are those of rules. What is not certain counts, as it does for a restriction.
+    """
+
+    policy: AuthorizationPolicy
+    workspaces: Mapping[str, str]
+
+    @classmethod
+    def of(cls, *, path: str | None, host: str | None, workspaces: Mapping[str, str]) -> Self:
+        """Return the calls that do all of what is given; `workspaces` has that of each session.
+
+        Raises: `ConfigError` for a pattern that is not valid.
+        """
+        when = [
+            f"when.{key} = {json.dumps([text])}" for key, text in (("path", path), ("host", host)) if text is not None
+        ]
+        tools = json.dumps([name for name in shipped_names() if name.startswith("permitry:tools-")])
+        lines = ["schema = 1", f"extends = {tools}", "[[rule]]", f'id = "{_ID}"', 'effect = "block"', *when]
+        return cls(load_rules("\n".join(lines) + "\n").policy(), workspaces)
+
+    def holds(self, record: Mapping[str, Any]) -> bool:
+        """Return whether a record is of such a call; one without arguments is not."""
+        if not isinstance(record.get("arguments"), Mapping):
+            return False
+        try:
+            call = ToolCall(str(record.get("tool")), record["arguments"])
+        except CallError:
+            return False
+        context = AuthContext(workspace=self.workspaces.get(str(record.get("session"))))
+        return self.policy.decide(call, context).rule_id == _ID
+
+
+def workspaces_in(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the workspaces of sessions, of the events with which they began."""
+    return {str(each.get("session")): each["workspace"] for each in records if isinstance(each.get("workspace"), str)}
