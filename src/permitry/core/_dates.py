@@ -19,6 +19,7 @@ _DATE = re.compile(
     rf"|{_DAY}(?: of)? {_MONTH}(?:\.?,? ([0-9]{{4}}))?)(?![\w/-]|\.\w)",
     re.IGNORECASE,
 )
+_YEAR = re.compile("[0-9]{4}")
 _UP_TO = re.compile(r" ?(?:to|till|until|through|-|\u2013) ?(?:the )?", re.IGNORECASE)
 _LONGEST = 24
 
@@ -31,7 +32,8 @@ def date_form(text: str) -> str | None:
 
 def dates_in(text: str) -> Iterator[str]:
     """Yield the normal forms of the dates in a text; blanks are single ones."""
-    found = list(_DATE.finditer(text))
+    # Without a year there is no form, and most texts have none.
+    found = list(_DATE.finditer(text)) if _YEAR.search(text) else []
     for at, each in enumerate(found):
         year, month, day = _parts(each)
         later = found[at + 1] if at + 1 < len(found) else None

@@ -33,11 +33,13 @@ _BEFORE = "([{<\"'`*\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb\u00bf\u00a1"
 _AFTER = f"{_BEFORE})]}}>.,;:!?"
 _AMOUNT = re.compile(r"(?:USD|US|EUR|GBP|CHF|#)?[$€£¥₹]?(.*?)[$€£¥₹]?(?:USD|EUR|GBP|CHF)?\Z")
 _LABEL = re.compile(r"[A-Za-z_]+(?::(?!/)|=(?![^@]*@))")
-_BLANKS = re.compile(r"\s+")
-_BETWEEN = re.compile(r"[\s<>\"]+|(?<=\])\(")
+_BETWEEN = re.compile(r"[<>\"]+|(?<=\])\(")
+# What every address, number and date has one of.
+_SIGN = re.compile(r"[0-9@]|\.[A-Za-z]|://")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
 # A sentence that starts right behind an address: `www.example.com.They`.
 _RUN_ON = re.compile(r"((?:\A|(?<=\s))(?:https?://|www\.)[a-z0-9.-]{1,253}[a-z])\.(?=[A-Z][a-z]{2,24}\s)")
+_MAY_RUN_ON = re.compile(r"[:wW](?://|[wW]{2}\.)")
 # A word goes on across one of these signs, if a letter or digit follows: `ann` is a part of `jo-ann`.
 _JOINS_WORDS = "@.-+_/\\=&%#~$\u2010\u2011\u2212"
 _JOINS_NAMES = f"{_JOINS_WORDS}:?"
@@ -143,7 +145,7 @@ def _plain(text: str, form: Literal["NFC", "NFKC"]) -> str:
         if _STACKED.search(bytes(map(unicodedata.combining, text))):
             return ""
         text = unicodedata.normalize(form, text)
-    return _BLANKS.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _is_words(text: str) -> bool:
@@ -161,7 +163,9 @@ class Message:
     @classmethod
     def of(cls, text: str) -> "Message":
         """Return a message; it is empty where the text is blank, or cannot be read."""
-        plain = _RUN_ON.sub(r"\1. ", _plain(text, "NFC"))
+        plain = _plain(text, "NFC")
+        if _MAY_RUN_ON.search(plain):
+            plain = _RUN_ON.sub(r"\1. ", plain)
         return cls(plain, _plain(plain, "NFKC").lower(), frozenset(_forms(plain.translate(_WIDE))))
 
     def has(self, form: str) -> bool:
@@ -189,10 +193,14 @@ def _forms(plain: str) -> Iterator[str]:
 
 def _words_in(plain: str) -> Iterator[str]:
     """Yield what may be addresses or numbers, without the signs around them."""
-    for word in _BETWEEN.split(plain):
-        # What ends in dots was cut off.
-        if len(word) <= _LONGEST and ".." not in word:
-            yield from _readings(word)
+    for run in plain.split(" "):
+        # Most words are only letters.
+        if run.isalpha() or not _SIGN.search(run):
+            continue
+        for word in _BETWEEN.split(run):
+            # What ends in dots was cut off.
+            if len(word) <= _LONGEST and ".." not in word:
+                yield from _readings(word)
 
 
 def _ibans_in(plain: str) -> Iterator[str]:
