@@ -1,9 +1,10 @@
 """From `tools`, `when` and `unless` to the scope of a rule, and their problems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
-from permitry.config.conditions import Refusals, scope_of
+from permitry.config.conditions import Place, Refusals, scope_of
 from permitry.config.drafts import RuleDraft
 from permitry.config.lists import ListUses, NamedList
 from permitry.core.decision import Verdict
@@ -28,5 +29,23 @@ def read_scope(
     problems = []
     for place, error in refusals:
         message, _, hint = str(error).rpartition("; ") if "; " in str(error) else (str(error), "", "")
-        problems.append(draft.source.problem((*draft.path, *place), message, hint))
+        given = {"when": table.when, "unless": table.unless}
+        problems.append(draft.source.problem((*draft.path, *place, *_named(given, place, message)), message, hint))
     return scope, problems
+
+
+def _named(given: object, place: Place, message: str) -> Place:
+    """Return the path, from a place in the conditions, to the text that a message names; empty if it names none."""
+    value: Any = given
+    for key in place:
+        value = value[key]
+    return next((path for path, text in _texts(value) if f"`{text}`" in message), ())
+
+
+def _texts(value: object) -> Iterator[tuple[Place, str]]:
+    """Yield the texts in a value, and the path to each."""
+    if isinstance(value, str):
+        yield (), value
+    elif isinstance(value, Mapping | list | tuple):
+        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from (((key, *path), text) for path, text in _texts(inner))

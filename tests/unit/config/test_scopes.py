@@ -5,10 +5,11 @@ import pytest
 from permitry.config.conditions import scope_of
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft
+from permitry.config.load import load_rules
 from permitry.config.schema import RuleTable
 from permitry.config.scopes import read_scope
 from permitry.core.pattern import Pattern
-from permitry.errors import RuleError
+from permitry.errors import ConfigError, RuleError
 from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
@@ -120,3 +121,22 @@ def test_every_condition_that_cannot_be_read_is_told() -> None:
     scope, problems = read_scope(draft)
     assert len(problems) == 3
     assert scope.when.paths == (PathPattern("ok"),)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "span"),
+    [
+        ('when.args.to.from = ["user", "look#"]', 30, 7),
+        ('when.args.to.links = [{ host = ["a.com"] }, { from = ["user", "look#"] }]', 63, 7),
+        ('unless.args.to.not_from = ["user", "look#"]', 36, 7),
+        ('when.args.to.from = ["look"]', 22, 6),
+        ('when.args.to.from = "look"', 11, 2),
+    ],
+)
+def test_a_mistake_is_shown_at_the_text_that_it_names(line: str, column: int, span: int) -> None:
+    """And at the argument where it names none."""
+    text = f'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["pay"]\n{line}\n'
+    with pytest.raises(ConfigError) as caught:
+        load_rules(text)
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.column, problem.span) == (6, column, span)
