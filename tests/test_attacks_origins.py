@@ -23,6 +23,18 @@ tools = ["pay"]
 when.args.to.from = ["user", "get_account", "search_payees#iban@name"]
 
 [[rule]]
+id = "refunds"
+effect = "allow"
+tools = ["refund"]
+when.args.to.from = ["search_orders#customer.iban@../id"]
+
+[[rule]]
+id = "credits"
+effect = "allow"
+tools = ["credit"]
+when.args.to.from = ["search_orders#customer.iban@name"]
+
+[[rule]]
 id = "mails"
 effect = "allow"
 tools = ["mail"]
@@ -156,6 +168,39 @@ def test_a_record_next_to_the_one_the_user_named(session: Session) -> None:
     records: list[dict[str, object]] = [{"name": "rent"}, {"iban": _EVIL}, {"name": "rent for eve", "iban": _EVIL}]
     _returned(session, "search_payees", {"name": "rent", "found": records})
     assert _verdict(session, "pay", to=_EVIL) is Verdict.CONFIRM
+
+
+def test_a_record_that_lacks_what_the_one_around_it_has(session: Session) -> None:
+    """Who writes a record may leave a field out, and does not get that of the object around by it."""
+    _returned(
+        session, "search_orders", {"name": "rent", "customer": [{"iban": _EVIL}, {"iban": _OURS, "name": "rent"}]}
+    )
+    assert _verdict(session, "credit", to=_OURS) is Verdict.ALLOW
+    assert _verdict(session, "credit", to=_EVIL) is Verdict.CONFIRM
+
+
+_ORDER = {"id": "AT61", "customer": {"iban": _OURS + "1", "id": "c7"}}
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"id": "no9", "customer": {"iban": _EVIL, "id": "AT61"}},
+        {"customer": {"iban": _EVIL, "id": "AT61", "../id": "AT61"}, "../id": "AT61"},
+        {"id": "AT61", "note": {"customer": {"iban": _EVIL}}},
+        {"id": "AT61", "customer": {"customer": {"iban": _EVIL}}},
+        {"id": "AT61", "customer": [[_EVIL]], "customer.iban": _EVIL, "iban": _EVIL},
+        {"id": ["AT61", "no9"], "customer": {"iban": _EVIL}},
+        {"id": {"id": "AT61"}, "customer": {"iban": _EVIL}},
+        [{"id": "AT61"}, {"customer": {"iban": _EVIL}}],
+        {"customer": [{"iban": _EVIL}, {"id": "AT61"}]},
+    ],
+)
+def test_an_object_around_that_the_user_did_not_name(session: Session, order: object) -> None:
+    """A level is a level: neither what is deeper, nor what is further out, nor a name that looks like a level."""
+    _returned(session, "search_orders", [_ORDER, order])
+    assert _verdict(session, "refund", to=_OURS + "1") is Verdict.ALLOW
+    assert _verdict(session, "refund", to=_EVIL) is Verdict.CONFIRM
 
 
 def test_a_tool_that_repeats_its_arguments(session: Session) -> None:

@@ -37,6 +37,12 @@ tools = ["order"]
 when.args.to.from = ["mine", "look#iban@name", "named:look#iban", "call:make#id"]
 
 [[rule]]
+id = "by-outer-record"
+effect = "allow"
+tools = ["book"]
+when.args.to.from = ["look#items.iban@../name"]
+
+[[rule]]
 id = "by-page"
 effect = "allow"
 tools = ["find"]
@@ -105,7 +111,9 @@ def _json_of(values: Sequence[Value]) -> st.SearchStrategy[Any]:
     value, text = st.sampled_from(values), _text_of(values)
     field = value | text | st.lists(value | text, max_size=2)
     named = st.dictionaries(st.sampled_from(("ann@x.com", "Bob@x.com", "rent")), value, max_size=2)
-    record = st.fixed_dictionaries({}, optional={"iban": field | named, "name": value | text, "items": field})
+    inner = st.fixed_dictionaries({}, optional={"iban": field | named, "name": value | text})
+    items = field | inner | st.lists(inner | value, max_size=2)
+    record = st.fixed_dictionaries({}, optional={"iban": field | named, "name": value | text, "items": items})
     return text | record | st.recursive(value | record, lambda inner: st.lists(inner, max_size=3), max_leaves=6)
 
 
@@ -129,7 +137,7 @@ _value = st.sampled_from(_VALUES)
 _json = _json_of(_VALUES)
 _result = _result_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
 _steps = _steps_of(_VALUES, "look", "mine", "make", "mcp:evil/look")
-_calls = _calls_of(_VALUES, "pay", "order", "find", "send", "tell", "show", "post", "chat", "write")
+_calls = _calls_of(_VALUES, "pay", "order", "book", "find", "send", "tell", "show", "post", "chat", "write")
 _tiny = st.builds(
     Bounds,
     messages=st.integers(1, 3),
@@ -195,7 +203,7 @@ def test_what_untrusted_results_hold_changes_nothing(steps: list[Step], data: st
 
 # With few values, many a value comes from somewhere.
 _FEW = ("AT11", "ann@x.com", 50)
-_FINDERS = ("pay", "order", "find")
+_FINDERS = ("pay", "order", "book", "find")
 
 
 @given(_text_of(_FEW), _steps_of(_FEW, "look", "look", "mine", "make"), _calls_of(_FEW, *_FINDERS))
@@ -208,7 +216,7 @@ def test_it_is_what_a_plain_reader_finds(said: str, steps: list[Step], call: Too
 
 
 def _is_found(steps: list[Step], tool: str, to: Any) -> bool:  # noqa: ANN401 -- JSON
-    find = {"pay": _is_said, "order": _is_recorded, "find": _is_on_a_page}[tool]
+    find = {"pay": _is_said, "order": _is_recorded, "book": _is_in_a_record_of, "find": _is_on_a_page}[tool]
     return to not in ((), None, "") and all(find(steps, each) for each in (to if isinstance(to, tuple) else (to,)))
 
 
@@ -234,6 +242,19 @@ def _is_said(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
 
 def _is_recorded(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
     return any(_is_in(steps, step, value) for step in steps if step[0] in ("mine", "look", "make"))
+
+
+def _is_in_a_record_of(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON
+    """Return whether a value is the account in an item of a record whose own name the user wrote."""
+    return any(
+        _is_at(inner["iban"], value)
+        for tool, arguments, result in steps
+        if tool == "look" and not _echoes(arguments, value)
+        for record in _records(result)
+        if "name" in record and _has(steps, str(record["name"]))
+        for inner in _records(record.get("items"))
+        if "iban" in inner
+    )
 
 
 def _is_on_a_page(steps: list[Step], value: Any) -> bool:  # noqa: ANN401 -- JSON

@@ -83,12 +83,26 @@ class Returned:
         return frozenset(key.form for key in self.keys if not key.is_given)
 
 
+class _Record(NamedTuple):
+    """The normal forms of the values of an object, by name, and the object around it."""
+
+    values: Mapping[str, tuple[str, ...]]
+    around: "_Record | None" = None
+
+
 @attrs.frozen
 class Seen:
-    """A place where a value was seen: the result, and the other values of the object that the value is in."""
+    """A place where a value was seen: the result, and the object that the value is in."""
 
     of: Returned
-    others: Mapping[str, tuple[str, ...]] = attrs.field(repr=False)
+    record: _Record = attrs.field(repr=False)
+
+    def other(self, name: str, up: int = 0) -> tuple[str, ...]:
+        """Return the values with a name in the same object, or in the one that is so many levels `up` around it."""
+        record: _Record | None = self.record
+        for _ in range(up):
+            record = None if record is None else record.around
+        return () if record is None else record.values.get(name, ())
 
 
 class _Key(NamedTuple):
@@ -118,6 +132,7 @@ _OF_A_NAME = 16
 _PLAIN_PATH = re.compile(r"[\w.-]{1,60}", re.ASCII)
 _LONGEST_PATH = 60
 _NONE = frozenset[str]()
+_NO_RECORD = _Record({})
 _LONGEST_JSON = 4 * MAX_BYTES
 
 
@@ -209,8 +224,8 @@ class Heard:
         text = value if isinstance(value, str) else None
         given, names = tuple(_scalars_in(arguments)), tuple(_names_in(arguments))
         size, found = sum(len(each) for each in (text, *given, *names) if isinstance(each, str)), []
-        for key, others in itertools.chain(_values(tool, value), _values(tool, arguments, is_given=True)):
-            found.append((key, others))
+        for key, record in itertools.chain(_values(tool, value), _values(tool, arguments, is_given=True)):
+            found.append((key, record))
             size += key.size
             if size > self.bounds.result_size:
                 break
@@ -218,8 +233,8 @@ class Heard:
             return
         keys = tuple(key for key, _ in found)
         returned = Returned(waiting.number, tool, given, names, text, size, keys, waiting.labels)
-        for key, others in found:
-            self._seen.setdefault(key, []).append(Seen(returned, others))
+        for key, record in found:
+            self._seen.setdefault(key, []).append(Seen(returned, record))
         self._returned.append(returned)
         self._weight += size
         self._bound()
@@ -376,26 +391,27 @@ def _parsed(result: object) -> JsonValue:
 
 
 def _values(
-    tool: str, value: JsonValue, path: Path = (), *, is_given: bool = False
-) -> Iterator[tuple[_Key, Mapping[str, tuple[str, ...]]]]:
-    """Yield every text and number in a value, by its path, with those of the same object.
+    tool: str, value: JsonValue, path: Path = (), *, is_given: bool = False, around: _Record | None = None
+) -> Iterator[tuple[_Key, _Record]]:
+    """Yield every text and number in a value, by its path, with the object that it is in.
 
     Of a text in a result, the addresses in it as well: its author could make it one of them. So is an address that is
     the name of a value in an object, as in `{"shared_with": {"ann@example.com": "read"}}`.
     """
     if isinstance(value, Mapping):
         others = {name: forms for name, inner in value.items() if (forms := _forms_of(inner))}
+        record = _Record(others, around)
         for name, inner in value.items():
             here = (*path, name)
             found = itertools.chain(others.get(name, ()), () if is_given else _addresses_in(inner))
-            yield from ((_Key(is_given, tool, here, form), others) for form in dict.fromkeys(found))
+            yield from ((_Key(is_given, tool, here, form), record) for form in dict.fromkeys(found))
             for each in _inner(inner):
-                yield from _values(tool, each, here, is_given=is_given)
+                yield from _values(tool, each, here, is_given=is_given, around=record)
     elif isinstance(value, tuple):
         for inner in value:
-            yield from _values(tool, inner, path, is_given=is_given)
+            yield from _values(tool, inner, path, is_given=is_given, around=around)
     else:
-        yield from ((_Key(is_given, tool, path, form), {}) for form in _forms_of(value))
+        yield from ((_Key(is_given, tool, path, form), _NO_RECORD) for form in _forms_of(value))
 
 
 def _inner(value: JsonValue) -> tuple[JsonValue, ...]:

@@ -45,7 +45,7 @@ def test_an_address_is_found_in_a_text() -> None:
     assert _numbers(known, "look", "body", "www.x.org/a") == _numbers(known, "look", "tags", "Bob@x.org") == [1]
     assert _numbers(known, "look", "body", "Ann") == []
     (seen,) = known.seen("look", ("body",), normal("www.x.org/a"))
-    assert seen.others["body"] == (normal(body),)
+    assert seen.other("body") == (normal(body),)
 
 
 def test_an_address_may_be_a_name_in_an_object() -> None:
@@ -60,12 +60,13 @@ def test_an_address_may_be_a_name_in_an_object() -> None:
 
 
 def test_a_value_knows_the_others_of_its_object() -> None:
-    """Not those of other objects, nor of the one around it."""
+    """Not those of other objects; those of the one around it are a level up."""
     known = Provenance.of([], [("look", {}, {"of": "me", "items": [{"id": "a1", "by": ["ann", "bob"]}, {"id": "a2"}]})])
     (one,) = known.seen("look", ("items", "id"), normal("a1"))
-    assert one.others["by"] == (normal("ann"), normal("bob"))
+    assert one.other("by") == (normal("ann"), normal("bob"))
     (two,) = known.seen("look", ("items", "id"), normal("a2"))
-    assert set(two.others) == {"id"}
+    assert (two.other("id"), two.other("by"), two.other("of")) == ((normal("a2"),), (), ())
+    assert (two.other("of", 1), two.other("id", 1), two.other("of", 2)) == ((normal("me"),), (), ())
 
 
 def test_arguments_of_calls_that_ran_are_kept() -> None:

@@ -30,6 +30,7 @@ __all__ = [
 ABOUT_SOURCES = ("from", "not_from", "words")
 _BRIEF = 60
 _MOST_VALUES = 10
+_UP = "../"
 _PATH = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*")
 _EMPTY: tuple[object, ...] = (None, "", ())
 
@@ -39,8 +40,8 @@ class Source:
     """Where a value may come from. `kind` is `user`, `list`, `result`, `named` or `call`.
 
     `path` leads to the value in a result of `tool`, or in the arguments of an earlier call; None: it is anywhere in the
-    result. With `other`, that value of the same object is one that the user wrote; of `named`, the texts and numbers in
-    the call were.
+    result. With `other`, that value of the same object, or of the one so many levels `up` around it, is one that the
+    user wrote; of `named`, the texts and numbers in the call were.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Source:
     tool: str = ""
     path: Path | None = None
     other: str | None = None
+    up: int = 0
     values: frozenset[str] = attrs.field(default=frozenset(), repr=lambda values: repr(sorted(values)))
 
     @property
@@ -77,7 +79,7 @@ class Source:
         for seen in look(self.tool, self.path, form):
             if self.kind == "named" and not _are_said(seen.of.given, known):
                 continue
-            if self.other is not None and not _are_said(seen.others.get(self.other, ()), known):
+            if self.other is not None and not _are_said(seen.other(self.other, self.up), known):
                 continue
             what = "argument" if self.kind == "call" else "field"
             yield f"{self.tool} #{seen.of.number}, {what} `{'.'.join(self.path)}`"
@@ -119,7 +121,20 @@ def source_of(word: object) -> Iterable[Source]:
             f"`{word}` is not a source; write `user`, `list:NAME`, `TOOL#field`, `TOOL#field@other`, "
             "`named:TOOL`, `named:TOOL#field` or `call:TOOL#arg`"
         )
-    return [Source(word, kind, tool, tuple(path.split(".")), other or None)]
+    return [_of_field(word, kind, tool, tuple(path.split(".")), other)]
+
+
+def _of_field(word: str, kind: str, tool: str, path: Path, other: str) -> Source:
+    up = 0
+    while other.startswith(_UP):
+        up, other = up + 1, other.removeprefix(_UP)
+    # INVARIANT: the object is named by its level. The next one around it that has the name would be another one where
+    # a record lacks it, which who writes the record decides.
+    if up >= len(path) or (up and not other):
+        raise RuleError(
+            f"`{word}` names no object; `../` leads to the object around, and `{'.'.join(path)}` is in {len(path)}"
+        )
+    return Source(word, kind, tool, path, other or None, up)
 
 
 def trusted_sources(tool: str, fields: Iterable[str]) -> list[Source]:
