@@ -28,6 +28,7 @@ from permitry.errors import (
     UnknownToolError,
     safe_str,
 )
+from permitry.granted import Grants
 from permitry.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
 from permitry.questions import Questions, digest_of, not_recorded
 from permitry.rules.configured import ConfiguredRule
@@ -48,7 +49,7 @@ class Guard(Questions):
 
     One guard serves one session: calls of a sub-agent go to a guard of `session.child(...)`. `unmatched` says what
     becomes of calls that no rule is about: they are asked about, or with `silence` left to the host's own way. A policy
-    that blocks such calls blocks them in either case.
+    that blocks such calls blocks them in either case. `grants` may permit what a human would be asked about.
 
     >>> from permitry import Session
     >>> guard = Guard(session=Session(yolo_mode=True))
@@ -62,6 +63,7 @@ class Guard(Questions):
     )
     undo: Undo | None = attrs.field(default=None, kw_only=True, repr=False)
     """Keeps what permissions with `keep` let calls change; without it they permit nothing."""
+    grants: Grants | None = attrs.field(default=None, kw_only=True, repr=False)
     _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
     _deciding: set[tuple[Asker, str | None, str]] = attrs.field(factory=set, init=False, repr=False)
     # By the ids of calls that run: what was kept for them.
@@ -243,9 +245,11 @@ class Guard(Questions):
         if cause is not Cause.POLICY:
             # The error message of the tool: the model can correct the call, so no human has to be asked.
             return self._refused(call, spec, decision, cause)
-        if decision.verdict is Verdict.ALLOW:
-            # INVARIANT: law 6. A rule that changed while someone asked a human makes no run of a "no".
-            decision = asked_before(decision) if is_asked else decision if kept is None else kept.decision
+        grant = None
+        if self.grants is not None and not is_asked:
+            decision, grant = self._granted(call, spec, kept, decision)
+        if is_asked or kept is not None:
+            decision = _pinned(decision, kept, is_asked=is_asked)
         if decision.keeps:
             decision = self._kept_first(Asked(self.policy, call, context, spec), decision)
         details = decision_fields(decision)
@@ -260,16 +264,35 @@ class Guard(Questions):
             case Verdict.BLOCK:
                 return self._blocked(call, decision)
             case Verdict.CONFIRM:
-                return self._unsettled(call, spec, context, decision, is_asked=is_asked)
+                return self._unsettled(call, spec, context, decision, grant, is_asked=is_asked)
             case Verdict.ALLOW:
                 return self._ready(call, spec, context, decision, is_started=is_started)
             case _:
                 assert_never(decision.verdict)
 
+    def _granted(
+        self, call: ToolCall, spec: ToolSpec | None, kept: Decided | None, decision: Decision
+    ) -> tuple[Decision, str | None]:
+        """Return the decision with the grants, and the id of one that answers it; none lifts a block."""
+        if self.grants is None or kept is not None or decision.verdict is not Verdict.CONFIRM:
+            return decision, None
+        return self.grants.taken(self.policy, call, self.session, spec, decision)
+
     def _unsettled(
-        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, decision: Decision, *, is_asked: bool
+        self,
+        call: ToolCall,
+        spec: ToolSpec | None,
+        context: AuthContext,
+        decision: Decision,
+        grant: str | None = None,
+        *,
+        is_asked: bool,
     ) -> Decided:
-        """Open a question about a call, or leave it to the host."""
+        """Open a question about a call, or leave it to the host; `grant` is an answer to it that was given before."""
+        if grant is not None:
+            if not self._record("answered", call, {"approved": True, "grant": grant}):
+                return not_recorded(call, decision)
+            return self._ready(call, spec, context, decision, approved=True)
         if self.unmatched == "silence" and decision.phase is Phase.DEFAULT and not is_asked:
             # The host may let it run, so that it counts like a call that may.
             self.session.apply(call, self.policy.side_effects(call, context, spec))
@@ -390,6 +413,14 @@ class Guard(Questions):
         if response.is_remembered and isinstance(outcome, Ready) and not is_asked_anyway:
             self.session.ignore(call.tool)
         return outcome
+
+
+def _pinned(decision: Decision, kept: Decided | None, *, is_asked: bool) -> Decision:
+    """Return the decision about a call that was asked about, or left to the host, before."""
+    # INVARIANT: law 6. A rule that changed while someone asked a human makes no run of a "no".
+    if decision.verdict is not Verdict.ALLOW:
+        return decision
+    return asked_before(decision) if is_asked or kept is None else kept.decision
 
 
 def _built(build: Callable[[], ToolCall]) -> ToolCall | str:

@@ -72,7 +72,11 @@ class ToolHandler(Guard):
         context, or cannot take its arguments.
         """
         call, context = self.registry.resolved(call), AuthContext.from_state(self.session)
-        decision = self._judged(call, context, self.registry.get(call.tool))
+        spec = self.registry.get(call.tool)
+        decision = self._judged(call, context, spec)
+        if self.grants is not None and decision.verdict is Verdict.CONFIRM:
+            granted = self.grants.decide(self.policy, call, self.session, spec, decision)
+            decision = decision if granted.keeps else granted
         # A registry without any tool belongs to a host that runs its tools itself; `begin` runs nothing for it.
         return self._checked(call, context, decision)[0] if len(self.registry) else decision
 
@@ -82,6 +86,11 @@ class ToolHandler(Guard):
         full = self.policy.explain(call, context, self.registry.get(call.tool))
         if full.decision.keeps and self.undo is None:
             full = attrs.evolve(full, decision=self._judged(call, context, self.registry.get(call.tool)))
+        if self.grants is not None and full.decision.verdict is Verdict.CONFIRM:
+            granted = self.grants.policy(self.policy, self.session)
+            wider = granted.explain(call, context, self.registry.get(call.tool))
+            is_granted = wider.decision.verdict is Verdict.ALLOW and not wider.decision.keeps
+            full = wider if is_granted else attrs.evolve(wider, decision=full.decision)
         if not len(self.registry):
             return full
         return attrs.evolve(full, decision=self._checked(call, context, full.decision)[0])

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from tests.unit.confirm.stored_calls import CALL, YES, asked, closed, fresh, only, respond
 
+from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import answer_to
 from permitry.errors import LedgerError
-from permitry.ledgers import ledger_at, questions_at
+from permitry.ledgers import grants_at, ledger_at, questions_at
 from permitry.outcome import Permit
+from permitry.session import Session
 
 
 @pytest.fixture
@@ -39,3 +41,11 @@ def test_only_those_who_may_answer_do(path: Path) -> None:
         respond(path)
     answer_to(questions_at(path), only(path), YES, by="bob")
     assert isinstance(guard.check(CALL), Permit)
+
+
+def test_grants_are_in_the_same_store(path: Path) -> None:
+    """For the principal that is named."""
+    asked(fresh(path, grants=grants_at(path)))
+    grants_at(path).store.add(Grant('tools = ["write"]', digest=CALL.digest, principal="ann").row())
+    other = Session(id="s2")
+    assert isinstance(fresh(path, session=other, grants=grants_at(path, principal="ann")).check(CALL), Permit)

@@ -23,6 +23,10 @@ MIGRATIONS = (
         answered_at DOUBLE PRECISION, answered_by TEXT, closed_at DOUBLE PRECISION)""",
         "CREATE INDEX question_call ON question (session, agent, call_id, digest)",
         "CREATE INDEX question_open ON question (asked_at) WHERE closed_at IS NULL",
+        """CREATE TABLE permission_grant (id TEXT PRIMARY KEY, rule TEXT NOT NULL, digest TEXT, agent TEXT,
+        session TEXT, principal TEXT, reason TEXT NOT NULL, granted_by TEXT NOT NULL, made_at DOUBLE PRECISION NOT NULL,
+        deadline DOUBLE PRECISION, boot TEXT NOT NULL, steady DOUBLE PRECISION NOT NULL, uses_left INTEGER,
+        revoked_at DOUBLE PRECISION)""",
     ),
 )
 

@@ -1,0 +1,193 @@
+"""The grants that count for the calls of a guard, as rules that permit them."""
+
+import json
+import logging
+from collections.abc import Iterable
+
+import attrs
+
+from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant, GrantStore
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question, Unsure
+from permitry.core.spec import ToolSpec
+from permitry.errors import ConfigError, RuleError, StoreError
+from permitry.rules.configured import ConfiguredRule
+from permitry.session import Session
+
+__all__ = ["Grants", "rule_of", "text_of"]
+
+_LOG = logging.getLogger("permitry.grants")
+_PRIORITY = 399
+_PREFIX = "grant-"
+
+
+@attrs.define
+class Grants:
+    """The grants in a store, for the calls of a `principal`. Thread-safe.
+
+    They are asked only about calls that a human would be asked about, so that none lifts a block; where the store is
+    away, none counts. What a rule asks about, a grant permits only where it is for that very call.
+    """
+
+    store: GrantStore
+    principal: str | None = None
+    _kept: tuple[AuthorizationPolicy, tuple[Grant, ...], AuthorizationPolicy] | None = attrs.field(
+        default=None, init=False, repr=False
+    )
+
+    def policy(self, policy: AuthorizationPolicy, session: Session) -> AuthorizationPolicy:
+        """Return a policy with the grants that count for a session now, each as a rule `grant-…`."""
+        found = tuple(attrs.evolve(each, uses_left=each.uses_left and 1) for each in self._in_force(session))
+        kept = self._kept
+        if kept is None or kept[0] is not policy or kept[1] != found:
+            kept = self._kept = policy, found, _extended(policy, found)
+        return kept[2]
+
+    def decide(
+        self, policy: AuthorizationPolicy, call: ToolCall, session: Session, spec: ToolSpec | None, asked: Decision
+    ) -> Decision:
+        """Return the decision about a call that would be asked about, with the grants; no use of any is taken."""
+        decision = self.policy(policy, session).decide(call, AuthContext.from_state(session), spec)
+        return decision if decision.verdict is Verdict.ALLOW else asked
+
+    def taken(
+        self, policy: AuthorizationPolicy, call: ToolCall, session: Session, spec: ToolSpec | None, asked: Decision
+    ) -> tuple[Decision, str | None]:
+        """Return what `decide` does, and take a use of the grant that decides.
+
+        With it comes the id of a grant of this very call that answers a question of a rule, or None.
+        """
+        decision = self.decide(policy, call, session, spec, asked)
+        if decision.verdict is Verdict.ALLOW:
+            return (decision if self._take(decision.rule_id) else _used_up(decision)), None
+        context = AuthContext.from_state(session)
+        for grant in self._in_force(session):
+            is_same = grant.digest == call.digest
+            if is_same and _matches(grant, policy, call, context, spec) and self._take(_PREFIX + grant.id):
+                return asked, grant.id
+        return asked, None
+
+    def _in_force(self, session: Session) -> list[Grant]:
+        sessions: list[str] = []
+        above: Session | None = session
+        while above is not None:
+            sessions.append(above.id)
+            above = above.parent
+        try:
+            grants = map(Grant.of, self.store.in_force(Moment.now()))
+            return [each for each in grants if each.is_for(tuple(sessions), self.principal)]
+        except StoreError as error:
+            _LOG.warning("no grant counts: %s", error)
+            return []
+
+    def _take(self, rule_id: str | None) -> bool:
+        """Return whether a grant still counts, and take a use of it; any other rule does."""
+        if rule_id is None or not rule_id.startswith(_PREFIX):
+            return True
+        try:
+            return self.store.take(rule_id.removeprefix(_PREFIX), Moment.now())
+        except StoreError as error:
+            _LOG.warning("no grant counts: %s", error)
+            return False
+
+
+@attrs.frozen
+class _Counted:
+    """A grant with a number of uses: it permits a whole call, so that it is known which one took a use."""
+
+    rule: ConfiguredRule
+    message: None = None
+
+    @property
+    def id(self) -> str:
+        """That of the grant."""
+        return self.rule.id
+
+    @property
+    def effect(self) -> Verdict:
+        """Always ALLOW."""
+        return Verdict.ALLOW
+
+    @property
+    def reason(self) -> str:
+        """That of the grant."""
+        return self.rule.reason
+
+    @property
+    def source(self) -> str | None:
+        """The text of the grant."""
+        return self.rule.source
+
+    def priority(self) -> int:
+        """Return the place in the order."""
+        return _PRIORITY
+
+    def matches(self, question: Question) -> bool | Unsure:
+        """Return whether the grant is for the whole call."""
+        return self.rule.matches(question)
+
+    def near_miss(self, question: Question) -> str | None:
+        """Return what kept the grant from matching, or None."""
+        return self.rule.near_miss(question)
+
+
+def text_of(grant: Grant) -> str:
+    """Return a grant as the rule file that it means."""
+    agent = "" if grant.agent is None else f"when.agent = [{json.dumps(grant.agent, ensure_ascii=False)}]\n"
+    digest = "" if grant.digest is None else f"when.digest = [{json.dumps(grant.digest)}]\n"
+    by = f" ({grant.granted_by})" if grant.granted_by else ""
+    reason = json.dumps(f"{grant.reason or 'granted'}{by}", ensure_ascii=False)
+    head = f'schema = 1\n[[rule]]\nid = "{_PREFIX}{grant.id}"\neffect = "allow"\npriority = {_PRIORITY}\n'
+    return f"{head}reason = {reason}\n{agent}{digest}{grant.rule}\n"
+
+
+def rule_of(grant: Grant) -> ConfiguredRule:
+    """Return the rule that a grant means.
+
+    Raises: `ConfigError` for one that does not load; `RuleError` for one that is more than one permission.
+    """
+    from permitry.config.load import load_rules  # noqa: PLC0415 -- which a hook without grants does not need
+
+    rules = load_rules(text_of(grant))
+    (rule, *others) = rules.rules
+    more = (others, rules.flows, rules.tools, rules.templates, rules.lists, rules.unmatched_source)
+    if any(more) or rule.effect is not Verdict.ALLOW:
+        raise RuleError(f"the grant `{grant.id}` must be one permission, and nothing else")
+    if (rule.id, rule.priority()) != (f"{_PREFIX}{grant.id}", _PRIORITY):
+        raise RuleError(f"the grant `{grant.id}` must have its own id and priority")
+    return rule
+
+
+def _extended(policy: AuthorizationPolicy, grants: tuple[Grant, ...]) -> AuthorizationPolicy:
+    try:
+        return policy.with_rules(*_rules(grants)) if grants else policy
+    except RuleError as error:
+        _LOG.warning("no grant counts: %s", error)
+        return policy
+
+
+def _rules(grants: Iterable[Grant]) -> Iterable[ConfiguredRule | _Counted]:
+    for grant in grants:
+        try:
+            rule = rule_of(grant)
+        except (ConfigError, RuleError) as error:
+            _LOG.warning("the grant `%s` does not count: %s", grant.id, error)
+        else:
+            yield rule if grant.uses_left is None else _Counted(rule)
+
+
+def _matches(
+    grant: Grant, policy: AuthorizationPolicy, call: ToolCall, context: AuthContext, spec: ToolSpec | None
+) -> bool:
+    """Return whether the rule of a grant is for a call."""
+    question = policy.question(call, context, spec)
+    return any(rule.matches(question) is True for rule in _rules([grant]))
+
+
+def _used_up(decision: Decision) -> Decision:
+    reason = f"the last use of `{decision.rule_id}` was taken meanwhile, or it was revoked"
+    return attrs.evolve(decision, verdict=Verdict.CONFIRM, rule_id=None, phase=Phase.HOST, reason=reason, source=None)

@@ -1,0 +1,73 @@
+"""Grants in a store: what a human has allowed beforehand, until it is used up, has expired, or is revoked."""
+
+from typing import Any
+
+import attrs
+
+from permitry.store.questions import Database, Now, Row
+
+__all__ = ["StoredGrants"]
+
+_COLUMNS = (
+    "id", "rule", "digest", "agent", "session", "principal", "reason", "granted_by", "made_at", "deadline", "boot",
+    "steady", "uses_left", "revoked_at",
+)  # fmt: skip
+_LIST = ", ".join(_COLUMNS)
+_ADD = f"INSERT INTO permission_grant ({_LIST}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 -- names of ours
+_LOOK = f"SELECT {_LIST} FROM permission_grant"  # noqa: S608 -- as above
+
+# As of a question: see there.
+_IN_FORCE = """revoked_at IS NULL AND (uses_left IS NULL OR uses_left > 0) AND (deadline IS NULL
+    OR (boot = ? AND boot <> '' AND steady >= ?) OR ((boot <> ? OR boot = '') AND deadline >= ? AND made_at <= ?))"""
+
+
+@attrs.frozen
+class StoredGrants:
+    """The grants of a store, as rows by the names of their columns. Each method is one transaction.
+
+    All methods raise `StoreError` where the store is away.
+    """
+
+    database: Database
+
+    def add(self, row: Row) -> None:
+        """Keep a grant."""
+        with self.database.changing() as connection:
+            connection.execute(_ADD, tuple(row[name] for name in _COLUMNS))
+
+    def all(self) -> list[Row]:
+        """Return all grants that are kept, oldest first."""
+        return self._rows(f"{_LOOK} ORDER BY made_at, id", ())
+
+    def in_force(self, now: Now) -> list[Row]:
+        """Return the grants that count, oldest first."""
+        return self._rows(f"{_LOOK} WHERE {_IN_FORCE} ORDER BY made_at, id", _at(now))
+
+    def take(self, name: str, now: Now) -> bool:
+        """Take a use of a grant that counts; of two that want the last one, one gets it."""
+        update = f"UPDATE permission_grant SET uses_left = uses_left - 1 WHERE id = ? AND {_IN_FORCE}"  # noqa: S608 -- as above
+        with self.database.changing() as connection:
+            return bool(connection.execute(update, (name, *_at(now))).rowcount == 1)
+
+    def revoke(self, name: str, now: Now) -> bool:
+        """Revoke a grant, once."""
+        update = "UPDATE permission_grant SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
+        with self.database.changing() as connection:
+            return bool(connection.execute(update, (now[0], name)).rowcount == 1)
+
+    def sweep(self, now: Now) -> int:
+        """Forget the grants that do not count any more, and return how many these were."""
+        with self.database.changing() as connection:
+            delete = f"DELETE FROM permission_grant WHERE NOT ({_IN_FORCE})"  # noqa: S608 -- as above
+            count: int = connection.execute(delete, _at(now)).rowcount
+            return count
+
+    def _rows(self, query: str, values: tuple[Any, ...]) -> list[Row]:
+        with self.database.reading() as connection:
+            rows = connection.execute(query, values).fetchall()
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+
+
+def _at(now: Now) -> tuple[Any, ...]:
+    wall, boot, steady = now
+    return boot, steady, boot, wall, wall
