@@ -15,8 +15,8 @@ import attrs
 from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
 from permitry.audit.stored import StoredRecorder
 from permitry.errors import AuditError, StoreError
-from permitry.store.store import Store
 from permitry.store.migrations import NAMES
+from permitry.store.store import Store
 
 __all__ = [
     "Wanted",

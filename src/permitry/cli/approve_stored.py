@@ -24,7 +24,7 @@ from permitry.errors import LedgerError, PermitryError
 from permitry.hooks.waiting import ancestors
 from permitry.ledgers import questions_at
 
-__all__ = ["StoreInbox", "check_asker", "check_terminal", "open_store"]
+__all__ = ["StoreInbox", "check_asker", "check_terminal", "open_store", "user_name"]
 
 
 def open_store(path: str | None) -> "StoreInbox":
@@ -67,7 +67,7 @@ class StoreInbox:
         response = _response(question.request)
         if response is None:
             raise PermitryError(f"the question `{name}` has no answer, and stays open")
-        answer_to(self.store, question, response, by=_user())
+        answer_to(self.store, question, response, by=user_name())
         print("approved, once" if response.is_approval else "refused")
         return True
 
@@ -111,7 +111,8 @@ def _line(question: StoredQuestion) -> str:
     return f"{question.id}  {left:>4} s  {one_line(question.agent)}  {one_line(f'{question.tool} {parts}')}"
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Return the name of the user of this process; the environment has no say."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

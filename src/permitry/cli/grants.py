@@ -1,0 +1,240 @@
+"""`permitry grants`: approvals that are given beforehand: list them, show one, add one, revoke one."""
+
+import argparse
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from permitry.cli.always import Always
+from permitry.cli.approve_stored import check_asker, check_terminal, user_name
+from permitry.cli.main import ExitCode
+from permitry.config.folders import user_state
+from permitry.config.lint import lint
+from permitry.config.load import load_rules
+from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant
+from permitry.confirm.stored import StoredQuestion
+from permitry.core.texts import one_line, visible
+from permitry.errors import PermitryError
+from permitry.granted import rule_of, text_of
+from permitry.handler import ToolHandler
+from permitry.store.grants import StoredGrants
+from permitry.store.questions import StoredQuestions
+from permitry.store.sqlite import SqliteStore
+
+__all__ = ["configure", "too_wide"]
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_WIDE = {"covers-interpreter", "no-anchor"}
+_NARROW = {"args", "command", "digest", "host", "path", "text"}
+_SHELLS = {"ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "pwsh", "sh", "tcsh", "zsh"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry grants`."""
+    commands = parser.add_subparsers(metavar="list | show | add | revoke", required=True)
+    for name, summary, execute in (
+        ("list", "list the grants that count", _list),
+        ("show", "print a grant as the rule that it means", _show),
+        ("add", "grant calls, once you have seen the rule", _add),
+        ("revoke", "let a grant count no more, in all processes at once", _revoke),
+    ):
+        command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
+        command.add_argument("--store", type=Path, metavar="FILE", help="default: permitry.db in your state folder")
+        command.set_defaults(execute=execute)
+        if name in ("show", "revoke"):
+            command.add_argument("id", metavar="ID", help="the id of a grant")
+        elif name == "list":
+            command.add_argument("--all", action="store_true", help="also those that do not count any more")
+            command.add_argument("--json", action="store_true", help="print one JSON object a grant, and nothing else")
+        else:
+            _add_options(command)
+
+
+def _add_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--question", metavar="ID", help="the very call of a question in the store")
+    add("--like", metavar="ID", help="calls like that of an open question, such as all of its sub-command")
+    add("--tool", action="append", default=[], metavar="NAME", help="calls of a tool; may be repeated")
+    add("--command", action="append", default=[], metavar="PATTERN", help='commands, such as "git log *"')
+    add("--path", action="append", default=[], metavar="GLOB", help='calls that only touch these, such as "src/**"')
+    add("--when", action="append", default=[], metavar="TOML", help="any condition of a rule file: 'KEY = VALUE'")
+    for name in ("agent", "session", "principal"):
+        add(f"--{name}", metavar="NAME", help=f"only for this {name}")
+    add("--for", dest="seconds", type=_seconds, metavar="TIME", help="until so long from now: 90s, 10m, 8h, 7d")
+    add("--uses", type=_count, metavar="N", help="for so many calls")
+    add("--reason", default="", metavar="TEXT", help="why, for the record")
+    add("--force", action="store_true", help="also where it permits any code, or nearly any call")
+
+
+def _list(options: argparse.Namespace) -> ExitCode:
+    store = _grants(options)
+    rows = store.all() if options.all else store.in_force(Moment.now())
+    for row in rows:
+        print(json.dumps(row) if options.json else _line(Grant.of(row)))
+    if not rows and not options.json:
+        print("no grant counts")
+    return ExitCode.OK
+
+
+def _show(options: argparse.Namespace) -> ExitCode:
+    grant = _found(_grants(options), options.id)
+    print(f"{_line(grant)}\n\n{visible(text_of(grant)).rstrip()}")
+    return ExitCode.OK
+
+
+def _revoke(options: argparse.Namespace) -> ExitCode:
+    store = _grants(options)
+    if not store.revoke(_found(store, options.id).id, Moment.now()):
+        raise PermitryError(f"the grant `{one_line(options.id)}` was revoked before")
+    print("revoked")
+    return ExitCode.OK
+
+
+def _add(options: argparse.Namespace) -> ExitCode:
+    check_terminal()
+    database = SqliteStore(_path(options))
+    grant = attrs.evolve(
+        _meant(options, StoredQuestions(database)),
+        agent=options.agent, session=options.session, principal=options.principal, reason=options.reason,
+        granted_by=user_name(), made_at=Moment.now().wall, uses_left=options.uses,
+        deadline=None if options.seconds is None else Moment.now().after(options.seconds),
+    )  # fmt: skip
+    rule_of(grant)
+    if not options.force and (why := too_wide(grant)):
+        raise PermitryError(f"{why}; name less, or add it with --force")
+    print(f"{_line(grant)}\n\n{visible(text_of(grant)).rstrip()}\n")
+    if input("Grant this? [y/N] ").strip().lower() not in ("y", "yes"):
+        print("nothing is granted")
+        return ExitCode.FAILED
+    store = StoredGrants(database)
+    store.sweep(Moment.now())
+    store.add(grant.row())
+    print(f"granted: {grant.id}")
+    return ExitCode.OK
+
+
+def _meant(options: argparse.Namespace, questions: StoredQuestions) -> Grant:
+    """Return a grant of the calls that the options name.
+
+    Raises: `PermitryError` where these are none, or several kinds of them.
+    """
+    keys = {"tools": options.tool, "when.command": options.command, "when.path": options.path}
+    lines = [f"{key} = {json.dumps(values, ensure_ascii=False)}" for key, values in keys.items() if values]
+    lines += [f"when.{each}" for each in options.when]
+    if sum(map(bool, (options.question, options.like, lines))) != 1:
+        raise PermitryError("name the calls: by --question, by --like, or by --tool, --command, --path and --when")
+    if lines:
+        return Grant("\n".join(lines))
+    question = _question(questions, options.question or options.like)
+    if options.question:
+        return Grant(f"tools = [{json.dumps(question.tool, ensure_ascii=False)}]", question.digest)
+    return Grant(_alike(question))
+
+
+def _question(questions: StoredQuestions, name: str) -> StoredQuestion:
+    row = questions.find(name)
+    if row is None:
+        raise PermitryError(f"there is no question `{one_line(name)}` in this store")
+    question = StoredQuestion.of(row)
+    check_asker(question.above if question.deadline.boot == Moment.now().boot else ())
+    return question
+
+
+def _alike(question: StoredQuestion) -> str:
+    """Return the rule that the prompt of a terminal offers for calls like that of a question.
+
+    Raises: `PermitryError` where there is none.
+    """
+    if question.request is None:
+        raise PermitryError(f"the question `{question.id}` is closed, and its call is not kept")
+    offers = Always(ToolHandler(), Path()).offers(question.request.call, may_ignore=False)
+    tables = [tomllib.loads(offer.rule)["rule"] for offer in offers if offer.rule is not None]
+    alike = [table for (table, *more) in tables if not more and "digest" not in table["when"]]
+    if not alike:
+        raise PermitryError("nothing narrow permits calls like this one; name them yourself, or use --question")
+    return "\n".join(_lines(alike[0]))
+
+
+def _lines(table: dict[str, Any]) -> Iterator[str]:
+    named = {"tools": table.get("tools"), **{f"when.{key}": value for key, value in table["when"].items()}}
+    yield from (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in named.items() if value)
+
+
+def too_wide(grant: Grant) -> str | None:
+    """Return why a grant permits more than a human would mean: any code, a bare shell, or nearly any call."""
+    table = tomllib.loads(text_of(grant))["rule"][0]
+    conditions = table.get("when", {})
+    if "digest" in conditions:
+        return None
+    shells = [each for each in _texts(conditions.get("command", [])) if _is_shell(each)]
+    if shells:
+        return f"`{shells[0]}` is a shell, which runs any code"
+    if not conditions.keys() & _NARROW and any(map(_is_any, _texts(table.get("tools", ["*"])))):
+        return "it permits nearly any call"
+    found = [each for each in lint(load_rules(text_of(grant))) if each.kind in _WIDE]
+    return found[0].reason if found else None
+
+
+def _texts(value: object) -> Sequence[str]:
+    values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return [each for each in values if isinstance(each, str)]
+
+
+def _is_shell(pattern: str) -> bool:
+    words = pattern.split()
+    return len(words) == 1 and bool(_SHELLS & set(re.findall(r"[\w-]+", words[0])))
+
+
+def _is_any(tool: str) -> bool:
+    return tool.startswith("@") or not tool.strip("*?")
+
+
+def _line(grant: Grant) -> str:
+    """Return a grant in a line: its bounds, whose calls it is for, what it permits, and why."""
+    left = "no end" if grant.deadline is None else f"{round(Moment.now().until(grant.deadline))} s"
+    uses = "" if grant.uses_left is None else f", {grant.uses_left} left"
+    state = "revoked" if grant.revoked_at is not None else f"{left}{uses}"
+    named = (("agent", grant.agent), ("session", grant.session), ("principal", grant.principal))
+    subject = " ".join(f"{key}={value}" for key, value in named if value is not None) or "all"
+    digest = "" if grant.digest is None else f" digest {grant.digest[:12]}"
+    why = f"  {grant.reason}" if grant.reason else ""
+    rule = "; ".join(grant.rule.splitlines())
+    return one_line(f"{grant.id}  {state}  {subject}  {rule}{digest}{why}  by {grant.granted_by}")
+
+
+def _found(store: StoredGrants, name: str) -> Grant:
+    for row in store.all():
+        if row["id"] == name:
+            return Grant.of(row)
+    raise PermitryError(f"there is no grant `{one_line(name)}`")
+
+
+def _grants(options: argparse.Namespace) -> StoredGrants:
+    path = _path(options)
+    if not path.exists():
+        raise PermitryError(f"there is no store `{path}`")
+    return StoredGrants(SqliteStore(path))
+
+
+def _path(options: argparse.Namespace) -> Path:
+    path: Path | None = options.store
+    return user_state() / "permitry.db" if path is None else path
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"([1-9]\d{0,5})([smhd])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a time; write a number and s, m, h or d, such as 8h")
+    return float(int(found[1]) * _UNITS[found[2]])
+
+
+def _count(text: str) -> int:
+    if re.fullmatch(r"[1-9]\d{0,8}", text) is None:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of calls, at least 1")
+    return int(text)
