@@ -73,12 +73,15 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
 
     # Other tables -------------------------------------------------------------------------------------------------
 
-    def reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        """Return a connection that sees the store as it is now.
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection; each statement sees the store as it is then.
 
         Raises: `StoreError`.
         """
-        return self._reading()
+        # One that is opened for each question of a call would take longer than the decision.
+        with self._failing("cannot read"), self._writing:
+            yield self._connected()
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
