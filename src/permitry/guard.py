@@ -146,7 +146,9 @@ class Guard(Questions):
             case Ready() if not self._is_open(outcome.authorized):
                 return Refusal(already_handled(outcome.call), Cause.HANDLED, decision=outcome.decision)
             case Ready():
-                record = RunRecord(self.recorder, self.session.returned, None if self.undo is None else self._ended)
+                record = RunRecord(self.recorder, self.session.returned)
+                if self.undo is not None:
+                    record = attrs.evolve(record, starting=self._starting, ended=self._ended)
                 return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, record)
             case Blocked():
                 return Refusal.of(outcome)
@@ -338,6 +340,19 @@ class Guard(Questions):
         """Record what was kept for a call that is about to run, if anything, and return whether that worked."""
         entry = self._entries.get(call.call_id or "")
         return entry is None or self._record("kept", call, {"entry": entry})
+
+    def _starting(self, call: ToolCall) -> None:
+        """Keep again what has changed since the decision, so that this change is not undone with the call.
+
+        Raises: `UndoError`, and what the recorder raises; then the call must not run.
+        """
+        entry = self._entries.get(call.call_id or "")
+        if entry is None or self.undo is None or call.call_id is None:
+            return
+        renewed = self.undo.renew(entry)
+        if renewed != entry:
+            self._entries[call.call_id] = renewed
+            self.recorder.record("kept", call, entry=renewed)
 
     def _ended(self, call: ToolCall) -> None:
         entry = self._entries.pop(call.call_id or "", None)

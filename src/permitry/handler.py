@@ -211,8 +211,9 @@ class ToolHandler(Guard):
     def _authorized(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, *, is_started: bool
     ) -> AuthorizedCall:
-        ended = None if self.undo is None else self._ended
-        record = RunRecord(self.recorder, self.session.returned, ended, is_started)
+        record = RunRecord(self.recorder, self.session.returned, is_started=is_started)
+        if self.undo is not None:
+            record = attrs.evolve(record, starting=self._starting, ended=self._ended)
         return self.registry._authorize(call, spec, context, record, self.session)  # noqa: SLF001 -- the only place that authorizes
 
     def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:

@@ -54,12 +54,14 @@ class Recorder(Protocol):
 class RunRecord:
     """Records the start and the end of runs; `returned` is given the results of those that went well.
 
-    `ended` is given every call that has run, before its end is recorded.
+    `starting` is given every call that is about to run, before that is recorded, and `ended` every call that has run.
+    If `starting` raises, the call must not run.
     With `is_started` the start was recorded together with the decision.
     """
 
     recorder: Recorder
     returned: Callable[[ToolCall, object], None] | None = None
+    starting: Callable[[ToolCall], None] | None = None
     ended: Callable[[ToolCall], None] | None = None
     is_started: bool = False
 
@@ -79,8 +81,10 @@ class RunRecord:
     def started(self, call: ToolCall) -> None:
         """Keep the start of a run.
 
-        Raises: `AuditError`; then the tool must not run.
+        Raises: `AuditError`, and what `starting` raises; then the tool must not run.
         """
+        if self.starting is not None:
+            self.starting(call)
         if not self.is_started:
             self.recorder.record("started", call)
 

@@ -50,6 +50,13 @@ class Undo(Protocol):
         """
         ...
 
+    def renew(self, entry: str) -> str:
+        """Return the id under which what is there now is kept: a new one where that has changed since.
+
+        Raises: `UndoError` with the reason; then the call must not run for this.
+        """
+        ...
+
     def ended(self, entry: str) -> None:
         """Note what the call has made of what was kept, so that later changes are noticed. Never raises."""
         ...

@@ -13,7 +13,7 @@ from permitry.files import CREATE, DIRECTORY, READ, TEMPORARY, opened
 from permitry.undo.contents import content_of
 from permitry.undo.looking import folder_of, look
 from permitry.undo.nodes import Kind, Node, set_attributes
-from permitry.undo.vault import Entry, Vault
+from permitry.undo.vault import Entry, Vault, about_of
 
 __all__ = ["Plan", "plan", "restore"]
 
@@ -69,11 +69,9 @@ def restore(vault: Vault, name: str, *, force: bool = False) -> str:
         if planned.conflicts and not force:
             raise UndoError(_why(planned))
         # INVARIANT: what is replaced is kept as well, so that an interrupt at any point loses nothing.
-        names = ("session", "tool", "call_id", "shown", "digest", "workspace")
-        about = {name: getattr(entry, name) for name in names}
         undoing = entry.undone_by
         if not undoing:
-            undoing = vault.add(entry.changes, {**about, "undoes": entry.id})
+            undoing = vault.add(entry.changes, {**about_of(entry), "undoes": entry.id})
             vault.mark(entry, "undone_by", undoing)
         try:
             with opened(vault.path(entry.id), DIRECTORY) as contents:

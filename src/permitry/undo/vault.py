@@ -20,7 +20,7 @@ from permitry.undo.contents import Contents
 from permitry.undo.looking import Limits, look, roots_of
 from permitry.undo.nodes import Node
 
-__all__ = ["Entry", "Vault"]
+__all__ = ["Entry", "Vault", "about_of"]
 
 _MANIFEST, _AFTER, _LAST, _LOCK = "kept.json", "after.json", "last", "lock"
 _ID = re.compile(r"[0-9]{1,12}")
@@ -55,6 +55,11 @@ class Entry:
     is_undone: bool = False
 
 
+def about_of(entry: Entry) -> dict[str, Any]:
+    """Return what an entry says about its call, for another entry."""
+    return {name: getattr(entry, name) for name in ("session", "tool", "call_id", "shown", "digest", "workspace")}
+
+
 @attrs.define
 class Vault:
     """Keeps entries below `folder`, which only its user may read. `clock` gives seconds.
@@ -84,6 +89,19 @@ class Vault:
         with self._locked():
             self._prune(self.limits.age)
             return self.add(changes, about)
+
+    def renew(self, entry: str) -> str:
+        """Return the id of an entry with what is at the paths now: a new one in its place, if that has changed since.
+
+        Raises: `UndoError` with the reason why that is not possible.
+        """
+        with self._locked():
+            kept = self.find(entry)
+            if [node.state for node in look(kept.changes, self.limits)] == [node.state for node in kept.before]:
+                return entry
+            renewed = self.add(kept.changes, about_of(kept))
+            self._remove(entry)
+            return renewed
 
     def ended(self, entry: str) -> None:
         """Note what is at the paths of an entry now that the call has ended; where that fails, it stays unknown."""
@@ -221,10 +239,13 @@ class Vault:
                 left -= head["size"]
                 old.append(name)
         for name in old:
-            gone = self.folder / f"{_UNFINISHED}{name}"
-            self.path(name).rename(gone)
-            shutil.rmtree(gone, ignore_errors=True)
+            self._remove(name)
         return len(old)
+
+    def _remove(self, name: str) -> None:
+        gone = self.folder / f"{_UNFINISHED}{name}"
+        self.path(name).rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
     def _head(self, name: str) -> dict[str, Any]:
         """Return when an entry was made, and its size; one that is damaged is new, and as large as it may be."""

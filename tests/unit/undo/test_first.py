@@ -21,7 +21,7 @@ from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import AuditError
+from permitry.errors import AuditError, ReplayError, UndoError
 from permitry.guard import Guard
 from permitry.handler import ToolHandler
 from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
@@ -81,6 +81,36 @@ def test_it_is_recorded_between_the_decision_and_the_start(guard: Guard, work: P
     assert isinstance(guard.recorder, MemoryRecorder)
     assert [record["event"] for record in guard.recorder.records] == ["decided", "kept", "started", "finished"]
     assert guard.recorder.records[1]["entry"] == "1"
+
+
+def test_what_changes_between_decision_and_start_is_kept_again(guard: Guard, vault: Vault, work: Path) -> None:
+    """Else an undo would take back what a human, or a call that was begun before, has done in between."""
+    first, second = _check(guard, "echo first > a"), _check(guard, "echo second > a")
+    assert isinstance(first, Permit)
+    assert isinstance(second, Permit)
+    for permit in (first, second):
+        with permit as arguments:
+            subprocess.run(["/bin/sh", "-c", arguments["command"]], cwd=work, check=True)
+    assert [entry.id for entry in vault.entries()] == ["1", "3"]
+    assert isinstance(guard.recorder, MemoryRecorder)
+    assert [record["entry"] for record in guard.recorder.records if record["event"] == "kept"] == ["1", "2", "3"]
+    restore(vault, "3")
+    assert (work / "a").read_text() == "first\n"
+    restore(vault, "1")
+    assert (work / "a").read_text() == "a\n"
+
+
+def test_what_cannot_be_kept_again_does_not_run(guard: Guard, vault: Vault, work: Path) -> None:
+    """Its permit cannot be taken."""
+    permit = _check(guard, "rm a")
+    assert isinstance(permit, Permit)
+    (work / "a").unlink()
+    os.mkfifo(work / "a")
+    with pytest.raises(UndoError, match="a pipe"):
+        permit.take()
+    with pytest.raises(ReplayError):
+        permit.take()
+    assert len(vault.entries()) == 1
 
 
 def test_where_nothing_changes_nothing_is_kept(guard: Guard, vault: Vault) -> None:
@@ -144,6 +174,10 @@ class _Mute:
     def keep(self, *_: object, **__: object) -> str:
         """Return an id."""
         return "1"
+
+    def renew(self, entry: str) -> str:
+        """Return the same id."""
+        return entry
 
     def ended(self, _: str) -> None:
         """Note nothing."""
