@@ -242,6 +242,19 @@ def test_a_folder_that_became_a_link_since_the_decision_is_not_kept(guard: Guard
     assert "is not what it was" in outcome.decision.reason
 
 
+def test_what_a_link_leads_to_is_not_copied(guard: Guard, vault: Vault, work: Path, tmp_path: Path) -> None:
+    """A folder is removed with the link in it, not with what is behind; and that comes back, as a link."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").write_text("mine")
+    (work / "d" / "out").symlink_to(tmp_path / "outside")
+    before = tree_of(work)
+    _run(guard, "rm -r d", work)
+    assert not any("outside" in node.path for node in vault.entries()[0].before)
+    restore(vault, "1")
+    assert tree_of(work) == before
+    assert (work / "d" / "out" / "file").read_text() == "mine"
+
+
 def test_what_cannot_be_recorded_does_not_run(vault: Vault, work: Path) -> None:
     """Law 7: neither is the event `kept` left out."""
 
