@@ -31,6 +31,24 @@ MIGRATIONS = (
 )
 
 _TEXTS = ", ".join(f'{name} TEXT COLLATE "C"' for name in NAMES)
+_LISTS = ", ".join(f"{name}s TEXT[]" for name in NAMES)
+_EACH = ", ".join(f"{name}s[i]" for name in NAMES)
+# The chain of `chain.linked`, made by the server: the end is locked for no longer than that takes.
+_APPEND = f"""
+CREATE FUNCTION permitry.append(bodies TEXT[], {_LISTS}) RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+  head permitry.chain;
+BEGIN
+  SELECT * INTO STRICT head FROM permitry.chain FOR UPDATE;
+  FOR i IN 1 .. cardinality(bodies) LOOP
+    head.number := head.number + 1;
+    head.hash := sha256(head.hash || int8send(head.number) || convert_to(bodies[i], 'UTF8'));
+    INSERT INTO permitry.record VALUES (head.number, bodies[i], head.hash, {_EACH});
+  END LOOP;
+  UPDATE permitry.chain SET number = head.number, hash = head.hash;
+  RETURN head.number;
+END $$
+"""  # noqa: S608 -- names of ours
 
 POSTGRES = (
     (
@@ -39,6 +57,7 @@ POSTGRES = (
         "CREATE INDEX record_call ON permitry.record (call_id)",
         "CREATE TABLE permitry.chain (number BIGINT, hash BYTEA, first BIGINT, before BYTEA)",
         "INSERT INTO permitry.chain VALUES (0, decode(repeat('00', 32), 'hex'), 1, decode(repeat('00', 32), 'hex'))",
+        _APPEND,
     ),
 )
 """The same for PostgreSQL."""

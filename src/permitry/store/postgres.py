@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import select
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from permitry.errors import StoreError
+from permitry.store.batching import Waiting
 from permitry.store.chain import BrokenChainError, Head, Linked
 from permitry.store.chained import ChainedStore, kept_head
 from permitry.store.migrations import NAMES, POSTGRES
@@ -29,16 +31,13 @@ _OLDEST = 13_00_00
 _LOCK = 0x7065726D69747279
 """The number of the advisory lock for migrations: any that no other program uses."""
 
-# One lock for all who write. The commit does not wait for the disk, so that the next one can begin; see `_FLUSH`.
-_BEGIN = "BEGIN; SET LOCAL synchronous_commit = off; SELECT number, hash FROM permitry.chain FOR UPDATE"
+# One lock for all that write. The commit does not wait for the disk, so that the next one can begin; see `_FLUSH`.
+_NOT_YET = "SET LOCAL synchronous_commit = off"
+_BEGIN = f"BEGIN; {_NOT_YET}; SELECT number, hash FROM permitry.chain FOR UPDATE"  # noqa: S608 -- a text of ours
 # INVARIANT: law 7. The commit of this waits until it is on the disk, and with it all that was committed before.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'permitry', '')"
 _COLUMNS = ("number", "body", "hash", *NAMES)
-_ARRAYS = ", ".join(["%s::bigint[]", "%s::text[]", "%s::bytea[]", *["%s::text[]"] * len(NAMES)])
-_ADD = f"""
-WITH added AS (INSERT INTO permitry.record ({", ".join(_COLUMNS)}) SELECT * FROM unnest({_ARRAYS}))
-UPDATE permitry.chain SET number = %s, hash = %s
-"""  # noqa: S608 -- names of ours
+_APPEND = f"SELECT permitry.append({', '.join(['%s::text[]'] * (1 + len(NAMES)))})"
 _CHAIN = f"SELECT {', '.join(_COLUMNS)} FROM record ORDER BY number"  # noqa: S608 -- as above
 
 # A forked process must not use, nor end, what the parent has open.
@@ -87,39 +86,58 @@ class PostgresStore(ChainedStore[Connection]):
 
     # Records ---------------------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[tuple[Connection, Head]]:
-        connection, head = self._begun()
+    def _write(self, batch: Sequence[Waiting]) -> None:
+        values = _values([body for waiting in batch for body in waiting.bodies])
+        with self._failing("cannot write to"):
+            number = self._appended(values)
+        for waiting in reversed(batch):
+            waiting.last = number
+            number -= len(waiting.bodies)
+
+    def _appended(self, values: Sequence[object]) -> int:
+        """Write records, and return the number of the last, all in one round trip."""
+        connection = self._ready()
         try:
             with connection.pipeline():
-                yield connection, head
+                connection.execute("BEGIN")
+                connection.execute(_NOT_YET)
+                cursor = connection.execute(_APPEND.encode(), values)
                 connection.execute("COMMIT")
                 connection.execute(_FLUSH)
+            ((number,),) = cursor
         except BaseException:
             # Whatever was not committed ends with the connection.
             connection.close()
             raise
+        return int(number)
 
-    def _begun(self) -> tuple[Connection, Head]:
-        """Return a connection in a transaction that no other one can write in, and the end of the chain."""
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[tuple[Connection, Head]]:
+        connection = self._ready()
+        try:
+            cursor = connection.execute(_BEGIN)
+            while cursor.nextset():
+                pass
+            head = kept_head(cursor)
+            yield connection, head
+            connection.execute("COMMIT")
+            connection.execute(_FLUSH)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _ready(self) -> Connection:
+        """Return the connection for writing, a new one where it was lost while it was idle."""
         if self._is_closed:
             raise StoreError(f"the store `{self.name}` is closed")
         if self._connection is not None and self._process != os.getpid():
             _NOT_OURS.append(self._connection)
             self._connection = None
-        head = None if self._connection is None else _begun(self._connection)
-        if head is None:
-            # Lost while it was idle: nothing was written yet, so that a new one can be used.
+        if self._connection is None or _is_lost(self._connection):
             self._connection = self._prepared()
-            head = _begun(self._connection)
-        if head is None or self._connection is None:
-            raise StoreError(f"cannot write to the store `{self.name}`: the connection was lost")
-        return self._connection, head
+        return self._connection
 
     def _rows(self, connection: Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        if connection.pgconn.pipeline_status:
-            yield from connection.execute(_own(query), values)
-            return
         # A cursor of the server: not all rows at once.
         with connection.cursor(name="rows") as cursor:
             yield from cursor.execute(_own(query), values)
@@ -128,9 +146,7 @@ class PostgresStore(ChainedStore[Connection]):
         connection.execute(_own(statement), values)
 
     def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
-        rows = [(record.number, record.body, record.hash, *_searched_by(record.body)) for record in records]
-        last = records[-1]
-        connection.execute(_ADD.encode(), [*map(list, zip(*rows, strict=True)), last.number, last.hash])
+        connection.execute(_APPEND.encode(), _values([record.body for record in records]))
 
     def _searched(self, value: str) -> str:
         return _written(value)
@@ -218,19 +234,17 @@ class PostgresStore(ChainedStore[Connection]):
             connection.execute("UPDATE permitry.version SET number = %s", (len(POSTGRES),))
 
 
-def _begun(connection: Connection) -> Head | None:
-    """Begin to write, and return the end of the chain; None where the connection was lost."""
-    try:
-        cursor = connection.execute(_BEGIN)
-        while cursor.nextset():
-            pass
-        return kept_head(cursor)
-    except BaseException as error:
-        is_lost = isinstance(error, psycopg.OperationalError) and connection.closed
-        connection.close()
-        if is_lost:
-            return None
-        raise
+def _is_lost(connection: Connection) -> bool:
+    """Return whether a connection that is idle was ended; then nothing was written, and another one can be used."""
+    if connection.closed:
+        return True
+    # The server has nothing to say to an idle connection, but that it is over.
+    ready = select.poll()
+    ready.register(connection.fileno(), select.POLLIN)
+    if not ready.poll(0):
+        return False
+    connection.close()
+    return True
 
 
 def _version(connection: Connection) -> int:
@@ -245,6 +259,12 @@ def _version(connection: Connection) -> int:
 def _own(query: str) -> bytes:
     """Return a query with the placeholders of psycopg, and our tables by their full names."""
     return re.sub(r"\b(FROM|UPDATE) (record|chain)\b", r"\1 permitry.\2", query.replace("?", "%s")).encode()
+
+
+def _values(bodies: list[str]) -> list[list[Any]]:
+    """Return what `_APPEND` takes: the records, and for each name a list of what they are found by."""
+    rows = [_searched_by(body) for body in bodies]
+    return [bodies, *([row[at] for row in rows] for at in range(len(NAMES)))]
 
 
 def _searched_by(body: str) -> tuple[str | None, ...]:

@@ -32,7 +32,7 @@ def test_calls_that_come_together_share_a_write(place: Place, monkeypatch: pytes
 def test_an_interrupt_is_a_failure_for_those_who_wait(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """And goes on to who was interrupted."""
     with monkeypatch.context() as patch:
-        patch.setattr(type(place.store), "_add", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(type(place.store), "_write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             place.store.append(body(5))
     assert place.store.append(body(6)) == 6

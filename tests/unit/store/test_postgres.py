@@ -74,30 +74,44 @@ def test_a_writer_that_hangs_is_ended_by_the_server(store: PostgresStore, url: s
     other.close()
 
 
+def _end_writer(server: psycopg.Connection[tuple[object, ...]]) -> None:
+    """End the connection of the store, and wait until it is gone."""
+    ours = "FROM pg_stat_activity WHERE application_name = 'permitry' AND datname = current_database()"
+    server.execute(f"SELECT pg_terminate_backend(pid) {ours}".encode())
+    while server.execute(f"SELECT 1 {ours}".encode()).fetchone():
+        time.sleep(0.01)
+
+
 def test_a_connection_that_was_lost_while_idle_costs_no_call(store: PostgresStore, url: str) -> None:
     """Nothing was written on it, so that the next call makes a new one."""
     with psycopg.connect(url, autocommit=True) as server:
-        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'permitry'")
+        _end_writer(server)
     assert store.append(body(6)) == 6
+    store.close()
 
 
-def test_a_connection_that_is_lost_in_a_write_fails_the_call(
-    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_that_is_lost_in_a_write_fails_the_call(store: PostgresStore, url: str) -> None:
     """Whether the write was kept is not known, so that the call must not run."""
-    add = PostgresStore._add  # noqa: SLF001 -- the moment of the loss
-
-    def lost(self: PostgresStore, connection: psycopg.Connection[tuple[object, ...]], records: object) -> None:
-        add(self, connection, records)  # type: ignore[arg-type]  # as it was given
-        with psycopg.connect(url, autocommit=True) as server:
-            server.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PostgresStore, "_add", lost)
+    with (
+        psycopg.connect(url) as lock,
+        psycopg.connect(url, autocommit=True) as server,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        lock.execute("SELECT * FROM permitry.chain FOR UPDATE")
+        waiting = pool.submit(store.append, body(5))
+        while not server.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
+            time.sleep(0.01)
+        _end_writer(server)
         with pytest.raises(StoreError, match="cannot write"):
-            store.append(body(5))
+            waiting.result(10)
     assert store.append(body(6)) == 6
     assert store.verify() == 6
+
+
+def test_the_server_makes_the_chain_that_is_verified(store: PostgresStore) -> None:
+    """Of any text, and of many records in one write."""
+    store.append(*(body(number, text="ä\0\ud800𝄞 % ? \\" * number) for number in range(20)))
+    assert store.verify() == 25
 
 
 def test_what_was_kept_survives_a_crash_of_the_server(own_postgres: Cluster) -> None:
