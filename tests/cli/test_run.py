@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
+from tests.postgres import Cluster
 
 from permitry.cli.prompt import TerminalChannel
 from permitry.config.reload import PolicyReloader
@@ -210,6 +211,22 @@ def test_a_human_gets_a_table_on_standard_error(cli: Callable[..., Outcome], gua
     assert heads.replace("┃", " ").split() == ["#", "tool", "verdict", "rule", "outcome", "ms"]
     assert blocked.replace("│", " ").split()[:5] == ["2", "git_push", "block", "block-publish", "blocked"]
     assert err.endswith(f"recorded in {record}\n")
+
+
+def test_a_record_in_postgresql_is_named_without_its_user(
+    cli: Callable[..., Outcome], guarding: list[str], postgres: Cluster
+) -> None:
+    """Nor with a password, wherever people see it."""
+    address = postgres.new()
+    secret = address.replace("postgres@", "postgres:hunter2@")
+    code, out, err = cli(*guarding, "--record", secret, "--unattended", "block", stdin=stream(call("list_files")))
+    shown = address.replace("postgres@", "").partition("?")[0]
+    assert code == 0
+    assert err.endswith(f"recorded in {shown}\n")
+    assert "hunter2" not in out + err
+    _, records, _ = cli("audit", "query", "--record", address, "--json")
+    assert [json.loads(line)["event"] for line in records.splitlines()] == ["session", "decided", "started", "finished"]
+    assert "hunter2" not in records
 
 
 def test_a_human_sees_each_call_as_it_happens(cli: Callable[..., Outcome], guarding: list[str]) -> None:

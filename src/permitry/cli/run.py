@@ -1,6 +1,7 @@
 """`permitry run`: guard and run the tool calls of a session."""
 
 import argparse
+import contextlib
 import signal
 import sys
 import threading
@@ -64,8 +65,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
-    with Toolset.opened(options, Path(options.workspace)) as toolset:
+    # The record is closed last: tools that are ended with the toolset are on it.
+    with contextlib.ExitStack() as stack, Toolset.opened(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset)
+        stack.callback(recorder.close)
         renewal = Renewal(reloader, recorder, guard.handler)
         guard.renew = renewal.renew
         if isinstance(guard.handler.channel, prompt.TerminalChannel):
