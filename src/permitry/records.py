@@ -4,11 +4,12 @@ The address of a PostgreSQL, `postgresql://...`, is a store as well.
 """
 
 import json
+import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import attrs
 
@@ -19,6 +20,7 @@ from permitry.store.migrations import NAMES
 from permitry.store.store import Store
 
 __all__ = [
+    "Following",
     "Wanted",
     "is_address",
     "is_record",
@@ -148,12 +150,68 @@ def _in_lines(path: Path, after: int) -> Iterator[dict[str, Any]]:
 
 def _parsed(lines: Iterable[str], after: int) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
-        if number <= after or not line.strip():
-            continue
+        if number > after and line.strip():
+            yield _record(number, line)
+
+
+def _record(number: int, line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        record = {"event": "unreadable"}
+    return {"number": number, **record}
+
+
+@attrs.define
+class Following:
+    """Reads a record that others write to: each time what has come since, without what was read before.
+
+    A line counts once it is complete. A file that was replaced, or cut, is read from its beginning.
+    """
+
+    record: str | Path
+    _number: int = attrs.field(default=0, init=False)
+    _offset: int = attrs.field(default=0, init=False)
+    _file: tuple[int, int] | None = attrs.field(default=None, init=False)
+
+    def read(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
+        """Yield what is new and asked for, oldest first.
+
+        Raises: as `records_at`.
+        """
+        new = records_at(self.record, Wanted(), after=self._number) if is_store(self.record) else self._new_lines()
+        found = filter(wanted.holds, self._counted(new))
+        yield from found if wanted.last is None else deque(found, wanted.last)
+
+    def _counted(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for record in records:
+            self._number = record["number"]
+            yield record
+
+    def _new_lines(self) -> Iterator[dict[str, Any]]:
         try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            record = {"event": "unreadable"}
-        yield {"number": number, **record}
+            with Path(self.record).open("rb") as file:
+                yield from self._complete(file)
+        except FileNotFoundError as error:
+            raise AuditError(f"there is no record `{self.record}`") from error
+        except OSError as error:
+            raise AuditError(f"cannot read the record `{self.record}`: {error.strerror}") from error
+
+    def _complete(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
+        status = os.fstat(file.fileno())
+        now = status.st_dev, status.st_ino
+        if now != self._file or status.st_size < self._offset:
+            self._file, self._offset, self._number = now, 0, 0
+        file.seek(self._offset)
+        number = self._number
+        for line in file:
+            if not line.endswith(b"\n"):
+                return
+            self._offset += len(line)
+            number += 1
+            if line.strip():
+                yield _record(number, line.decode(errors="replace"))
+            else:
+                self._number = number

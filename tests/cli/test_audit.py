@@ -193,13 +193,13 @@ def test_a_plain_file_cannot_be_verified(cli: Cli, tmp_path: Path, action: tuple
     assert not (tmp_path / "b.db").exists()
 
 
-def test_new_records_are_followed(store: Path) -> None:
+def test_new_records_are_followed(record: Path) -> None:
     """Until it is interrupted."""
-    words = [sys.executable, "-m", "permitry", "audit", "tail", "--follow", "-n", "1", "--record", str(store)]
+    words = [sys.executable, "-m", "permitry", "audit", "tail", "--follow", "-n", "1", "--record", str(record)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().split()[0] == "5"
-        fill(store)
+        fill(record)
         assert [process.stdout.readline().split()[0] for _ in range(5)] == ["6", "7", "8", "9", "10"]
         process.terminate()
 

@@ -8,7 +8,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
-from permitry.records import Wanted, is_address, is_store, record_name, recorder_at, records_at
+from permitry.records import Following, Wanted, is_address, is_record, is_store, record_name, recorder_at, records_at
 
 
 @pytest.fixture(params=["audit.jsonl", "permitry.db", "postgres"])
@@ -92,3 +92,72 @@ def test_half_a_line_is_a_record_that_cannot_be_read(tmp_path: Path) -> None:
     events = [(record["number"], record["event"]) for record in records_at(path, Wanted())]
     assert events == [(1, "decided"), (3, "unreadable"), (4, "unreadable"), (5, "finished")]
     assert json.dumps(events)
+
+
+def _numbers(following: Following, wanted: Wanted | None = None) -> list[int]:
+    return [record["number"] for record in following.read(wanted or Wanted())]
+
+
+def test_what_is_new_is_followed(path: Path) -> None:
+    """In a record of each kind, once."""
+    following = Following(path)
+    assert _numbers(following, Wanted(last=1)) == [3]
+    assert _numbers(following) == []
+    recorder = recorder_at(str(path))
+    recorder.record("asked", ToolCall("t"))
+    recorder.record("answered", ToolCall("t"))
+    recorder.close()
+    assert _numbers(following, Wanted(equal={"event": "answered"})) == [5]
+    assert _numbers(following) == []
+
+
+def test_lines_that_were_read_are_not_read_again(tmp_path: Path) -> None:
+    """Nor is a line that is not complete; a blank one is counted."""
+    path = tmp_path / "audit.jsonl"
+    path.write_text('{"event": "a"}\n\n{"event": "b"}\n{"eve')
+    following = Following(path)
+    assert _numbers(following) == [1, 3]
+    with path.open("r+") as file:
+        file.write("x")
+        file.seek(0, 2)
+        file.write('nt": "c"}\n7\n\n')
+    assert [(record["number"], record["event"]) for record in following.read(Wanted())] == [(4, "c"), (5, "unreadable")]
+    assert _numbers(following) == []
+
+
+def test_a_record_that_was_replaced_is_read_from_its_beginning(tmp_path: Path) -> None:
+    """Or cut; one that is gone is an error."""
+    path, other = tmp_path / "audit.jsonl", tmp_path / "other.jsonl"
+    path.write_text('{"event": "a"}\n{"event": "b"}\n')
+    following = Following(path)
+    assert _numbers(following) == [1, 2]
+    path.write_text('{"event": "c"}\n')
+    assert _numbers(following) == [1]
+    other.write_text('{"event": "d"}\n{"event": "e"}\n')
+    other.replace(path)
+    assert _numbers(following) == [1, 2]
+    path.unlink()
+    with pytest.raises(AuditError, match="there is no record"):
+        _numbers(following)
+    path.mkdir()
+    with pytest.raises(AuditError, match="cannot read"):
+        _numbers(following)
+
+
+def test_what_a_store_has_no_column_for_is_asked_for_as_well(path: Path) -> None:
+    """Such as the agent; the last ones are counted after that."""
+    recorder = recorder_at(str(path))
+    for agent in ("helper", "helper", "main"):
+        recorder.record("decided", ToolCall("t", call_id="c9"), agent=agent)
+    recorder.close()
+    assert found(path, Wanted(equal={"agent": "helper"}, last=1)) == [(5, "c9")]
+
+
+@pytest.mark.parametrize(("text", "is_one"), [("{}\n", False), ("", False), ("\xff", False), ("[]", False)])
+def test_a_record_is_known_by_its_first_line(path: Path, tmp_path: Path, text: str, *, is_one: bool) -> None:
+    """An event of a session; what cannot be read is none."""
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(text.encode("latin-1"))
+    assert is_record(path)
+    assert is_record(other) is is_one
+    assert not is_record(tmp_path)

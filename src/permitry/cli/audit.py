@@ -18,7 +18,7 @@ from permitry.cli.render import console_on
 from permitry.config.layers import default_record
 from permitry.core.texts import one_line, shortened, visible
 from permitry.errors import AuditError, PermitryError
-from permitry.records import Wanted, is_address, is_store, records_at, store_at
+from permitry.records import Following, Wanted, is_address, is_store, records_at, store_at
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError, Head
 from permitry.store.store import Store
@@ -73,12 +73,15 @@ def _path(options: argparse.Namespace) -> str | Path:
 
 
 def _tail(options: argparse.Namespace) -> ExitCode:
-    number = _print(options, records_at(_path(options), Wanted(last=options.last)), 0)
-    while options.follow:
+    if not options.follow:
+        _print(options, records_at(_path(options), Wanted(last=options.last)), 0)
+        return ExitCode.OK
+    record = Following(_path(options))
+    _print(options, record.read(Wanted(last=options.last)), 0)
+    while True:
         sys.stdout.flush()
         time.sleep(_PAUSE)
-        number = _print(options, records_at(_path(options), Wanted(), after=number), number)
-    return ExitCode.OK
+        _print(options, record.read(Wanted()), 0)
 
 
 def _query(options: argparse.Namespace) -> ExitCode:
