@@ -146,7 +146,8 @@ def test_a_record_is_counted(cli: Cli, record: Path | str, tmp_path: Path) -> No
     assert code == 0
     assert "3 decisions in 1 sessions" in out
     assert "rules that have decided nothing: unused" in out
-    _, out, _ = cli("audit", "stats", "--record", record, "--json", "--rules", rules)
+    _, out, _ = cli("audit", "stats", "--record", record, "--json", "--rules", rules, "--plot", tmp_path / "a.svg")
+    assert "unused" in (tmp_path / "a.svg").read_text()
     assert json.loads(out)["unused_rules"] == ["unused"]
     _, out, _ = cli("audit", "stats", "--record", record, "--json", "--verdict", "block")
     assert json.loads(out)["verdicts"] == {"block": 1}

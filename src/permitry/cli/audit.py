@@ -62,6 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             case "stats":
                 add_filters(command)
                 add("--rules", action="append", metavar="FILE", help="list which of these rules have decided nothing")
+                add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
             case "verify":
                 add("--anchor", type=Path, metavar="FILE", help="check the heads in this file, then add this one")
             case _:
@@ -154,6 +155,10 @@ def _stats(options: argparse.Namespace) -> ExitCode:
     stats = Stats()
     for record in records_from(options, _path(options)):
         stats.add(record)
+    if options.plot is not None:
+        from permitry.replay.plot import plot_stats
+
+        plot_stats(stats, stats.unused(ids), options.plot)
     if options.json:
         print(json.dumps(stats.to_dict() | ({"unused_rules": stats.unused(ids)} if ids else {})))
         return ExitCode.OK

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from permitry.audit.stats import Stats
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.errors import PermitryError
-from permitry.replay.plot import plot
+from permitry.replay.plot import plot, plot_stats
 from permitry.replay.tally import Tally
 
 
@@ -39,3 +40,21 @@ def test_without_the_extra_there_is_a_way_out(tally: Tally, tmp_path: Path, monk
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(PermitryError, match=r"permitry\[replay\]"):
         plot(tally, tmp_path / "a.svg")
+
+
+def test_a_record_is_a_picture(tmp_path: Path) -> None:
+    """With tools, rules, those that decided nothing, hours and times; also of nothing, and of odd names."""
+    stats, path = Stats(), tmp_path / "a.svg"
+    for record in (
+        {"event": "decided", "tool": "look", "verdict": "allow", "rule": "reads"},
+        {"event": "decided", "tool": r"$\frac{$", "verdict": "block", "rule": "reads"},
+        {"event": "asked", "at": "2026-11-23T10:59:59.000+00:00"},
+        {"event": "finished", "tool": "look", "outcome": "ok", "seconds": 0.5},
+    ):
+        stats.add(record)
+    plot_stats(stats, ["never-fired"], path)
+    drawn = path.read_text(encoding="utf-8")
+    shown = ("verdicts by tool", "look", "reads", "never-fired", "2026-11-23 10h", "slowest tools")
+    assert [text for text in shown if f"<!-- {text}" not in drawn] == []
+    plot_stats(Stats(), [], tmp_path / "b.svg")
+    assert "<svg" in (tmp_path / "b.svg").read_text(encoding="utf-8")
