@@ -1,5 +1,6 @@
 """`permitry replay`."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Outcome
+
+from permitry.records import record_name, store_at
 
 _RULES = 'schema = 1\n[[rule]]\nid = "says"\neffect = "{effect}"\ntools = ["say"]\n'
 
@@ -88,19 +91,25 @@ def test_a_cluster_cannot_read_standard_input(cli: Callable[..., Outcome], files
     assert "standard input" in err
 
 
-@pytest.mark.parametrize("name", ["audit.jsonl", "audit.db"])
-def test_a_record_is_replayed(cli: Callable[..., Outcome], workspace: Path, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["audit.jsonl", "audit.db", "postgres"])
+def test_a_record_is_replayed(
+    cli: Callable[..., Outcome], workspace: Path, tmp_path: Path, name: str, request: pytest.FixtureRequest
+) -> None:
     """With the same rules to the same decisions, with others to what they change."""
-    record = tmp_path / name
+    record = str(tmp_path / name)
     calls = [("write_file", {"path": "a.txt", "content": "x"}), ("run_shell", {"command": "ls"})]
     calls.append(("write_file", {"path": "b.txt", "content": "password=hunter2"}))
     lines = "".join(json.dumps({"name": tool, "arguments": each}) + "\n" for tool, each in calls)
     places = ["--workspace", workspace, "--record", record, "--unattended", "block"]
     cli("run", "-", "--rules", "permitry:coding-agent", *places, stdin=lines)
+    if name == "postgres":
+        lines, record = Path(record).read_text(), request.getfixturevalue("postgres").new()
+        with contextlib.closing(store_at(record)) as store:
+            store.append(*lines.splitlines())
     _, out, _ = cli("replay", record, "--rules", "permitry:coding-agent", "--workspace", workspace, "--json")
     same = json.loads(out)
     assert (same["verdicts"], same["changes"]) == ({"confirm": 1, "allow": 1}, [])
-    assert [(each["calls"], each["first"]) for each in same["unjudged"]] == [(1, f"{record}:8")]
+    assert [(each["calls"], each["first"]) for each in same["unjudged"]] == [(1, f"{record_name(record)}:8")]
     _, out, _ = cli("replay", record, "--rules", "permitry:read-only", "--workspace", workspace)
     assert "confirm  block  write_file  block-writes      1" in out
     assert "its arguments were recorded without secrets" in out

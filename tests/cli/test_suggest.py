@@ -1,5 +1,6 @@
 """`permitry suggest`."""
 
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,14 +10,15 @@ from tests.cli.conftest import Outcome
 
 from permitry.config.load import load_rules
 from permitry.core.call import ToolCall
+from permitry.records import record_name, store_at
 
 Cli = Callable[..., Outcome]
 
 _COMMANDS = {"npm run build": True, "npm run build -- -v": True, "git push origin main": False, "rm -rf /": True}
 
 
-@pytest.fixture(params=["audit.jsonl", "audit.db"])
-def record(cli: Cli, workspace: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+@pytest.fixture(params=["audit.jsonl", "audit.db", "postgres"])
+def record(cli: Cli, workspace: Path, tmp_path: Path, request: pytest.FixtureRequest) -> str:
     """Return a record of a session in which calls were approved, rejected and blocked."""
     calls = [ToolCall("run_shell", {"command": command}) for command in _COMMANDS]
     answers = tmp_path / "answers.jsonl"
@@ -27,13 +29,18 @@ def record(cli: Cli, workspace: Path, tmp_path: Path, request: pytest.FixtureReq
             for call, approved in zip(calls, _COMMANDS.values(), strict=True)
         )
     )
-    path = tmp_path / str(request.param)
+    path = str(tmp_path / str(request.param))
     places = ["--workspace", workspace, "--record", path, "--answers", answers]
     cli("run", "-", "--rules", "permitry:coding-agent", *places, stdin="\n".join(lines) + "\n")
-    return path
+    if request.param != "postgres":
+        return path
+    address: str = request.getfixturevalue("postgres").new()
+    with contextlib.closing(store_at(address)) as store:
+        store.append(*Path(path).read_text().splitlines())
+    return address
 
 
-def test_rules_are_suggested(cli: Cli, record: Path, workspace: Path) -> None:
+def test_rules_are_suggested(cli: Cli, record: str, workspace: Path) -> None:
     """As a text that loads, with what each would have removed, and what else it permits."""
     words = ["--from", record, "--rules", "permitry:coding-agent", "--workspace", workspace]
     code, out, err = cli("suggest", *words)
@@ -46,10 +53,10 @@ def test_rules_are_suggested(cli: Cli, record: Path, workspace: Path) -> None:
     _, out, _ = cli("suggest", *words, "--json")
     found = json.loads(out)
     assert (found["questions"], found["removed"], found["suggestions"][0]["questions"]) == (2, 2, 2)
-    assert found["suggestions"][0]["calls"][0]["first"] == f"{record}:2"
+    assert found["suggestions"][0]["calls"][0]["first"] == f"{record_name(record)}:2"
 
 
-def test_with_the_suggested_rules_nothing_is_asked(cli: Cli, record: Path, workspace: Path, tmp_path: Path) -> None:
+def test_with_the_suggested_rules_nothing_is_asked(cli: Cli, record: str, workspace: Path, tmp_path: Path) -> None:
     """A diff is shown first, and written only when that is asked for."""
     rules = tmp_path / "rules.toml"
     words = ["--from", record, "--workspace", workspace, "--rules"]
@@ -80,7 +87,7 @@ def test_what_is_no_record_is_refused(cli: Cli, tmp_path: Path) -> None:
     assert not rules.exists()
 
 
-def test_a_file_with_mistakes_is_not_added_to(cli: Cli, record: Path, workspace: Path, tmp_path: Path) -> None:
+def test_a_file_with_mistakes_is_not_added_to(cli: Cli, record: str, workspace: Path, tmp_path: Path) -> None:
     """It would not load."""
     rules = tmp_path / "rules.toml"
     rules.write_text("schema = 1\n[[rule]]\n")

@@ -15,7 +15,7 @@ from permitry.cli.recordings import circumstances_from
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
 from permitry.errors import CallError
-from permitry.records import Wanted, is_record, records_at
+from permitry.records import Wanted, is_record, record_name, records_at
 from permitry.replay.recorded import replay_record
 from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
@@ -93,8 +93,10 @@ def _replayed(options: argparse.Namespace, name: str) -> Tally:
     given = None if options.workspace is None else str(Path(options.workspace).resolve())
     here = given or str(Path.cwd())
     if name != "-" and is_record(name):
-        records = records_at(Path(name), Wanted())
-        return replay_record(records, policy, against, name=name, circumstances=circumstances_from(options, here))
+        records = records_at(name, Wanted())
+        return replay_record(
+            records, policy, against, name=record_name(name), circumstances=circumstances_from(options, here)
+        )
     with open_lines(name) as stream:
         return replay(
             numbered_lines(stream),

@@ -16,7 +16,7 @@ from permitry.config.origin import Origin
 from permitry.core.texts import one_line, shortened, visible
 from permitry.errors import PermitryError
 from permitry.files import replace_file
-from permitry.records import Wanted, is_record, records_at
+from permitry.records import Wanted, is_address, is_record, record_name, records_at
 from permitry.replay.answered import Answered, Asked, read_answers
 from permitry.replay.suggest import Suggested, Suggestion, suggest
 from permitry.rules.configured import ConfiguredRule
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry suggest`."""
     add = parser.add_argument
     records = "records of what was asked and answered; may be given again"
-    add("--from", dest="records", type=Path, nargs="+", action="extend", required=True, metavar="RECORD", help=records)
+    add("--from", dest="records", nargs="+", action="extend", required=True, metavar="RECORD", help=records)
     add_rules_option(parser)
     add_tools_option(parser)
     add("--workspace", type=Path, default=Path(), metavar="DIR", help="where agents worked, if a record does not say")
@@ -73,10 +73,11 @@ def _suggested(options: argparse.Namespace, old: str) -> tuple[Answered, Suggest
     workspace = str(options.workspace.resolve())
     rules, answered = rules_from(options, workspace), Answered()
     circumstances = circumstances_from(options, workspace)
-    for path in options.records:
-        if path.exists() and not is_record(path):
-            raise PermitryError(f"`{path}` is not a record; see `permitry run --record`")
-        read_answers(records_at(path, Wanted()), answered, name=str(path), circumstances=circumstances)
+    for record in options.records:
+        name = record_name(record)
+        if not is_address(record) and Path(record).exists() and not is_record(record):
+            raise PermitryError(f"`{name}` is not a record; see `permitry run --record`")
+        read_answers(records_at(record, Wanted()), answered, name=name, circumstances=circumstances)
     policy = rules.policy()
     taken = {rule.id for rule in policy.rules if isinstance(rule, ConfiguredRule)} | _ids(old)
     return answered, suggest(answered, policy, most=options.most, force=options.force, taken=taken)
