@@ -176,6 +176,19 @@ def test_a_store_is_verified(cli: Cli, store: Path, tmp_path: Path) -> None:
     assert cli("audit", "verify", "--record", store, "--anchor", heads)[0] == 4
 
 
+def test_a_head_is_sent_elsewhere(cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To an address and into a file at once; what was not taken makes the command fail."""
+    sent: list[tuple[str, object]] = []
+    monkeypatch.setattr("permitry.audit.anchors.send", lambda address, head: sent.append((address, head["number"])))
+    heads, address = tmp_path / "heads.jsonl", "https://notary.example/heads"
+    words = ["audit", "verify", "--record", store, "--anchor", address, "--anchor", heads]
+    assert cli(*words)[0] == 0
+    assert sent == [(address, json.loads(heads.read_text())["number"])]
+    monkeypatch.undo()
+    code, _, err = cli("audit", "verify", "--record", store, "--anchor", "http://notary.example/")
+    assert (code, "is not `https://`" in err) == (4, True)
+
+
 def test_old_records_are_forgotten(cli: Cli, store: Path) -> None:
     """And the rest can be verified."""
     assert cli("audit", "prune", "--older-than", "1d", "--record", store, "--json")[:2] == (0, '{"pruned": 0}\n')

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from permitry.audit import anchors
 from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
 from permitry.cli._tables import counts_table
@@ -64,7 +65,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add("--rules", action="append", metavar="FILE", help="list which of these rules have decided nothing")
                 add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
             case "verify":
-                add("--anchor", type=Path, metavar="FILE", help="check the heads in this file, then add this one")
+                anchor = (
+                    "check the heads in this file, then add this one; or send it to this address; may be given again"
+                )
+                add("--anchor", action="append", default=[], metavar="FILE|URL", help=anchor)
             case _:
                 add("--older-than", type=moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
 
@@ -176,24 +180,32 @@ def _stats(options: argparse.Namespace) -> ExitCode:
 def _verify(options: argparse.Namespace) -> ExitCode:
     store = _store(options)
     try:
-        count = store.verify(_anchors(options.anchor))
+        count = store.verify([head for anchor in options.anchor for head in _anchors(anchor)])
         head = store.head
     except BrokenChainError as error:
         print(json.dumps({"ok": False, "number": error.number, "problem": str(error)}) if options.json else str(error))
         return ExitCode.FAILED
     finally:
         store.close()
-    if options.anchor is not None:
-        with options.anchor.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"at": utc_now(), "number": head.number, "hash": head.hash.hex()}) + "\n")
+    for anchor in options.anchor:
+        _note(anchor, {"at": utc_now(), "number": head.number, "hash": head.hash.hex()})
     result = {"ok": True, "records": count, "number": head.number, "hash": head.hash.hex()}
     said = f"{count:,} records, none changed; the last is {head.number:,}: {head.hash.hex()}"
     print(json.dumps(result) if options.json else said)
     return ExitCode.OK
 
 
-def _anchors(path: Path | None) -> list[Head]:
-    if path is None or not path.exists():
+def _note(anchor: str, head: Mapping[str, object]) -> None:
+    if anchors.is_address(anchor):
+        anchors.send(anchor, head)
+        return
+    with Path(anchor).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(head) + "\n")
+
+
+def _anchors(anchor: str) -> list[Head]:
+    path = Path(anchor)
+    if anchors.is_address(anchor) or not path.exists():
         return []
     try:
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
