@@ -45,7 +45,7 @@ def moment(text: str) -> str:
     return at.replace(tzinfo=at.tzinfo or dt.UTC).astimezone(dt.UTC).isoformat(timespec="milliseconds")
 
 
-def records_from(options: argparse.Namespace, path: Path) -> Iterator[dict[str, Any]]:
+def records_from(options: argparse.Namespace, path: str | Path) -> Iterator[dict[str, Any]]:
     """Yield the records that are asked for, oldest first.
 
     Raises: as `records_at`; `ConfigError` for a pattern that is not valid.
