@@ -1,5 +1,6 @@
 """Links: what the linkifiers and renderers of others make a link of is found, and none is taken for another one."""
 
+import contextlib
 import re
 import unicodedata
 from collections.abc import Callable
@@ -46,7 +47,9 @@ class _Attributes(HTMLParser):
 
 def _attributes(page: str) -> list[str]:
     parser = _Attributes()
-    parser.feed(page)
+    # It gives up on what follows `<![`.
+    with contextlib.suppress(AssertionError):
+        parser.feed(page)
     return parser.found
 
 

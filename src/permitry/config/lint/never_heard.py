@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from permitry.config.lint._subject import Finding, Subject
-from permitry.rules.conditions.args import SourceCondition
+from permitry.rules.conditions.args import LinkCondition, SourceCondition
 from permitry.rules.conditions.prompt import PromptCondition
 from permitry.rules.conditions.scope import Condition, Scope
 
@@ -31,5 +31,7 @@ def _shown(condition: Condition) -> str | None:
             return "`prompt`"
         case SourceCondition(is_optional=False) if condition.needs_user:
             return f"where `{'.'.join(('args', *condition.path))}` comes from"
+        case LinkCondition() if condition.needs_user:
+            return f"where the links in `{'.'.join(('args', *condition.path))}` come from"
         case _:
             return None

@@ -46,6 +46,8 @@ class LinkReader:
 class _HostTest:
     """What a link passes that leads to a host which fits one of the patterns; with `is_negative`, none of them."""
 
+    needs_user: ClassVar[bool] = False
+
     hosts: tuple[HostPattern, ...]
     is_negative: bool
 
@@ -86,6 +88,10 @@ class _SourceTest:
 
     sources: tuple[Source, ...]
     is_negative: bool
+
+    @property
+    def needs_user(self) -> bool:
+        return all(each.needs_user for each in self.sources)
 
     def truth(self, link: Connect, known: Provenance, *, over_approximate: bool) -> Truth:
         """Return whether a link certainly passes; with `over_approximate`, whether it may."""
@@ -132,6 +138,11 @@ class LinkCondition(PlainCondition):
     def needs_sources(self) -> bool:
         """Whether it has an answer only where it is known what was seen in the session."""
         return any(isinstance(test, _SourceTest) for way in self.ways for test in way)
+
+    @property
+    def needs_user(self) -> bool:
+        """Whether a link can pass only where messages of the user are known."""
+        return all(any(test.needs_user for test in way) for way in self.ways)
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether every link certainly passes; with `over_approximate`, whether one may pass.

@@ -33,6 +33,12 @@ Found = Callable[..., list[Finding]]
         ("allow", 'when.args.a.b.from = ["look#x@y", "named:look"]', "where `args.a.b` comes from"),
         ("allow", "when.args.to.words = 0.5", "where `args.to` comes from"),
         ("confirm", 'when.args.to.not_from = ["user"]', "where `args.to` comes from"),
+        ("confirm", 'when.args.to.links.not_from = ["user"]', "where the links in `args.to` come from"),
+        (
+            "allow",
+            'when.args.to.links = [{ host = ["x.com"], from = ["user"] }, { from = ["named:look"] }]',
+            "where the links in `args.to` come from",
+        ),
     ],
 )
 def test_without_prompts_there_is_no_answer(found: Found, rule: Rule, effect: str, line: str, shown: str) -> None:
@@ -52,6 +58,8 @@ def test_without_prompts_there_is_no_answer(found: Found, rule: Rule, effect: st
         'when.args.to.from = ["call:make#id", "user"]',
         'when.args.to = { optional = true, from = ["user"] }',
         'when.args.to = "ann"',
+        'when.args.to.links.from = ["user", "look#x"]',
+        'when.args.to.links = [{ host = ["x.com"] }, { from = ["user"] }]',
     ],
 )
 def test_other_sources_have_an_answer(found: Found, rule: Rule, line: str) -> None:
