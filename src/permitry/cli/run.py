@@ -25,9 +25,11 @@ from permitry.config.layers import default_record
 from permitry.config.load import RuleSet
 from permitry.config.reload import PolicyReloader
 from permitry.confirm.answers import AnswersChannel, read_answers
+from permitry.confirm.stored_channel import StoredChannel
 from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
+from permitry.ledgers import grants_at, ledger_at
 from permitry.records import is_address, record_name, recorder_at
 from permitry.session import Session
 from permitry.undo.vault import Vault
@@ -50,8 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--text-calls", action="store_true", help="also take the calls that a message holds as text")
     answers = "answers to confirmation requests, one JSON object a line, each bound to a call"
     add("--answers", metavar="FILE", help=answers)
-    unattended = "ask no one: block what needs confirmation, or queue it for later"
-    add("--unattended", choices=("block", "queue"), help=unattended)
+    unattended = "not at this terminal: block what needs confirmation, queue it, or wait for an answer in the store"
+    add("--unattended", choices=("block", "queue", "wait"), help=unattended)
+    add("--store", metavar="FILE", help="a store whose grants count, and in which `--unattended wait` asks")
     add("--mode", default="default", help="plan, yolo, default (the default), or a word your rules know")
     add("--template", metavar="NAME", help="the active template")
     add("--agent", default="main", metavar="NAME", help="the agent's name, for `when.agent`; default: main")
@@ -99,17 +102,19 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         agent=options.agent,
         workspace=str(workspace.resolve()),
         active_template=_template(rules, options.template),
-        attended=bool(terminal or answers),
+        attended=bool(terminal or answers or options.unattended == "wait"),
     )
     session.switch_mode(known_mode(rules, options.mode))
     record = options.record or str(default_record())
-    if not is_address(record) and _reaches(Path(record), workspace.resolve()):
-        message = f"the record `{record}` lies in the workspace, where tools could replace it"
-        raise PermitryError(f"{message}; name another with --record")
+    for option, path in (("record", record), ("store", options.store)):
+        if path is not None and not is_address(path) and _reaches(Path(path), workspace.resolve()):
+            message = f"the {option} `{path}` lies in the workspace, where tools could replace it"
+            raise PermitryError(f"{message}; name another with --{option}")
     recorder = recorder_at(record)
     tracker = TurnDiffTracker(workspace) if options.diff else None
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)
     handler.undo = Vault(user_state() / "undo")
+    _use_store(handler, options)
     if sys.stderr.isatty() and not options.json:
         registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler
@@ -145,6 +150,18 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
     return guard, recorder
 
 
+def _use_store(handler: ToolHandler, options: argparse.Namespace) -> None:
+    """Let the grants of a store count, and with `--unattended wait` have calls asked about there."""
+    if options.store is None:
+        if options.unattended == "wait":
+            raise PermitryError("--unattended wait needs a store: name it with --store")
+        return
+    handler.grants = grants_at(options.store)
+    if options.unattended == "wait":
+        handler.ledger = ledger = ledger_at(options.store)
+        handler.channel = StoredChannel(ledger.store)
+
+
 def _own_file(named: Sequence[str]) -> Path:
     """Return the rule file to which the user's own rules are added: the first that is named, or the user's."""
     own = (Path(name) for name in named if not name.startswith(PREFIX))
@@ -157,6 +174,8 @@ def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
         return f"answered from {options.answers}"
     if options.unattended == "queue":
         return "queued for later"
+    if options.unattended == "wait":
+        return f"answered with `permitry approve --store {options.store}`"
     return "asked at the terminal" if is_terminal else "not asked, as no one is there"
 
 
