@@ -32,6 +32,7 @@ from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import locked
 from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
+from permitry.hooks.undoing import LateVault, note_end
 from permitry.hooks.waiting import Question, Questions, ancestors
 from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.records import recorder_at
@@ -97,6 +98,8 @@ def _candidates(name: str) -> Iterator[Host]:
 
 def _effect(host: Host, event: Event, options: Options) -> Effect:
     if event.kind in (Kind.AFTER, Kind.PROMPT):
+        if event.kind is Kind.AFTER:
+            note_end(user_state() / "undo", _session_name(host, event), event.call_id)
         _hear(host, event, options)
         return Effect(Verb.SILENCE)
     outcome = _decided(host, event, options)
@@ -152,7 +155,7 @@ def _decided(
     session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
     session.switch_mode(event.mode)
     recorder = recorder_at(options.record or str(default_record()), session=_session_name(host, event))
-    guard = Guard(policy, session, recorder=recorder, unmatched="silence")
+    guard = Guard(policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"))
     named = [(event.server, event.tool), *servers]
     calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
     is_read = event.kind is Kind.PERMISSION

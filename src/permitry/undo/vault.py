@@ -134,6 +134,14 @@ class Vault:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UndoError(f"the entry `{name}` is damaged: {type(error).__name__}: {error}") from error
 
+    def of_call(self, session: str, call_id: str) -> str | None:
+        """Return the last entry that was kept for a call, while it is not known how that ended."""
+        for name in reversed(self._names()):
+            head = self._head(name)
+            if (head.get("session"), head.get("call_id")) == (session, call_id):
+                return None if (self.path(name) / _AFTER).exists() else name
+        return None
+
     def prune(self, age: float | None = None, size: int | None = None) -> int:
         """Remove the entries that are older than `age` seconds, and return how many that were.
 
@@ -167,7 +175,8 @@ class Vault:
                 before = look(changes, self.limits, contents.take)
                 nodes = [each.to_dict() for each in before]
                 contents.add(sum(_NODE + len(each.path) for each in before))
-                head = {"at": self.clock(), "size": contents.size}
+                call = {name: about.get(name) for name in ("session", "call_id")}
+                head = {"at": self.clock(), "size": contents.size, **call}
                 given = {
                     **about,
                     "changes": [[each.path, each.is_tree] for each in roots_of(changes, before)],
@@ -252,7 +261,7 @@ class Vault:
         try:
             with (self.path(name) / _MANIFEST).open(encoding="ascii") as lines:
                 head = json.loads(lines.readline())
-                return {"at": float(head["at"]), "size": int(head["size"])}
+                return {**head, "at": float(head["at"]), "size": int(head["size"])}
         except (OSError, ValueError, KeyError, TypeError):
             return {"at": self.clock(), "size": self.limits.size}
 
