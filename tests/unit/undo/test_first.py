@@ -311,3 +311,26 @@ def test_a_rule_of_the_session_that_keeps_permits_nothing_either(tmp_path: Path)
     found = decided_unkept(asked, decision, "why")
     assert (found.verdict, found.rule_id) == (Verdict.CONFIRM, None)
     assert found.reason == "`keep` permits only what can be undone: why"
+
+
+def test_what_the_agent_above_may_only_do_kept_is_kept(vault: Vault, work: Path) -> None:
+    """Law 4: a sub-agent is never allowed more than the agent that started it."""
+    rules = """
+schema = 1
+[[rule]]
+id = "own"
+effect = "allow"
+tools = ["@shell"]
+when.agent = "helper"
+[[rule]]
+id = "above"
+effect = "allow"
+keep = true
+tools = ["@shell"]
+when.agent = "main"
+"""
+    child = Session(workspace=str(work)).child("helper")
+    guard = Guard(load_policy(rules), child, undo=vault)
+    assert isinstance(_check(guard, "rm a"), Permit)
+    assert len(vault.entries()) == 1
+    assert isinstance(_check(Guard(load_policy(rules), child), "rm a"), Ask)
