@@ -122,6 +122,8 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
     yield Line(f"  decided by  {decision.rule_id or 'no rule'}  ({where})")
     if decision.reason:
         yield Line(f"  reason      {one_line(decision.reason)}")
+    if decision.keeps and decision.verdict is Verdict.ALLOW:
+        yield Line("  kept first  what it changes is copied before it runs; without that it is not permitted")
     if decision.verdict is not Verdict.ALLOW:
         yield Line(f"  message     {one_line(decision.message or '')}")
     if explained.actions:

@@ -149,3 +149,12 @@ def test_a_rule_without_a_reason_has_no_line_for_it() -> None:
     """What is not there is not made up."""
     lines = str(Explanation(attrs.evolve(_decision(), reason=""), ())).splitlines()
     assert lines[:3] == ["block", "  decided by  r  (restriction, f:1)", "  message     what"]
+
+
+def test_what_is_kept_first_is_said() -> None:
+    """Of a call that is allowed; one that is not allowed does not run."""
+    kept = Decision(Verdict.ALLOW, "r", Phase.PERMISSION, "why", keeps=True)
+    line = "  kept first  what it changes is copied before it runs; without that it is not permitted"
+    assert line in str(Explanation(kept, ())).splitlines()
+    for other in (attrs.evolve(kept, keeps=False), attrs.evolve(kept, verdict=Verdict.CONFIRM)):
+        assert "kept first" not in str(Explanation(other, ()))
