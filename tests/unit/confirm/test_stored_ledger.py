@@ -189,3 +189,16 @@ def test_a_record_that_fails_closes_the_question(path: Path) -> None:
 
     assert isinstance(fresh(path, recorder=Full()).check(CALL), Refusal)
     assert closed(path)[0]["closed_at"]
+
+
+def test_of_two_processes_that_both_know_of_a_question_one_takes_its_answer(path: Path) -> None:
+    """The call runs once."""
+    guards = [fresh(path), fresh(path)]
+    asks = [asked(guard) for guard in guards]
+    assert asks[0].id == asks[1].id
+    respond(path)
+    assert [isinstance(guard.check(CALL), Permit) for guard in guards] == [True, False]
+    other = CALL.with_id("c2")
+    asks = [asked(guard, other) for guard in guards]
+    outcomes = [guard.answer(ask.id, YES) for guard, ask in zip(guards, asks, strict=True)]
+    assert [isinstance(outcome, Permit) for outcome in outcomes] == [True, False]
