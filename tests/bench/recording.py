@@ -24,7 +24,6 @@ from permitry.records import is_address, store_at
 __all__ = ["run"]
 
 _BODY = json.dumps({"at": "2026-11-23T10:00:00.000+00:00", "event": "decided", "tool": "look", "arguments": "x" * 300})
-_WRITERS = (1, 8)
 _BARE = "CREATE TABLE IF NOT EXISTS bare (number {} PRIMARY KEY, body TEXT NOT NULL)"
 _TEXT = """\
 Records of 400 bytes, each on the disk before the next one of the same process. A bare insert is one statement that
@@ -34,6 +33,7 @@ commits one row; a record has a number, a hash and the one before it, which are 
 
 def run(scale: Scale, tell: Tell) -> Report:
     """Return what records cost in each store."""
+    together = (1, 8 if scale.processes > 1 else 2)
     count = 2_000 if scale.rounds > 1 else 16
     ratios, figures = [], []
     facts: dict[str, float] = {}
@@ -41,15 +41,15 @@ def run(scale: Scale, tell: Tell) -> Report:
         for name, address in addresses.items():
             tell(f"recording: {name}")
             if name != "lines":
-                rates = {writers: _rates(address, writers, count // writers, scale.rounds) for writers in _WRITERS}
+                rates = {writers: _rates(address, writers, count // writers, scale.rounds) for writers in together}
                 found = {writers: rate["append"] / rate["bare"] for writers, rate in rates.items()}
-                ratios.append((name, *(f"{number(found[writers])}x" for writers in _WRITERS)))
-                facts[f"recording-{name}"] = found[_WRITERS[-1]]
-            took = {writers: sorted(_took("handle", address, writers, count // writers)[1]) for writers in _WRITERS}
-            figures.append((name, *(_pair(took[writers]) for writers in _WRITERS)))
+                ratios.append((name, *(f"{number(found[writers])}x" for writers in together)))
+                facts[f"recording-{name}"] = found[together[-1]]
+            took = {writers: sorted(_took("handle", address, writers, count // writers)[1]) for writers in together}
+            figures.append((name, *(_pair(took[writers]) for writers in together)))
     if programs() is None:
         ratios.append(("PostgreSQL", "not installed (`postgresql`)"))
-    processes = tuple(f"{writers} process{'es' if writers > 1 else ''}" for writers in _WRITERS)
+    processes = tuple(f"{writers} process{'es' if writers > 1 else ''}" for writers in together)
     caption = "Records per second, as a ratio to bare inserts in the same store:"
     ratio = Table(caption, ("store", *processes), tuple(ratios))
     figure = Table("ms for a call of `handle`, median / 99th percentile:", ("record", *processes), tuple(figures))
