@@ -1,0 +1,1 @@
+"""The inbox: questions answered in a browser (extra `inbox`)."""

@@ -1,0 +1,113 @@
+"""Who may use the inbox: one-time links and lasting tokens, exchanged for a session; roles; limits."""
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+
+import attrs
+
+__all__ = ["Access", "Login", "User"]
+
+_LINK = 15 * 60.0
+_SESSION = 12 * 3600.0
+_MOST_SESSIONS = 1_000
+_MOST_ADDRESSES = 1_000
+_MOST_FAILURES = 10
+_MINUTE = 60.0
+
+
+@attrs.frozen
+class User:
+    """A human by name; one who `may_answer` is an approver, another one a viewer."""
+
+    name: str
+    may_answer: bool
+
+    @property
+    def role(self) -> str:
+        """The word for it."""
+        return "approver" if self.may_answer else "viewer"
+
+
+@attrs.define
+class Login:
+    """What a browser has after a login. `csrf` must come with each form; `notice` is shown once, on the next page."""
+
+    user: User
+    until: float
+    csrf: str = attrs.field(factory=lambda: secrets.token_urlsafe(32), repr=False)
+    notice: str = ""
+
+
+def _key(text: str) -> str:
+    # Looked up by its digest: how long that takes says nothing about the token.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@attrs.define
+class Access:
+    """The links, the tokens and the sessions; in memory, so that all sessions end with the process.
+
+    A link is for one login, within 15 minutes; a session lasts 12 hours. More than ten failures from one address in a
+    minute are too many. `clock` gives seconds and never runs backwards. It is used in one event loop.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    _links: dict[str, tuple[User, float]] = attrs.field(factory=dict, init=False, repr=False)
+    _tokens: dict[str, User] = attrs.field(factory=dict, init=False, repr=False)
+    _sessions: dict[str, Login] = attrs.field(factory=dict, init=False, repr=False)
+    _failures: dict[str, list[float]] = attrs.field(factory=dict, init=False, repr=False)
+
+    def link(self, user: User) -> str:
+        """Return a token for one login."""
+        token = secrets.token_urlsafe(32)
+        self._links[_key(token)] = (user, self.clock() + _LINK)
+        return token
+
+    def add_token(self, token: str, user: User) -> None:
+        """Take a token that may be used again."""
+        self._tokens[_key(token)] = user
+
+    def is_limited(self, address: str) -> bool:
+        """Return whether so many logins from an address have failed that none is looked at."""
+        self._sweep()
+        if address not in self._failures:
+            # Forgetting an address would let it begin again: where there are too many, no other one may log in.
+            return len(self._failures) >= _MOST_ADDRESSES
+        return len(self._failures[address]) >= _MOST_FAILURES
+
+    def log_in(self, token: str, address: str) -> str | None:
+        """Return the key of a new session for a token, or None; a link is used up by that."""
+        user, key = self._user(_key(token)), secrets.token_urlsafe(32)
+        if user is None:
+            self._failures.setdefault(address, []).append(self.clock())
+            return None
+        while len(self._sessions) >= _MOST_SESSIONS:
+            self._sessions.pop(next(iter(self._sessions)))
+        self._sessions[_key(key)] = Login(user, self.clock() + _SESSION)
+        return key
+
+    def find(self, key: str) -> Login | None:
+        """Return the session with a key; None for one that has ended."""
+        login = self._sessions.get(_key(key))
+        return None if login is None or self.clock() >= login.until else login
+
+    def log_out(self, key: str) -> None:
+        """End a session."""
+        self._sessions.pop(_key(key), None)
+
+    def is_from(self, login: Login, csrf: str) -> bool:
+        """Return whether a form was made for this session."""
+        return hmac.compare_digest(login.csrf.encode(), csrf.encode("utf-8", "surrogatepass"))
+
+    def _user(self, key: str) -> User | None:
+        user, until = self._links.pop(key, (None, 0.0))
+        return user if user is not None and self.clock() < until else self._tokens.get(key)
+
+    def _sweep(self) -> None:
+        now = self.clock()
+        self._sessions = {key: login for key, login in self._sessions.items() if now < login.until}
+        recent = {at: [time for time in times if time > now - _MINUTE] for at, times in self._failures.items()}
+        self._failures = {at: times for at, times in recent.items() if times}
