@@ -22,6 +22,7 @@ _COMMANDS = {
     "approve": "answer a question of a hook or a store, from another terminal",
     "undo": "bring back what a call has changed",
     "grants": "permit calls beforehand: for a time, for a number of uses, for an agent",
+    "inbox": "answer questions in a browser",
     "audit": "read the record, count what is in it, and show that nothing in it was changed",
     "hook": "answer a coding agent that asks before it runs a tool",
     "explain": "say why: every rule, match and near miss",

@@ -73,6 +73,10 @@ class Questions:
             return None
         return Question(**data)
 
+    def is_answered(self, name: str) -> bool:
+        """Return whether an answer is there that was not taken yet."""
+        return (self.folder / (name + _ANSWER)).exists()
+
     def answer(self, question: Question, response: ToolConfirmationResponse) -> None:
         """Keep the answer to a question, once.
 

@@ -145,7 +145,7 @@ class InboxApp:
 
     def _question_state(self, name: str) -> State:
         shown = self.inbox.find(name)
-        outcome = "" if shown is None else shown.outcome
+        outcome = "it is not there any more" if shown is None else shown.outcome
         return State(outcome, f"This question is closed: {outcome}." if outcome else "")
 
     def _events(self, request: Request, key: str, look: Callable[[], State]) -> Response:

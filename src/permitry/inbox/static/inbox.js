@@ -19,6 +19,7 @@
 
   const refresh = async (said) => {
     const response = await fetch(location.href, { credentials: "same-origin" });
+    status.textContent = said;
     if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const now = document.getElementById("live");
@@ -34,7 +35,6 @@
     } else if (hadFocus) {
       main.focus();
     }
-    status.textContent = said;
   };
 
   const events = new EventSource(main.dataset.live);
