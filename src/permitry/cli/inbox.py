@@ -10,6 +10,7 @@ from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.config.default import create_default_authorization_policy
 from permitry.config.folders import user_state
+from permitry.config.layers import default_record
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
@@ -26,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry inbox`."""
     add = parser.add_argument
     add("--store", metavar="FILE", help="questions of a store; default: permitry.db in your state folder")
+    add("--record", type=Path, metavar="FILE", help="the record to show; default: audit.jsonl in your state folder")
     add(
         "--listen", default="127.0.0.1:8710", metavar="HOST:PORT", help="default: 127.0.0.1:8710, on this machine alone"
     )
@@ -49,7 +51,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
         raise PermitryError(f"the package {error.name} is missing; install `permitry[inbox]`") from error
     address = Address.parse(options.listen, options.behind_proxy)
     stored = StoreInbox(questions_at(_store(options.store)), _explained, lambda: ancestors(os.getpid()))
-    app = InboxApp(Inboxes([HookInbox(Questions(user_state() / "questions")), stored]), address.site)
+    sources = Inboxes([HookInbox(Questions(user_state() / "questions")), stored])
+    app = InboxApp(sources, address.site, options.record or default_record())
     for user, token in [] if options.tokens is None else read_tokens(options.tokens):
         app.access.add_token(token, user)
     users = [] if options.tokens is not None and not options.user else options.user or [(_me(), "approver")]

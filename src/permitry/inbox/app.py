@@ -14,15 +14,19 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from permitry.audit.stats import Stats
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError, LedgerError, PermitryError
 from permitry.inbox.access import Access, Login
+from permitry.inbox.audit_pages import audit_page, version_of, wanted
 from permitry.inbox.live import Live, State
 from permitry.inbox.pages import login_page, message_page
 from permitry.inbox.question_pages import list_page, open_count, open_version, question_page, without_secrets
 from permitry.inbox.questions import Inbox, Shown
 from permitry.inbox.security import Guarded, Site, read_form
+from permitry.inbox.stats_pages import stats_page
+from permitry.records import Wanted, records_at
 
 __all__ = ["InboxApp"]
 
@@ -34,10 +38,14 @@ Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
 
 @attrs.frozen
 class InboxApp:
-    """The inbox: pages for those who have logged in, and answers from those who may answer."""
+    """The inbox: pages for those who have logged in, and answers from those who may answer.
+
+    `record` is where the record is; without it there is none to look at.
+    """
 
     inbox: Inbox
     site: Site
+    record: Path | None = None
     access: Access = attrs.field(factory=Access)
     live: Live = attrs.field(factory=Live)
 
@@ -46,6 +54,8 @@ class InboxApp:
         inside: tuple[tuple[str, Page, str], ...] = (
             ("/", self._list, "GET"), ("/events", self._list_events, "GET"),
             ("/questions/{id}", self._question, "GET"), ("/questions/{id}/events", self._question_events, "GET"),
+            ("/audit", self._audit, "GET"), ("/audit/events", self._audit_events, "GET"),
+            ("/stats", self._stats, "GET"),
             ("/questions/{id}/answer", self._answer, "POST"), ("/logout", self._log_out, "POST"),
         )  # fmt: skip
         routes = [Route(path, functools.partial(self._inside, page), methods=[way]) for path, page, way in inside]
@@ -129,6 +139,34 @@ class InboxApp:
             return HTMLResponse(message_page("Not answered", f"{error}.", login=login), 409)
         login.notice = f"The question {name} is {'approved' if response.is_approval else 'rejected'}."
         return _to("/")
+
+    # The record -------------------------------------------------------------------------------------------------
+
+    def _records(self, query: Wanted) -> list[dict[str, Any]]:
+        if self.record is None or not self.record.exists():
+            return []
+        return list(records_at(self.record, query))
+
+    def _record_state(self) -> State:
+        return State("" if self.record is None else version_of(self.record))
+
+    async def _audit(self, request: Request, login: Login) -> Response:
+        query, state = dict(request.query_params), self._record_state()
+        records = await run_in_threadpool(self._records, wanted(query))
+        return HTMLResponse(audit_page(records, query, login, version=state.version))
+
+    async def _audit_events(self, request: Request, _: Login) -> Response:
+        return self._events(request, "/audit", self._record_state)
+
+    async def _stats(self, _: Request, login: Login) -> Response:
+        return HTMLResponse(stats_page(await run_in_threadpool(self._counted), login))
+
+    def _counted(self) -> Stats:
+        stats = Stats()
+        if self.record is not None and self.record.exists():
+            for record in records_at(self.record, Wanted()):
+                stats.add(record)
+        return stats
 
     # Events -----------------------------------------------------------------------------------------------------
 

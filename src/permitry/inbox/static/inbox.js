@@ -17,7 +17,18 @@
   if (!main) return;
   let known = null;
 
-  const refresh = async (said) => {
+  const pause = main.dataset.live.startsWith("/audit") ? 2000 : 0;
+  let last = 0;
+  let waiting = null;
+
+  // A record that grows all the time is read every two seconds at most.
+  const refresh = (said) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => show(said), Math.max(0, last + pause - Date.now()));
+  };
+
+  const show = async (said) => {
+    last = Date.now();
     const response = await fetch(location.href, { credentials: "same-origin" });
     status.textContent = said;
     if (!response.ok) return;
