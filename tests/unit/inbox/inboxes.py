@@ -1,9 +1,15 @@
 """Inboxes to test with: questions in memory, and browsers without a screen."""
 
+import contextlib
 import re
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
+import uvicorn
 from starlette.testclient import TestClient
 from tests.unit.inbox.people import QUESTION
 
@@ -11,6 +17,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import LedgerError
 from permitry.inbox.access import User
 from permitry.inbox.app import InboxApp
+from permitry.inbox.live import Live
 from permitry.inbox.questions import Shown
 from permitry.inbox.security import Site
 
@@ -84,3 +91,21 @@ class Browser:
 def app_of(inbox: object) -> InboxApp:
     """Return the application of an inbox."""
     return InboxApp(inbox, Site.local(PORT))  # type: ignore[arg-type]  # any that has the methods
+
+
+@contextlib.contextmanager
+def serving(inbox: object, record: Path | None = None) -> Iterator[tuple[InboxApp, str]]:
+    """Yield the application of an inbox that is served on this machine, and its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        site = Site.local(port)
+        app = InboxApp(inbox, site, record, live=Live(pause=0.02))  # type: ignore[arg-type]  # as above
+        config = uvicorn.Config(app.asgi(), log_level="error", timeout_graceful_shutdown=1, ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield app, site.origins[0]
+        finally:
+            server.should_exit = True
+            thread.join()

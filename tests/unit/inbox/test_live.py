@@ -3,35 +3,23 @@
 import asyncio
 import contextlib
 import json
-import socket
-import threading
 from collections.abc import Iterator
 
 import httpx
 import pytest
-import uvicorn
-from tests.unit.inbox.inboxes import MemoryInbox
+from tests.unit.inbox.inboxes import MemoryInbox, serving
 from tests.unit.inbox.people import ANN, BOB
 
 from permitry.errors import StoreError
 from permitry.inbox.app import InboxApp
 from permitry.inbox.live import Live, State
-from permitry.inbox.security import Site
 
 
 @pytest.fixture
 def served() -> Iterator[tuple[InboxApp, str]]:
     """Yield an inbox that is served on this machine, and its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        app = InboxApp(MemoryInbox(), Site.local(port), live=Live(pause=0.02))
-        config = uvicorn.Config(app.asgi(), log_level="error", timeout_graceful_shutdown=1, ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        yield app, f"http://127.0.0.1:{port}"
-        server.should_exit = True
-        thread.join()
+    with serving(MemoryInbox()) as both:
+        yield both
 
 
 @contextlib.contextmanager
