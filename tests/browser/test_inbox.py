@@ -16,6 +16,7 @@ from tests.unit.inbox.records import keep
 from tests.unit.inbox.test_question_pages import filled
 from tests.unit.inbox.test_stored import explain
 
+from permitry.errors import StoreError
 from permitry.inbox.app import InboxApp
 from permitry.inbox.stored import StoreInbox
 from permitry.ledgers import questions_at
@@ -149,15 +150,21 @@ def test_the_enter_key_in_a_form_rejects(first: Page) -> None:
     assert [response.approved for _, response, _ in inbox.answers] == [False]
 
 
-def test_half_an_answer_is_not_thrown_away(first: Page) -> None:
-    """News of other questions leave the form as it is."""
-    inbox = MemoryInbox()
-    with serving(inbox) as (app, origin):
+def test_half_an_answer_is_not_thrown_away(first: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the store was away for a while, which the page says."""
+
+    def fail(*_: object) -> None:
+        raise StoreError("away")
+
+    with serving(MemoryInbox()) as (app, origin):
         log_in(first, app, origin)
         first.open(f"{origin}/questions/q1")
         first.run("document.getElementById('guidance').value = 'half'")
-        inbox.questions["q2"] = attrs.evolve(QUESTION, id="q2")
-        first.run("new Promise((done) => setTimeout(done, 500))")
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryInbox, "find", fail)
+            first.wait("document.getElementById('status').innerText.includes('cannot be read')")
+        first.wait("document.getElementById('status').innerText === ''")
+        first.run("new Promise((done) => setTimeout(done, 300))")
         assert first.run("document.getElementById('guidance').value") == "half"
 
 

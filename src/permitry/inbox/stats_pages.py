@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from permitry.audit.stats import Stats
 from permitry.inbox.access import Login
 from permitry.inbox.charts import Bar, bars
-from permitry.inbox.html import element
+from permitry.inbox.html import Html, element
 from permitry.inbox.pages import framed
 
 __all__ = ["stats_page"]
@@ -23,7 +23,7 @@ def stats_page(stats: Stats, login: Login) -> str:
     by_hour = _counts((f"{hour[:10]} {hour[11:]}h", number) for hour, number in hours)
     slow = sorted(stats.times.items(), key=lambda item: -item[1].longest)[:_MOST]
     return framed(
-        "Statistics", said,
+        "Statistics", said, _legend(),
         bars("Verdicts by tool", ("Tool", *_VERDICTS), _by_verdict(stats.tools)),
         bars("Verdicts by rule", ("Rule", *_VERDICTS), _by_verdict(stats.rules)),
         bars("Questions by hour (UTC)", ("Hour", "Questions"), by_hour),
@@ -33,6 +33,11 @@ def stats_page(stats: Stats, login: Login) -> str:
              [Bar(tool, [("confirm", times.longest)], f"{times.longest:.3f} s") for tool, times in slow]),
         login=login, here="/stats",
     )  # fmt: skip
+
+
+def _legend() -> Html:
+    """Return what the colours of bars mean."""
+    return element("p", *(element("span", f"■ {verdict} ", class_=verdict) for verdict in _VERDICTS))
 
 
 def _by_verdict(counts: Mapping[tuple[str, str], int]) -> list[Bar]:

@@ -30,7 +30,7 @@ def test_what_is_counted_is_shown(tmp_path: Path) -> None:
     keep(tmp_path / "a.jsonl", "tool", count=3)
     text = " ".join(read(page_of(tmp_path / "a.jsonl")).text)
     assert "3 decisions in 1 sessions: 0 allow, 0 confirm, 3 block." in text
-    for each in ("Verdicts by tool", "Questions by hour (UTC)", "approved", "ok", "0.250 s"):
+    for each in ("Verdicts by tool", "Questions by hour (UTC)", "approved", "ok", "0.250 s", "■ block"):
         assert each in text, each
 
 
