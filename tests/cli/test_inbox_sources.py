@@ -87,6 +87,16 @@ def test_a_hook_takes_a_yes_or_a_no(inbox: HookInbox, questions: Questions, resp
     assert not questions.is_answered("abc123")
 
 
+def test_a_hook_asks_each_time(inbox: HookInbox) -> None:
+    """Its calls are not permitted for a time."""
+    shown = inbox.find("abc123")
+    assert shown is not None
+    assert not shown.may_grant
+    inbox.answer("abc123", "d1", YES, "ann")
+    with pytest.raises(LedgerError, match="each time"):
+        Inboxes([inbox]).grant("abc123", 60.0, "ann")
+
+
 def test_another_call_is_not_answered(inbox: HookInbox) -> None:
     """Nor one that is not there, nor a file elsewhere."""
     for name, digest in (("abc123", "d2"), ("abc124", "d1"), ("../questions/abc123", "d1"), ("", "d1")):

@@ -1,11 +1,12 @@
 """`permitry inbox`: answer questions in a browser."""
 
 import argparse
+import functools
 import os
-import pwd
 import sys
 from pathlib import Path
 
+from permitry.cli.approve_stored import user_name
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.config.default import create_default_authorization_policy
@@ -16,7 +17,9 @@ from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
 from permitry.hooks.waiting import Questions, ancestors
-from permitry.ledgers import questions_at
+from permitry.store.grants import StoredGrants
+from permitry.store.questions import StoredQuestions
+from permitry.store.sqlite import SqliteStore
 
 __all__ = ["configure"]
 
@@ -50,12 +53,14 @@ def execute(options: argparse.Namespace) -> ExitCode:
     except ModuleNotFoundError as error:
         raise PermitryError(f"the package {error.name} is missing; install `permitry[inbox]`") from error
     address = Address.parse(options.listen, options.behind_proxy)
-    stored = StoreInbox(questions_at(_store(options.store)), _explained, lambda: ancestors(os.getpid()))
+    database = SqliteStore(_store(options.store))
+    above = functools.partial(ancestors, os.getpid())
+    stored = StoreInbox(StoredQuestions(database), _explained, above, StoredGrants(database))
     sources = Inboxes([HookInbox(Questions(user_state() / "questions")), stored])
     app = InboxApp(sources, address.site, options.record or default_record())
     for user, token in [] if options.tokens is None else read_tokens(options.tokens):
         app.access.add_token(token, user)
-    users = [] if options.tokens is not None and not options.user else options.user or [(_me(), "approver")]
+    users = [] if options.tokens is not None and not options.user else options.user or [(user_name(), "approver")]
     # An agent that starts an inbox must not be the one who gets in.
     if users and not sys.stdout.isatty():
         raise PermitryError("links are printed on a terminal only; name a file of tokens with --tokens")
@@ -75,13 +80,6 @@ def _user(text: str) -> tuple[str, str]:
     if not name.isprintable() or not name.strip() or (colon and role not in _ROLES):
         raise argparse.ArgumentTypeError(f"`{text}` is not NAME, NAME:approver or NAME:viewer")
     return name, role or "approver"
-
-
-def _me() -> str:
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())
 
 
 def _store(path: str | None) -> Path:

@@ -75,6 +75,13 @@ class HookInbox:
         said = "approved" if response.is_approval else "rejected"
         self._seen[name] = _shown(question, f"{said} by {by}")
 
+    def grant(self, name: str, seconds: float, by: str) -> None:
+        """Raise: what a hook asks about is asked about each time.
+
+        Raises: `LedgerError`.
+        """
+        raise LedgerError(f"a hook asks `{by}` about `{name}` each time, also within {seconds:.0f} seconds")
+
     def _read(self, name: str) -> Question | None:
         # A name is not a path.
         if not (name.isascii() and name.isalnum()):
@@ -115,7 +122,17 @@ class Inboxes:
 
         Raises: `LedgerError`.
         """
+        self._of(name).answer(name, digest, response, by)
+
+    def grant(self, name: str, seconds: float, by: str) -> None:
+        """Permit the call of a question for so long, where that is possible.
+
+        Raises: `LedgerError`.
+        """
+        self._of(name).grant(name, seconds, by)
+
+    def _of(self, name: str) -> Inbox:
         inbox = next((each for each in self.inboxes if each.find(name) is not None), None)
         if inbox is None:
             raise LedgerError(f"there is no question `{name}`")
-        inbox.answer(name, digest, response, by)
+        return inbox

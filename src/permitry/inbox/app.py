@@ -32,6 +32,7 @@ __all__ = ["InboxApp"]
 
 _STATIC = {"inbox.css": "text/css", "inbox.js": "text/javascript", "inbox.svg": "image/svg+xml"}
 _SESSION = 12 * 3600
+_AGAIN = {"": None, "1h": 3600.0, "8h": 8 * 3600.0}
 
 Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
 
@@ -138,6 +139,14 @@ class InboxApp:
         except LedgerError as error:
             return HTMLResponse(message_page("Not answered", f"{error}.", login=login), 409)
         login.notice = f"The question {name} is {'approved' if response.is_approval else 'rejected'}."
+        seconds = _AGAIN[form.get("again", "")]
+        if response.is_approval and seconds is not None:
+            try:
+                await run_in_threadpool(self.inbox.grant, name, seconds, login.user.name)
+            except PermitryError as error:
+                login.notice += f" The next such call is asked about: {error}."
+            else:
+                login.notice += " The same call is permitted for a time."
         return _to("/")
 
     # The record -------------------------------------------------------------------------------------------------
@@ -221,6 +230,8 @@ def _response(form: dict[str, str]) -> ToolConfirmationResponse:
     Raises: `CallError` or `TypeError` for what is none.
     """
     action, words = form.get("action", ""), form.get("guidance", "").strip()
+    if form.get("again", "") not in _AGAIN:
+        raise CallError("there is no such time")
     is_remembered = form.get("remember") == "1"
     match action:
         case "reject" | "abort":
@@ -229,6 +240,8 @@ def _response(form: dict[str, str]) -> ToolConfirmationResponse:
             raise CallError("words to the model go with a rejection; delete them to approve")
         case "approve":
             return ToolConfirmationResponse(True, skip_future=is_remembered)
+        case "edit" if form.get("again"):
+            raise CallError("only the call as it is can be permitted again, and not an edited one")
         case "edit":
             arguments = parse_json(form.get("arguments", ""))
             if not isinstance(arguments, dict):

@@ -17,6 +17,10 @@ __all__ = ["arguments_text", "list_page", "open_count", "open_version", "questio
 
 _LONGEST = 200
 _MINUTE = 60
+_AGAIN = (
+    ("", "is asked about again"), ("1h", "with an approval: is permitted for an hour"),
+    ("8h", "with an approval: is permitted for eight hours"),
+)  # fmt: skip
 _KINDS = (("+++", "head"), ("---", "head"), ("@@", "hunk"), ("+", "added"), ("-", "removed"))
 
 
@@ -155,6 +159,10 @@ def _choices(shown: Shown, guidance: str) -> Iterator[Html]:
         yield element(
             "p", box, element("label", f"With an approval: {shown.remember}", for_="remember"), class_="check"
         )
+    if shown.may_grant:
+        choices = (element("option", text, value=value) for value, text in _AGAIN)
+        yield element("label", "The same call, in the same session", for_="again")
+        yield element("select", *choices, id="again", name="again")
     yield element(
         "p", _button("Reject", "reject"), _button("Approve once", "approve", "approve"),
         _button("Reject, and end the session", "abort", "plain"), class_="buttons",

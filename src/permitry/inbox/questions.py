@@ -24,6 +24,7 @@ class Shown:
 
     `left` are the seconds until it is late. `outcome` says how it was closed; empty while it is open. `may_edit`: the
     one who asked takes other arguments. `remember` offers not to be asked again; empty where nothing is remembered.
+    `may_grant`: the very call can be permitted for a time.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Shown:
     approvers: Sequence[str] = ()
     may_edit: bool = True
     remember: str = ""
+    may_grant: bool = False
     tree: Sequence[Node] = ()
     origins: Sequence[str] = ()
 
@@ -66,5 +68,12 @@ class Inbox(Protocol):
         """Answer the question about the call with this digest, once.
 
         Raises: `LedgerError` when it is late, was answered, is about another call, or `by` may not answer.
+        """
+        ...
+
+    def grant(self, name: str, seconds: float, by: str) -> None:
+        """Permit the very call of a question that `by` has approved, in its session, for so long.
+
+        Raises: `LedgerError` where this cannot be granted.
         """
         ...

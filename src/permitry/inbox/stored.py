@@ -1,17 +1,20 @@
 """The questions of a store, for the inbox."""
 
+import json
 import os
 from collections.abc import Callable, Iterable
 
 import attrs
 
 from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant, GrantStore
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.errors import LedgerError
+from permitry.granted import rule_of
 from permitry.inbox.questions import Node, Shown
 
 __all__ = ["StoreInbox", "tree_of"]
@@ -31,6 +34,7 @@ class StoreInbox:
     store: QuestionStore
     explain: Callable[[ToolCall], Explanation]
     above: Callable[[], Iterable[int]] = _none
+    grants: GrantStore | None = None
 
     def open(self) -> list[Shown]:
         """Return the questions that can be answered, oldest first; one that is damaged is left out."""
@@ -50,9 +54,9 @@ class StoreInbox:
             return shown
         explained = self.explain(request.call)
         return attrs.evolve(
-            shown, arguments=request.arguments, path=request.path or "", preview=request.preview or "",
-            remember=request.suggested_grants[0].label if request.suggested_grants else "", tree=tree_of(explained),
-            origins=[str(origin) for origin in explained.origins],
+            shown, may_grant=self.grants is not None, arguments=request.arguments, path=request.path or "",
+            preview=request.preview or "", tree=tree_of(explained), origins=[str(each) for each in explained.origins],
+            remember=request.suggested_grants[0].label if request.suggested_grants else "",
         )  # fmt: skip
 
     def answer(self, name: str, digest: str, response: ToolConfirmationResponse, by: str) -> None:
@@ -69,6 +73,29 @@ class StoreInbox:
         if is_here and set(question.above) & {os.getpid(), *self.above()}:
             raise LedgerError(f"the question `{name}` was asked above this process, which may not answer it")
         answer_to(self.store, question, response, by=by)
+
+    def grant(self, name: str, seconds: float, by: str) -> None:
+        """Permit the very call of a question that `by` has approved, in its session, for so long.
+
+        Raises: `LedgerError` where this is not so, or grants are not kept.
+        """
+        row = self.store.find(name)
+        question = None if row is None else StoredQuestion.of(row)
+        response = None if question is None else question.response
+        if self.grants is None or question is None or response is None:
+            raise LedgerError(f"nothing is granted for the question `{name}`")
+        # INVARIANT: a rejection, an edit, and the answer of another human remember nothing.
+        if not response.is_approval or response.arguments is not None or question.answered_by != by:
+            raise LedgerError(f"`{by}` has not approved the call of the question `{name}`")
+        now = Moment.now()
+        grant = Grant(
+            f"tools = [{json.dumps(question.tool, ensure_ascii=False)}]", question.digest, agent=question.agent or None,
+            session=question.session, reason="approved in the inbox", granted_by=by, made_at=now.wall,
+            deadline=now.after(seconds),
+        )  # fmt: skip
+        rule_of(grant)
+        self.grants.sweep(now)
+        self.grants.add(grant.row())
 
     def _read(self, row: object) -> StoredQuestion | None:
         try:

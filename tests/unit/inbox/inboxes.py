@@ -31,6 +31,7 @@ class MemoryInbox:
 
     questions: dict[str, Shown] = attrs.field(factory=lambda: {QUESTION.id: QUESTION})
     answers: list[tuple[str, ToolConfirmationResponse, str]] = attrs.field(factory=list)
+    grants: list[tuple[str, float, str]] = attrs.field(factory=list)
 
     def open(self) -> list[Shown]:
         """Return those without an outcome."""
@@ -49,6 +50,10 @@ class MemoryInbox:
         self.questions[name] = attrs.evolve(
             shown, outcome=f"approved by {by}" if response.approved else f"rejected by {by}"
         )
+
+    def grant(self, name: str, seconds: float, by: str) -> None:
+        """Keep what is granted."""
+        self.grants.append((name, seconds, by))
 
 
 @attrs.define

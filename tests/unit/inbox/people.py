@@ -9,4 +9,5 @@ QUESTION = Shown(
     rule="ask-rm", source="rules.toml:3", session="s1", agent="main", path="build", left=90.0,
     preview="--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new", errors=("odd: failed",), tree=(Node(0, "rm -r build"),),
     origins=("`command` = rm -r build occurs in no result",), remember="do not ask again in this session",
+    may_grant=True,
 )  # fmt: skip

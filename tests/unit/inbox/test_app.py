@@ -125,6 +125,43 @@ def test_an_approval_can_be_remembered(ann: Browser, inbox: MemoryInbox) -> None
     assert inbox.answers[0][1].is_remembered
 
 
+def test_the_very_call_can_be_permitted_for_a_time(ann: Browser, inbox: MemoryInbox) -> None:
+    """By the one who approves; for the times that are offered."""
+    assert ann.answer("approve", again="1h").status_code == 303
+    assert inbox.grants == [("q1", 3600.0, "ann")]
+    assert "permitted for a time" in ann.get("/").text
+
+
+@pytest.mark.parametrize(("action", "again", "code"), [
+    ("reject", "1h", 303), ("abort", "8h", 303), ("approve", "", 303), ("approve", "9h", 422), ("edit", "1h", 422),
+])  # fmt: skip
+def test_nothing_else_permits_a_call_again(
+    ann: Browser, inbox: MemoryInbox, action: str, again: str, code: int
+) -> None:
+    """A rejection remembers nothing, and an edited call is another one."""
+    assert ann.answer(action, again=again, arguments="{}").status_code == code
+    assert inbox.grants == []
+
+
+def test_an_answer_that_is_refused_grants_nothing(ann: Browser, bob: Browser, inbox: MemoryInbox) -> None:
+    """Of two answers only the first can."""
+    form = {each: bob.field("/questions/q1", each) for each in ("csrf", "digest")}
+    ann.answer("reject")
+    assert bob.post("/questions/q1/answer", **form, action="approve", again="8h").status_code == 409
+    assert inbox.grants == []
+
+
+def test_a_grant_that_cannot_be_kept_is_said(ann: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer counts all the same."""
+
+    def fail(*_: object) -> None:
+        raise StoreError("the store is away")
+
+    monkeypatch.setattr(MemoryInbox, "grant", fail)
+    assert ann.answer("approve", again="1h").status_code == 303
+    assert "is approved. The next such call is asked about: the store is away." in ann.get("/").text
+
+
 def test_arguments_can_be_edited(ann: Browser, inbox: MemoryInbox) -> None:
     """They are JSON."""
     ann.answer("edit", arguments='{"command": "rm -r build/x"}')

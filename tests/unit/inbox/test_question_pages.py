@@ -22,7 +22,7 @@ def filled(text: str) -> Shown:
     return Shown(
         text, text, text, {text: text, "list": [text, {text: text}]}, text, rule=text, source=text, session=text,
         agent=text, place=text, path=text, preview=f"+{text}\n{text}", errors=[text], remember=text,
-        tree=[Node(0, text), Node(1, text)], origins=[text],
+        tree=[Node(0, text), Node(1, text)], origins=[text], may_grant=True,
     )  # fmt: skip
 
 

@@ -4,11 +4,13 @@ import os
 import sqlite3
 from pathlib import Path
 
+import attrs
 import pytest
 from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, fresh
 
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -17,8 +19,11 @@ from permitry.errors import LedgerError
 from permitry.guard import Guard
 from permitry.inbox.questions import Node
 from permitry.inbox.stored import StoreInbox, tree_of
-from permitry.ledgers import ledger_at, questions_at
-from permitry.outcome import Ask, Ready
+from permitry.ledgers import grants_at, ledger_at, questions_at
+from permitry.outcome import Ask, Permit, Ready
+from permitry.session import Session
+from permitry.store.grants import StoredGrants
+from permitry.store.sqlite import SqliteStore
 
 
 def explain(call: ToolCall) -> Explanation:
@@ -177,3 +182,51 @@ def test_a_command_is_shown_as_a_tree() -> None:
     assert next(node for node in nodes if node.text.startswith("(…): rm -r x")).depth == 1
     assert any(node.text.startswith("not certain: ") for node in nodes)
     assert len(nodes) == len(set(nodes))
+
+
+@pytest.fixture
+def granting(inbox: StoreInbox, path: Path) -> StoreInbox:
+    """Return the inbox of a store that keeps grants."""
+    return StoreInbox(inbox.store, explain, grants=StoredGrants(SqliteStore(path)))
+
+
+def test_the_very_call_is_permitted_in_its_session(granting: StoreInbox, path: Path) -> None:
+    """Another call is asked about, and so is this one in another session."""
+    (listed,) = granting.open()
+    granting.answer(listed.id, listed.digest, YES, "ann")
+    granting.grant(listed.id, 3_600.0, "ann")
+    shown = [Grant.of(row) for row in StoredGrants(SqliteStore(path)).all()]
+    assert [(each.digest, each.session, each.agent, each.granted_by) for each in shown] == [
+        (listed.digest, "s1", "main", "ann")
+    ]
+    same, other = (attrs.evolve(CALL, call_id=name) for name in ("c8", "c9"))
+    guard = fresh(path, grants=grants_at(path))
+    assert isinstance(guard.check(same), Permit)
+    assert isinstance(guard.check(attrs.evolve(other, arguments={"path": "b"})), Ask)
+    elsewhere = fresh(path, grants=grants_at(path), session=Session(id="s2"))
+    assert isinstance(elsewhere.check(other), Ask)
+
+
+@pytest.mark.parametrize("response", [NO, ToolConfirmationResponse(True, arguments={"path": "b"}), None])
+def test_only_the_one_who_has_approved_grants(granting: StoreInbox, response: ToolConfirmationResponse | None) -> None:
+    """Not for a rejection, an edit, an open question, one that is not there, or in the name of another."""
+    (listed,) = granting.open()
+    if response is not None:
+        granting.answer(listed.id, listed.digest, response, "ann")
+    for name, by in ((listed.id, "ann"), (listed.id, "bob"), ("nothing", "ann")):
+        with pytest.raises(LedgerError):
+            granting.grant(name, 60.0, by)
+    assert granting.grants is not None
+    assert granting.grants.all() == []
+
+
+def test_another_one_grants_nothing(granting: StoreInbox, inbox: StoreInbox) -> None:
+    """And nothing is granted where grants are not kept."""
+    (listed,) = granting.open()
+    granting.answer(listed.id, listed.digest, YES, "ann")
+    for each, by in ((granting, "bob"), (inbox, "ann")):
+        with pytest.raises(LedgerError):
+            each.grant(listed.id, 60.0, by)
+    shown = granting.find(listed.id)
+    assert shown is not None
+    assert not shown.may_grant
