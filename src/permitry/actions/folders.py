@@ -40,12 +40,14 @@ class Folder:
     """The current folder of a command.
 
     `bases` are the folders it may be, `is_certain` whether it is one of them for certain; `home` is the home folder.
-    `disk` looks links up for one decision; `earlier` returns what earlier commands have changed.
+    `disk` looks links up for one decision; `earlier` returns what earlier commands have changed. Unless it is
+    `is_ordered`, any other command may run earlier as well, so that no path is certain.
     """
 
     bases: tuple[str, ...]
     home: str | None
     is_certain: bool = True
+    is_ordered: bool = attrs.field(default=True, kw_only=True)
     disk: Disk = attrs.field(factory=Disk, eq=False, repr=False, kw_only=True)
     earlier: Callable[[], Changes] = attrs.field(default=Changes, eq=False, repr=False, kw_only=True)
 
@@ -69,7 +71,8 @@ class Folder:
             name = origin or UNSEEN_NAME
             return Touch(access, Place(name, is_certain=False, is_tree=is_tree, is_open=True), name)
         changes = access is not Access.READ
-        is_plain = is_certain and not (word.is_glob or word.is_open or (changes and _turns_back(word.text)))
+        is_known = is_certain and self.is_ordered
+        is_plain = is_known and not (word.is_glob or word.is_open or (changes and _turns_back(word.text)))
         is_deleted = access is Access.DELETE
         changed = self.earlier()
         here = (self.bases, self.home, self.is_certain, changed)
@@ -166,7 +169,8 @@ class Folder:
 
     def after(self, earlier: Callable[[], Changes]) -> "Folder":
         """Return this folder, with what other commands have changed."""
-        return Folder(self.bases, self.home, self.is_certain, disk=self.disk, earlier=earlier)
+        ordered = self.is_ordered
+        return Folder(self.bases, self.home, self.is_certain, is_ordered=ordered, disk=self.disk, earlier=earlier)
 
     def lost(self) -> "Folder":
         """Return a folder that may be any: a relative path may then lead anywhere."""

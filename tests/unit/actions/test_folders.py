@@ -201,3 +201,11 @@ def test_an_absolute_path_is_certain_in_whatever_folder() -> None:
     """Where a `cd` has led does not matter to it."""
     files = _files('cd "$X"; cat /srv/a b')
     assert (files["/srv/a"], files["b"]) == (({"/srv/a"}, True), (set(), False))
+
+
+@pytest.mark.parametrize("folder", [HERE, HERE.lost(), Folder((WORK,), HOME, is_certain=False)])
+def test_no_path_is_certain_where_any_command_may_run_first(folder: Folder) -> None:
+    """Neither is an absolute one: `find` runs `cat` again after `ln` has made a link of what is on its way."""
+    text = "find . -exec cat /a/x ';' -exec ln -s /etc /a ';'"
+    assert _files(text, folder) == {"/a/x": ({"/a/x"}, False)}
+    assert _files("find . -exec cat /a/x ';'", folder) == {"/a/x": ({"/a/x"}, True)}

@@ -216,7 +216,7 @@ class _Script:
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         found = tuple(_inner(command, reading, folder))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
-            found = tuple(_inner(command, reading, attrs.evolve(folder, is_certain=False)))
+            found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False)))
         is_elsewhere = program_of(command.words) in ELSEWHERE
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
