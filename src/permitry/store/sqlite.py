@@ -175,6 +175,8 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         connection.execute("PRAGMA journal_mode = WAL")
         # What was committed is still there when the power goes.
         connection.execute("PRAGMA synchronous = FULL")
+        # What is removed, such as the call of a closed question, leaves no bytes in pages that are free now.
+        connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN IMMEDIATE")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > len(MIGRATIONS):

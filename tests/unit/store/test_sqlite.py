@@ -50,6 +50,19 @@ def test_only_its_owner_reads_it(store: SqliteStore) -> None:
     assert stat.S_IMODE(store.path.parent.stat().st_mode) == 0o700
 
 
+def test_what_is_removed_leaves_no_bytes(store: SqliteStore) -> None:
+    """Once SQLite has written it to the file, which it does when it is closed at the latest."""
+    secret = b"sk-live-secret"
+    with store.changing() as connection:
+        connection.execute("CREATE TABLE kept (text TEXT)")
+        connection.execute("INSERT INTO kept VALUES (?)", (secret.decode() * 3_000,))
+    with store.changing() as connection:
+        connection.execute("UPDATE kept SET text = NULL")
+    store.close()
+    assert [each.name for each in store.path.parent.iterdir()] == [store.path.name]
+    assert secret not in store.path.read_bytes()
+
+
 def test_a_failure_fails_each_of_the_calls_that_share_a_write(path: Path) -> None:
     """None of them may take its record for kept; the next ones are kept again."""
     store = SqliteStore(path, patience=0.2)
