@@ -199,7 +199,7 @@ class Guard(Questions):
         self, call: ToolCall, spec: ToolSpec | None = None, *, is_asked: bool = False, runs: bool = False
     ) -> Decided:
         """Return what is kept of this call, or decide it; with `runs` it runs at once if it may."""
-        if not isinstance(call, ToolCall):
+        if type(call) is not ToolCall and not isinstance(call, ToolCall):
             raise TypeError(f"a call is a ToolCall(name, arguments), not {safe_str(call, repr)}")
         is_given = call.call_id is not None
         if not is_given:

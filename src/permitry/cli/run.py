@@ -29,7 +29,6 @@ from permitry.confirm.stored_channel import StoredChannel
 from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError
 from permitry.handler import ToolHandler
-from permitry.ledgers import grants_at, ledger_at
 from permitry.records import is_address, record_name, recorder_at
 from permitry.session import Session
 from permitry.undo.vault import Vault
@@ -156,6 +155,8 @@ def _use_store(handler: ToolHandler, options: argparse.Namespace) -> None:
         if options.unattended == "wait":
             raise PermitryError("--unattended wait needs a store: name it with --store")
         return
+    from permitry.ledgers import grants_at, ledger_at  # a run without a store loads no database
+
     handler.grants = grants_at(options.store)
     if options.unattended == "wait":
         handler.ledger = ledger = ledger_at(options.store)
