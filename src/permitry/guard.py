@@ -66,8 +66,8 @@ class Guard(Questions):
     grants: Grants | None = attrs.field(default=None, kw_only=True, repr=False)
     _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
     _deciding: set[tuple[Asker, str | None, str]] = attrs.field(factory=set, init=False, repr=False)
-    # By the ids of calls that run: what was kept for them.
-    _entries: dict[str, str] = attrs.field(factory=dict, init=False, repr=False)
+    # By the ids and digests of calls that run, as a model may give one id to several: what was kept for them.
+    _entries: dict[tuple[str | None, str], str] = attrs.field(factory=dict, init=False, repr=False)
     _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
 
     def __repr__(self) -> str:
@@ -329,8 +329,8 @@ class Guard(Questions):
         decision, entry = kept_first(
             asked, decision, self.undo, str(getattr(self.recorder, "session", self.session.id))
         )
-        if entry and asked.call.call_id is not None:
-            self._entries[asked.call.call_id] = entry
+        if entry:
+            self._entries[asked.call.call_id, asked.call.digest] = entry
         if len(self._entries) > _MOST_ENTRIES:
             # Of calls that never ran.
             del self._entries[next(iter(self._entries))]
@@ -338,7 +338,7 @@ class Guard(Questions):
 
     def _is_noted(self, call: ToolCall) -> bool:
         """Record what was kept for a call that is about to run, if anything, and return whether that worked."""
-        entry = self._entries.get(call.call_id or "")
+        entry = self._entries.get((call.call_id, call.digest))
         return entry is None or self._record("kept", call, {"entry": entry})
 
     def _starting(self, call: ToolCall) -> None:
@@ -346,16 +346,16 @@ class Guard(Questions):
 
         Raises: `UndoError`, and what the recorder raises; then the call must not run.
         """
-        entry = self._entries.get(call.call_id or "")
-        if entry is None or self.undo is None or call.call_id is None:
+        entry = self._entries.get((call.call_id, call.digest))
+        if entry is None or self.undo is None:
             return
         renewed = self.undo.renew(entry)
         if renewed != entry:
-            self._entries[call.call_id] = renewed
+            self._entries[call.call_id, call.digest] = renewed
             self.recorder.record("kept", call, entry=renewed)
 
     def _ended(self, call: ToolCall) -> None:
-        entry = self._entries.pop(call.call_id or "", None)
+        entry = self._entries.pop((call.call_id, call.digest), None)
         if entry is not None and self.undo is not None:
             self.undo.ended(entry)
 

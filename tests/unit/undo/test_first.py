@@ -100,6 +100,21 @@ def test_what_changes_between_decision_and_start_is_kept_again(guard: Guard, vau
     assert (work / "a").read_text() == "a\n"
 
 
+def test_calls_with_one_id_are_kept_each(guard: Guard, vault: Vault, work: Path) -> None:
+    """The model chooses ids: a second call with that of the first takes nothing from what is known of it."""
+    first, second = _check(guard, "echo agent > a", "c1"), _check(guard, "echo agent > b", "c1")
+    assert isinstance(first, Permit)
+    assert isinstance(second, Permit)
+    (work / "a").write_text("mine")
+    for permit in (first, second):
+        with permit as arguments:
+            subprocess.run(["/bin/sh", "-c", arguments["command"]], cwd=work, check=True)
+    assert all(entry.after is not None for entry in vault.entries())
+    for entry in vault.entries():
+        restore(vault, entry.id)
+    assert (work / "a").read_text() == "mine"
+
+
 def test_what_cannot_be_kept_again_does_not_run(guard: Guard, vault: Vault, work: Path) -> None:
     """Its permit cannot be taken."""
     permit = _check(guard, "rm a")
