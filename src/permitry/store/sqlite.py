@@ -39,7 +39,8 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
 
     Missing folders are made. A call waits at most `patience` seconds for another process that writes.
 
-    Raises: `StoreError` when the file cannot be opened, is none of SQLite, or is of a newer permitry.
+    Raises: `StoreError` when the file cannot be opened, is none of SQLite, or is of a newer permitry, and where all
+    users can write to its folder.
     """
 
     path: Path = attrs.field(converter=Path)
@@ -167,6 +168,9 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
                 f"a store needs SQLite {'.'.join(map(str, _OLDEST))}, and this is {sqlite3.sqlite_version}"
             )
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # INVARIANT: SQLite takes over a `-wal` or `-journal` next to the store, also one of another user.
+        if self.path.parent.stat().st_mode & stat.S_IWOTH:
+            raise StoreError(f"all users can write to the folder of the store `{self.path}`; name one of your own")
         with opened(self.path, _OPEN) as file:
             if not stat.S_ISREG(os.fstat(file).st_mode) or os.pread(file, len(_MAGIC), 0) not in (b"", _MAGIC):
                 raise StoreError(f"`{self.path}` is not a store")

@@ -137,6 +137,15 @@ def test_a_file_that_was_replaced_takes_no_more_records(store: SqliteStore) -> N
         store.append(body(6))
 
 
+def test_no_store_is_where_all_users_can_write(path: Path) -> None:
+    """Another user could leave a log of changes next to it, such as one that adds a grant."""
+    path.parent.mkdir()
+    path.parent.chmod(0o1777)
+    with pytest.raises(StoreError, match="all users can write to the folder"):
+        SqliteStore(path)
+    assert list(path.parent.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_made_is_said(path: Path) -> None:
     """Before any call is decided."""
     path.parent.write_text("a file")
